@@ -1,0 +1,24 @@
+"""What an agent can do, as its card tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One ability on the agent's card.
+
+    Attributes:
+        id: Short identifier, unique on the card.
+        name: Title for people.
+        description: What it does, in a sentence.
+        examples: Requests that it answers, in users' words. Routing by meaning learns from them.
+        tags: Keywords.
+    """
+
+    id: str
+    name: str
+    description: str
+    examples: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()

@@ -1,0 +1,186 @@
+"""Every error that this service raises on purpose.
+
+    PlatformError
+    ├── SettingsError               a setting is missing or wrong; names the variable
+    ├── ModelFailure                a language model could not answer
+    │   ├── ContextOverflow         the request is larger than the model's window
+    │   ├── OrphanedToolCall        the provider rejected an unpaired tool call or result
+    │   ├── RateLimited             too many requests; try again later
+    │   ├── AuthFailed              the provider refused the credentials
+    │   ├── ModelUnavailable        the provider is down, unreachable or too slow
+    │   ├── EmptyResponse           the provider answered with nothing
+    │   └── InvalidRequest          the provider refused the request for another reason
+    ├── ContextBudgetExceeded       what must be in a request does not fit in the window
+    ├── UpstreamUnavailable         a service that a tool needs cannot be reached
+    ├── UpstreamRefused             that service answered with an error that the model can work with
+    ├── RetrievalFailed             the document index could not be searched
+    ├── IngestFailed                a document could not be read or indexed
+    ├── DelegationFailed            a sub-agent did not complete its task
+    │   └── SubAgentUnavailable     a sub-agent cannot be reached
+    ├── ProtocolViolation           a peer broke the A2A protocol
+    └── StorageError                a database or file of ours failed
+
+Recovery decides by these types. The message of a `PlatformError` is written for the person who
+chats: a plain sentence without secrets, internal paths or a provider's raw text. What only an
+operator may see goes to the log, as the `__cause__`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PlatformError(Exception):
+    """An error with a stable code and a sentence that may be shown to a user.
+
+    Attributes:
+        code: Stable, lower-case identifier that programs may compare.
+        retryable: Whether the same request may succeed later without a change.
+        message: One plain sentence, safe to show.
+    """
+
+    code: ClassVar[str] = "internal_error"
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class SettingsError(PlatformError):
+    """A setting is missing or wrong.
+
+    Attributes:
+        variable: Name of the environment variable to set or to correct.
+    """
+
+    code = "settings_invalid"
+
+    def __init__(self, variable: str, message: str) -> None:
+        super().__init__(message)
+        self.variable = variable
+
+
+class ModelFailure(PlatformError):
+    """A language model could not answer."""
+
+    code = "model_failed"
+
+
+class ContextOverflow(ModelFailure):
+    """The request was larger than the model's context window.
+
+    Attributes:
+        limit: The window in tokens, where the provider told it.
+    """
+
+    code = "context_overflow"
+
+    def __init__(self, message: str, *, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class OrphanedToolCall(ModelFailure):
+    """The provider rejected a tool call without a result, or a result without its call."""
+
+    code = "orphaned_tool_call"
+
+
+class RateLimited(ModelFailure):
+    """The provider asks to slow down.
+
+    Attributes:
+        retry_after: Seconds to wait, where the provider told it.
+    """
+
+    code = "rate_limited"
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class AuthFailed(ModelFailure):
+    """The provider refused the credentials."""
+
+    code = "auth_failed"
+
+
+class ModelUnavailable(ModelFailure):
+    """The provider is down, unreachable or did not answer in time."""
+
+    code = "model_unavailable"
+    retryable = True
+
+
+class EmptyResponse(ModelFailure):
+    """The model answered with neither text nor a tool call."""
+
+    code = "empty_response"
+    retryable = True
+
+
+class InvalidRequest(ModelFailure):
+    """The provider refused the request for a reason that a retry does not mend."""
+
+    code = "invalid_request"
+
+
+class ContextBudgetExceeded(PlatformError):
+    """System prompt, tools and pinned text alone do not fit in the model's window."""
+
+    code = "context_budget_exceeded"
+
+
+class UpstreamUnavailable(PlatformError):
+    """A service that a tool needs cannot be reached or answers with server errors."""
+
+    code = "upstream_unavailable"
+    retryable = True
+
+
+class UpstreamRefused(PlatformError):
+    """A service answered a tool's request with an error that the model can work with (404, 403, …)."""
+
+    code = "upstream_refused"
+
+
+class RetrievalFailed(PlatformError):
+    """The document index could not be searched; distinct from a search that finds nothing."""
+
+    code = "retrieval_failed"
+    retryable = True
+
+
+class IngestFailed(PlatformError):
+    """A document could not be read or indexed."""
+
+    code = "ingest_failed"
+
+
+class DelegationFailed(PlatformError):
+    """A sub-agent did not complete its task."""
+
+    code = "delegation_failed"
+
+
+class SubAgentUnavailable(DelegationFailed):
+    """A sub-agent cannot be reached."""
+
+    code = "sub_agent_unavailable"
+    retryable = True
+
+
+class ProtocolViolation(PlatformError):
+    """A peer sent something that the A2A protocol does not allow."""
+
+    code = "protocol_violation"
+
+
+class StorageError(PlatformError):
+    """A database or file of ours failed."""
+
+    code = "storage_failed"
+    retryable = True

@@ -1,0 +1,191 @@
+"""What an agent says while it works: the typed union `AgentEvent`.
+
+An agent's `stream()` yields these; `utils/a2a_common` maps each to the A2A wire with one
+exhaustive match. Nothing in the service decides by looking at text. All events are frozen and
+carry plain values only, so that they can be logged and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class ToolStatus(StrEnum):
+    """How a tool call ended."""
+
+    OK = "ok"
+    ERROR = "error"
+    INTERRUPTED = "interrupted"
+
+
+class DelegationState(StrEnum):
+    """State of a remote task, in the words of the A2A protocol."""
+
+    SUBMITTED = "submitted"
+    WORKING = "working"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    REJECTED = "rejected"
+    INPUT_REQUIRED = "input-required"
+    AUTH_REQUIRED = "auth-required"
+
+
+class StepStatus(StrEnum):
+    """State of one step of a plan."""
+
+    PENDING = "pending"
+    WORKING = "working"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """The next piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool call begins. `arguments` is a short digest for display, never the whole input."""
+
+    call_id: str
+    tool: str
+    arguments: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool call ended. `seconds` is wall time; `truncated` tells that the model saw a part only."""
+
+    call_id: str
+    tool: str
+    status: ToolStatus
+    seconds: float
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationStarted:
+    """A sub-agent was given a task. `call_id` ties the event to the tool call that caused it."""
+
+    call_id: str
+    agent: str
+    request: str
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationProgress:
+    """A sub-agent reports. `activity` is the sub-agent's own activity payload, where it sent one."""
+
+    call_id: str
+    agent: str
+    remote_task_id: str
+    state: DelegationState
+    activity: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationFinished:
+    """A sub-agent's task ended or waits for the user."""
+
+    call_id: str
+    agent: str
+    remote_task_id: str
+    state: DelegationState
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One step of the plan: who does what, and how far it is."""
+
+    id: str
+    title: str
+    agent: str
+    status: StepStatus
+    order: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanUpdated:
+    """The whole plan as it stands now; replaces the one before."""
+
+    steps: Sequence[PlanStep]
+
+
+@dataclass(frozen=True, slots=True)
+class ContextCompacted:
+    """The view of the conversation was made smaller. Counts are tokens; `cut` is the first kept message's id."""
+
+    strategy: str
+    tokens_before: int
+    tokens_after: int
+    limit: int
+    cut: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or several model calls."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReported:
+    """Tokens used so far in this turn, by agent name."""
+
+    by_agent: Mapping[str, Usage]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequired:
+    """The agent waits for the user. `form` is an optional JSON schema; `origin` the agent that asks."""
+
+    question: str
+    origin: str
+    form: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The turn is done. The last event of a stream, or `Failed` or `InputRequired` is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The turn failed. `message` is a plain sentence that may be shown to the user."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+Activity = (
+    ToolStarted
+    | ToolFinished
+    | DelegationStarted
+    | DelegationProgress
+    | DelegationFinished
+    | ContextCompacted
+)
+"""Events that travel in status metadata under the activity extension's URI."""
+
+AgentEvent = TextDelta | Activity | PlanUpdated | UsageReported | InputRequired | Completed | Failed
+"""Everything that `stream()` may yield."""

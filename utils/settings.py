@@ -1,0 +1,221 @@
+"""Every shared setting, read from the environment once, at the edge.
+
+A group of settings is a frozen pydantic model whose fields carry the environment variable as
+alias. `load()` reads the groups that a process needs; nothing else reads the environment, so
+tests pass a mapping. An agent with settings of its own subclasses `EnvSettings` in its folder.
+An empty value counts as unset (compose files and charts write `NAME=` for "default").
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from utils.errors import SettingsError
+
+
+class EnvSettings(BaseModel):
+    """Base of every group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read this group.
+
+        Args:
+            environ: Variables by name; the process environment over a `.env` file when omitted.
+
+        Raises:
+            SettingsError: A value is missing or wrong. Names the variable, never shows the value.
+        """
+        source = process_environment() if environ is None else environ
+        given = {name: value.strip() for name, value in source.items() if value.strip()}
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            variable = str(first["loc"][0]) if first["loc"] else "environment"
+            reason = str(first["msg"]).removeprefix("Value error, ")
+            raise SettingsError(variable, f"Setting {variable} is wrong: {reason}.") from error
+
+
+def process_environment(folder: Path | None = None) -> dict[str, str]:
+    """The variables of this process over those of a `.env` file in `folder` (default: here)."""
+    from dotenv import dotenv_values
+
+    file = (folder or Path.cwd()) / ".env"
+    from_file = dotenv_values(file) if file.is_file() else {}
+    return {name: value for name, value in from_file.items() if value is not None} | dict(os.environ)
+
+
+class ModelProvider(StrEnum):
+    """Where chat models or embeddings come from."""
+
+    EMBEDDED = "embedded"
+    OPENAI = "openai"
+    AZURE_OPENAI = "azure-openai"
+    AWS_BEDROCK = "aws-bedrock"
+    OPENAI_COMPATIBLE = "openai-compatible"
+
+
+class EmbeddingsProvider(StrEnum):
+    """Where embeddings come from; `none` means lexical search only."""
+
+    EMBEDDED = "embedded"
+    OPENAI = "openai"
+    AZURE_OPENAI = "azure-openai"
+    AWS_BEDROCK = "aws-bedrock"
+    OPENAI_COMPATIBLE = "openai-compatible"
+    NONE = "none"
+
+
+class HomeSettings(EnvSettings):
+    """Where data lives."""
+
+    home: Path = Field(
+        Path(".data"),
+        alias="PLATFORM_ENGINEER_HOME",
+        description="Folder for databases, indexes and run files. One sub-folder per agent.",
+    )
+
+    def agent_home(self, agent: str) -> Path:
+        """The folder of one agent, created when missing."""
+        folder = self.home / agent
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+class LogSettings(EnvSettings):
+    """What is logged and how."""
+
+    level: str = Field("INFO", alias="LOG_LEVEL", description="DEBUG, INFO, WARNING or ERROR.")
+    format: str = Field(
+        "auto",
+        alias="LOG_FORMAT",
+        description="console, json, or auto: console on a terminal and json elsewhere.",
+        pattern="^(auto|console|json)$",
+    )
+
+
+class ProviderSettings(EnvSettings):
+    """Credentials and addresses of the model providers, under each provider's usual names."""
+
+    openai_api_key: SecretStr | None = Field(
+        None, alias="OPENAI_API_KEY", description="Key for OpenAI or an OpenAI-compatible server."
+    )
+    openai_base_url: str | None = Field(
+        None, alias="OPENAI_BASE_URL", description="Address of an OpenAI-compatible server."
+    )
+    azure_openai_api_key: SecretStr | None = Field(
+        None, alias="AZURE_OPENAI_API_KEY", description="Key for Azure OpenAI."
+    )
+    azure_openai_endpoint: str | None = Field(
+        None, alias="AZURE_OPENAI_ENDPOINT", description="Address of the Azure OpenAI resource."
+    )
+    azure_openai_api_version: str = Field(
+        "2024-10-21", alias="AZURE_OPENAI_API_VERSION", description="Azure OpenAI API version."
+    )
+    aws_region: str | None = Field(None, alias="AWS_REGION", description="Region of Amazon Bedrock.")
+    aws_endpoint_url: str | None = Field(
+        None,
+        alias="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        description="Address of the Bedrock runtime, where it is not AWS' own.",
+    )
+
+
+class LLMSettings(ProviderSettings):
+    """Which chat model answers."""
+
+    provider: ModelProvider = Field(
+        ModelProvider.EMBEDDED,
+        alias="LLM_PROVIDER",
+        description="embedded (offline), openai, azure-openai, aws-bedrock or openai-compatible.",
+    )
+    model: str | None = Field(
+        None,
+        alias="LLM_MODEL",
+        description="Model name; for Azure the deployment, for Bedrock the model id.",
+    )
+    temperature: float | None = Field(
+        None, alias="LLM_TEMPERATURE", ge=0, le=2, description="Sampling temperature."
+    )
+    timeout_seconds: float = Field(
+        120, alias="LLM_TIMEOUT_SECONDS", gt=0, description="Seconds to wait for one model answer."
+    )
+    max_retries: int = Field(
+        2, alias="LLM_MAX_RETRIES", ge=0, le=10, description="Retries of one model call."
+    )
+    max_output_tokens: int | None = Field(
+        None, alias="LLM_MAX_OUTPUT_TOKENS", gt=0, description="Longest answer, in tokens."
+    )
+
+
+class EmbeddingSettings(ProviderSettings):
+    """Which embedding model is used."""
+
+    provider: EmbeddingsProvider = Field(
+        EmbeddingsProvider.EMBEDDED,
+        alias="EMBEDDINGS_PROVIDER",
+        description="embedded (offline), openai, azure-openai, aws-bedrock, openai-compatible or none.",
+    )
+    model: str | None = Field(
+        None, alias="EMBEDDINGS_MODEL", description="Embedding model, deployment or model id."
+    )
+    base_url: str | None = Field(
+        None,
+        alias="EMBEDDINGS_BASE_URL",
+        description="Address of an OpenAI-compatible embedding server; else OPENAI_BASE_URL.",
+    )
+
+
+class ServerSettings(EnvSettings):
+    """How an agent's server listens and what it accepts."""
+
+    host: str = Field("127.0.0.1", alias="HOST", description="Address to listen on.")
+    port: int | None = Field(
+        None, alias="PORT", ge=0, le=65535, description="Port; the agent's own default when unset."
+    )
+    grpc_port: int | None = Field(
+        None, alias="GRPC_PORT", ge=0, le=65535, description="gRPC port; no gRPC when unset."
+    )
+    public_url: str | None = Field(
+        None, alias="PUBLIC_URL", description="Address that clients reach this agent at."
+    )
+    allowed_hosts: str = Field(
+        "",
+        alias="ALLOWED_HOSTS",
+        description="Host names accepted besides loopback and PUBLIC_URL, separated by commas.",
+    )
+    max_body_bytes: int = Field(
+        4_194_304, alias="MAX_BODY_BYTES", gt=0, description="Largest request body, in bytes."
+    )
+    shutdown_grace_seconds: float = Field(
+        5.0, alias="SHUTDOWN_GRACE_SECONDS", ge=0, description="Seconds that open streams get on SIGTERM."
+    )
+    push_allow_private: bool = Field(
+        False,
+        alias="PUSH_ALLOW_PRIVATE",
+        description="Allow push notifications to private and loopback addresses.",
+    )
+
+
+class SubAgentSettings(EnvSettings):
+    """Which sub-agents the supervisor uses."""
+
+    sub_agents: str | None = Field(
+        None,
+        alias="SUB_AGENTS",
+        description="name=url pairs separated by commas; agents/agents.yaml when unset.",
+    )
+    refresh_seconds: float = Field(
+        15, alias="SUB_AGENT_REFRESH_SECONDS", gt=0, description="Seconds between two looks at a card."
+    )
+    timeout_seconds: float = Field(
+        300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
+    )
