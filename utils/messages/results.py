@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 
 class Article(BaseModel):
-    """One retrieved passage. `score` falls with the rank; `metadata` may carry `heading`, `source`, …"""
+    """One retrieved passage. `score` falls with the rank; `metadata` may carry `heading` and `source`."""
 
     title: str
     url: str
