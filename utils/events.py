@@ -51,6 +51,11 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class TextRestarted:
+    """What was said so far in this turn was not the answer; the answer starts anew and replaces it."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A tool call begins. `arguments` is a short digest for display, never the whole input."""
 
@@ -187,5 +192,7 @@ Activity = (
 )
 """Events that travel in status metadata under the activity extension's URI."""
 
-AgentEvent = TextDelta | Activity | PlanUpdated | UsageReported | InputRequired | Completed | Failed
+AgentEvent = (
+    TextDelta | TextRestarted | Activity | PlanUpdated | UsageReported | InputRequired | Completed | Failed
+)
 """Everything that `stream()` may yield."""
