@@ -1,0 +1,85 @@
+"""The one place where a tool's error becomes a result that a model can work with."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from utils.errors import PlatformError, UpstreamRefused
+from utils.events import ToolFinished, ToolStarted, ToolStatus
+from utils.messages.results import ToolProblem, dump_result
+
+log = structlog.get_logger(__name__)
+
+PROBLEM = "problem"
+"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "fatal"}`."""
+
+_DIGEST_LENGTH = 160
+
+
+class ToolBoundary(AgentMiddleware):
+    """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`."""
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Run one tool call between its two events."""
+        call = request.tool_call
+        call_id, name = str(call["id"]), call["name"]
+        write = request.runtime.stream_writer
+        write(ToolStarted(call_id, name, digest(call["args"])))
+        started = time.monotonic()
+        status = ToolStatus.INTERRUPTED
+        try:
+            result = await handler(request)
+            failed = isinstance(result, ToolMessage) and result.status == "error"
+            status = ToolStatus.ERROR if failed else ToolStatus.OK
+        except GraphBubbleUp:
+            raise
+        except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
+            status = ToolStatus.ERROR
+            result = _problem_message(error, call_id, name)
+        finally:
+            write(ToolFinished(call_id, name, status, time.monotonic() - started))
+        return result
+
+
+def digest(arguments: Mapping[str, Any]) -> str:
+    """A tool call's arguments in one short line for display."""
+    text = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in arguments.items())
+    return text if len(text) <= _DIGEST_LENGTH else text[: _DIGEST_LENGTH - 1] + "…"
+
+
+def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
+    if isinstance(error, PlatformError):
+        log.warning("tool.failed", tool=name, code=error.code, reason=error.message)
+        problem = ToolProblem(error=error.code, message=error.message, retryable=error.retryable)
+    else:
+        log.error("tool.crashed", tool=name, exc_info=error)
+        problem = ToolProblem(error="internal_error", message=f"The tool {name} failed unexpectedly.")
+    fatal = not isinstance(error, UpstreamRefused)
+    return ToolMessage(
+        content=dump_result(problem),
+        tool_call_id=call_id,
+        name=name,
+        status="error",
+        additional_kwargs={
+            PROBLEM: {
+                "code": problem.error,
+                "message": problem.message,
+                "retryable": problem.retryable,
+                "fatal": fatal,
+            }
+        },
+    )

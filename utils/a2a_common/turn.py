@@ -1,0 +1,130 @@
+"""One turn of a graph, translated from LangGraph's stream into `AgentEvent`s."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
+
+from utils.a2a_common.tool_boundary import PROBLEM
+from utils.events import (
+    AgentEvent,
+    Completed,
+    Failed,
+    InputRequired,
+    TextDelta,
+    TextRestarted,
+    Usage,
+    UsageReported,
+)
+from utils.messages.text import message_text
+
+_MODEL_NODE = "model"
+STREAM_MODES = ["messages", "updates", "custom"]
+
+
+class Turn:
+    """Collects what one turn did. Made per request, so that nothing is shared between turns."""
+
+    def __init__(self, agent: str) -> None:
+        self._agent = agent
+        self._usage: dict[str, Usage] = {}
+        self._problems: list[Mapping[str, Any]] = []
+        self._answers = 0
+        self._text = ""
+        self._restart = False
+        self._question: InputRequired | None = None
+
+    def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
+        """The events of one part of the graph's stream."""
+        if mode == "custom":
+            yield from self._custom(part)
+        elif mode == "messages":
+            message, metadata = part
+            if metadata.get("langgraph_node") == _MODEL_NODE and isinstance(message, AIMessage):
+                yield from self._say(message_text(message))
+        elif mode == "updates":
+            for node, update in part.items():
+                self._update(node, update)
+
+    def finish(self) -> Iterator[AgentEvent]:
+        """The last events of the turn; the very last one ends it."""
+        if self._usage:
+            yield UsageReported(dict(self._usage))
+        yield self._end()
+
+    def _custom(self, event: AgentEvent) -> Iterator[AgentEvent]:
+        if isinstance(event, UsageReported):
+            for agent, usage in event.by_agent.items():
+                self._usage[agent] = self._usage.get(agent, Usage()) + usage
+        else:
+            yield event
+
+    def _say(self, text: str) -> Iterator[AgentEvent]:
+        if not text:
+            return
+        if self._restart:
+            self._restart = False
+            self._text = ""
+            yield TextRestarted()
+        self._text += text
+        yield TextDelta(text)
+
+    def _update(self, node: str, update: Any) -> None:
+        if node == "__interrupt__":
+            self._question = _question(update, self._agent)
+            return
+        for message in _messages(update):
+            if isinstance(message, AIMessage):
+                self._model_answered(message)
+            elif isinstance(message, ToolMessage):
+                self._tool_answered(message)
+
+    def _model_answered(self, message: AIMessage) -> None:
+        if message.usage_metadata:
+            self._usage[self._agent] = self._usage.get(self._agent, Usage()) + _usage_of(message)
+        if message.tool_calls and self._text:
+            self._restart = True  # a remark before tool calls is not the answer
+
+    def _tool_answered(self, message: ToolMessage) -> None:
+        problem = message.additional_kwargs.get(PROBLEM)
+        if problem and problem["fatal"]:
+            self._problems.append(problem)
+        else:
+            self._answers += 1
+
+    def _end(self) -> AgentEvent:
+        if self._question is not None:
+            return self._question
+        if self._problems and not self._answers:
+            first = self._problems[0]
+            return Failed(first["code"], first["message"], retryable=first["retryable"])
+        if not self._text.strip() or self._restart:
+            return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
+        return Completed()
+
+
+def _messages(update: Any) -> Sequence[BaseMessage]:
+    if isinstance(update, Mapping):
+        found = update.get("messages", ())
+        return [found] if isinstance(found, BaseMessage) else list(found or ())
+    return ()
+
+
+def _usage_of(message: AIMessage | AIMessageChunk) -> Usage:
+    usage = message.usage_metadata
+    if usage is None:
+        return Usage()
+    cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
+    return Usage(usage["input_tokens"], usage["output_tokens"], cached)
+
+
+def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:
+    """The user's question of an interrupt whose value is an `InputRequired`'s fields, or plain text."""
+    value = interrupts[0].value
+    if isinstance(value, Mapping):
+        return InputRequired(
+            str(value.get("question", "")), str(value.get("origin", agent)), value.get("form")
+        )
+    return InputRequired(str(value), agent)
