@@ -1,0 +1,124 @@
+"""The life cycle of a task: from an A2A request, through the agent's events, to one end state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Protocol
+
+import structlog
+from a2a.server.agent_execution import AgentExecutor
+from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
+
+from utils.a2a_common.event_sink import EventSink
+from utils.a2a_common.incoming import agent_request
+from utils.a2a_common.publisher import Publisher
+from utils.a2a_common.request import AgentRequest
+from utils.errors import PlatformError
+from utils.events import AgentEvent, Failed
+from utils.observability.trace import current_trace_id
+
+if TYPE_CHECKING:
+    from a2a.server.agent_execution import RequestContext
+    from a2a.server.events import EventQueue
+
+log = structlog.get_logger(__name__)
+
+
+class StreamingAgent(Protocol):
+    """What the executor needs of an agent."""
+
+    @property
+    def name(self) -> str:
+        """Name of the agent."""
+
+    def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+        """Work on one request; the last event ends the turn."""
+
+
+class BaseLangGraphAgentExecutor(AgentExecutor):
+    """Runs an agent's turn as an A2A task.
+
+    The only state is the table of runs by task id, which `cancel` needs to find the work that it stops.
+    """
+
+    def __init__(self, agent: StreamingAgent) -> None:
+        self._agent = agent
+        self._runs: dict[str, asyncio.Task[None]] = {}
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Work on one message; returns when the task has ended or waits for the user."""
+        request = agent_request(context, self._agent.name)
+        sink = EventSink(event_queue, request.task_id, request.context_id)
+        if context.current_task is None:
+            await sink.task(_submitted(context, request))
+        run = asyncio.create_task(self._run(request, sink))
+        self._runs[request.task_id] = run
+        try:
+            await asyncio.wait([run])
+        finally:
+            self._runs.pop(request.task_id, None)
+            run.cancel()
+            await asyncio.gather(run, return_exceptions=True)
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Stop the work of a task; when this returns, no model call of it will begin any more."""
+        task_id = context.task_id or ""
+        run = self._runs.get(task_id)
+        if run is not None:
+            run.cancel()
+            await asyncio.wait([run])
+        sink = EventSink(event_queue, task_id, context.context_id or "")
+        await sink.status(TaskState.TASK_STATE_CANCELED)
+
+    async def _run(self, request: AgentRequest, sink: EventSink) -> None:
+        trace_id = current_trace_id()
+        publisher = Publisher(sink, agent=self._agent.name, trace_id=trace_id)
+        with structlog.contextvars.bound_contextvars(
+            task_id=request.task_id, context_id=request.context_id, trace_id=trace_id
+        ):
+            try:
+                await sink.status(TaskState.TASK_STATE_WORKING)
+                async with aclosing(_closable(self._agent.stream(request))) as events:
+                    async for event in events:
+                        await publisher.publish(event)
+                if not sink.ended:
+                    await publisher.publish(_SILENT)
+            except asyncio.CancelledError:
+                publisher.discard()
+                raise
+            except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
+                await publisher.publish(failure_of(error))
+
+
+_SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")
+
+
+def failure_of(error: Exception) -> Failed:
+    """The event that tells a user of an error: its own sentence, or a general one for what was not foreseen."""
+    from utils.llm.classify import classify
+
+    known = error if isinstance(error, PlatformError) else classify(error)
+    if known is None:
+        log.error("turn.crashed", exc_info=error)
+        return Failed("internal_error", "Something went wrong inside the agent. Please try again.")
+    log.warning("turn.failed", code=known.code, exc_info=error)
+    return Failed(known.code, known.message, retryable=known.retryable)
+
+
+def _closable(events: Any) -> Any:
+    """An async generator as it is: a subclass may return any async iterator, which then needs no closing."""
+    return events if hasattr(events, "aclose") else _generator(events)
+
+
+async def _generator(events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
+    async for event in events:
+        yield event
+
+
+def _submitted(context: RequestContext, request: AgentRequest) -> Task:
+    status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+    status.timestamp.GetCurrentTime()
+    history = [context.message] if context.message is not None else []
+    return Task(id=request.task_id, context_id=request.context_id, status=status, history=history)

@@ -1,0 +1,65 @@
+"""An A2A message as an `AgentRequest`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from utils.a2a_common.request import AgentRequest, Caller
+
+if TYPE_CHECKING:
+    from a2a.server.agent_execution import RequestContext
+    from a2a.types.a2a_pb2 import Message
+
+
+def agent_request(context: RequestContext, agent: str) -> AgentRequest:
+    """The request of one A2A message, with the caller that the server established."""
+    from a2a.types.a2a_pb2 import TaskState
+
+    message = context.message
+    task_id, context_id = context.task_id or "", context.context_id or ""
+    caller = _caller(context)
+    waiting = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+    current = context.current_task
+    return AgentRequest(
+        text=context.get_user_input(),
+        task_id=task_id,
+        context_id=context_id,
+        message_id=message.message_id if message else "",
+        thread_id=thread_id(agent, caller, context_id),
+        caller=caller,
+        data=_data(message) if message else (),
+        resumes=current is not None and current.status.state in waiting,
+        metadata=_struct(message.metadata) if message else {},
+    )
+
+
+def thread_id(agent: str, caller: Caller, context_id: str) -> str:
+    """Key of a conversation's checkpoints.
+
+    A context id is chosen by a client, so that alone it must not reach another owner's thread; the
+    parts are hashed together, each with its length, so that no choice of one imitates another.
+    """
+    parts = (agent, caller.tenant, caller.name, context_id)
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _caller(context: RequestContext) -> Caller:
+    user = context.call_context.user
+    name = user.user_name if user.is_authenticated else ""
+    return Caller(name=name, tenant=context.call_context.tenant or "")
+
+
+def _data(message: Message) -> tuple[Mapping[str, Any], ...]:
+    from google.protobuf import json_format
+
+    values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
+    return tuple(value for value in values if isinstance(value, Mapping))
+
+
+def _struct(struct: Any) -> dict[str, Any]:
+    from google.protobuf import json_format
+
+    return dict(json_format.MessageToDict(struct))

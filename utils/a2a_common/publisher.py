@@ -1,0 +1,117 @@
+"""`AgentEvent` -> A2A: one exhaustive match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, assert_never
+from uuid import uuid4
+
+from utils.a2a_common.activity import (
+    ACTIVITY_EXTENSION,
+    ERROR_EXTENSION,
+    PLAN_ARTIFACT,
+    USAGE_EXTENSION,
+    activity_payload,
+    error_payload,
+    plan_payload,
+    usage_payload,
+)
+from utils.a2a_common.event_sink import EventSink
+from utils.a2a_common.response_stream import ResponseStream
+from utils.events import (
+    AgentEvent,
+    Completed,
+    ContextCompacted,
+    DelegationFinished,
+    DelegationProgress,
+    DelegationStarted,
+    Failed,
+    InputRequired,
+    PlanUpdated,
+    TextDelta,
+    TextRestarted,
+    ToolFinished,
+    ToolStarted,
+    UsageReported,
+)
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Message, Part
+
+
+class Publisher:
+    """Publishes the events of one run of one task."""
+
+    def __init__(self, sink: EventSink, *, agent: str, trace_id: str) -> None:
+        self._sink = sink
+        self._agent = agent
+        self._trace_id = trace_id
+        self._response = ResponseStream(sink)
+        self._usage: dict[str, Any] = {}
+
+    async def publish(self, event: AgentEvent) -> None:
+        """Put one event on the wire, after all text that was said before it."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        match event:
+            case TextDelta(text=text):
+                await self._response.write(text)
+            case TextRestarted():
+                self._response.restart()
+            case PlanUpdated():
+                await self._plan(event)
+            case UsageReported():
+                self._usage = {USAGE_EXTENSION: usage_payload(event)}
+            case (
+                ToolStarted()
+                | ToolFinished()
+                | DelegationStarted()
+                | DelegationProgress()
+                | DelegationFinished()
+                | ContextCompacted()
+            ):
+                await self._response.flush()
+                metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
+                await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
+            case InputRequired():
+                await self._end(TaskState.TASK_STATE_INPUT_REQUIRED, self._ask(event))
+            case Completed():
+                await self._end(TaskState.TASK_STATE_COMPLETED)
+            case Failed():
+                error = {ERROR_EXTENSION: error_payload(event, self._trace_id)}
+                await self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)
+            case _:
+                assert_never(event)
+
+    def discard(self) -> None:
+        """Publish no more text: the run was stopped."""
+        self._response.discard()
+
+    async def _end(
+        self, state: int, message: Message | None = None, metadata: dict[str, Any] | None = None
+    ) -> None:
+        await self._response.flush(last=True)
+        await self._sink.status(state, message=message, metadata={**self._usage, **(metadata or {})} or None)
+
+    async def _plan(self, event: PlanUpdated) -> None:
+        from a2a.types.a2a_pb2 import Artifact
+
+        part = _data_part(plan_payload(event))
+        await self._sink.artifact(Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part]))
+
+    def _say(self, text: str) -> Message:
+        from a2a.types.a2a_pb2 import Message, Part, Role
+
+        return Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=[Part(text=text)])
+
+    def _ask(self, event: InputRequired) -> Message:
+        message = self._say(event.question)
+        if event.form is not None:
+            message.parts.append(_data_part({"form": dict(event.form), "origin": event.origin}))
+        return message
+
+
+def _data_part(value: dict[str, Any]) -> Part:
+    from a2a.types.a2a_pb2 import Part
+    from google.protobuf import json_format, struct_pb2
+
+    return Part(data=json_format.ParseDict(value, struct_pb2.Value()), media_type="application/json")
