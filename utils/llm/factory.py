@@ -1,0 +1,194 @@
+"""The chat model that the settings ask for. The one place that knows the providers' classes.
+
+Nothing here talks to a network: a wrong or missing setting is a `SettingsError` at start, and
+what only the provider can judge (a key, a model name) shows at the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr, ValidationError
+
+from utils.errors import SettingsError
+from utils.settings import LLMSettings, ModelProvider
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from utils.embeddings import Embedder
+
+T = TypeVar("T")
+
+KEYLESS = SecretStr("none")
+"""Sent to OpenAI-compatible servers when no key is set: the client insists on one, they do not."""
+
+
+def create_chat_model(
+    settings: LLMSettings, *, embedder_factory: Callable[[], Embedder | None] | None = None
+) -> BaseChatModel:
+    """The chat model of these settings.
+
+    Args:
+        settings: Provider, model, credentials and limits.
+        embedder_factory: Gives the embedded model its embeddings; called for that provider only.
+
+    Raises:
+        SettingsError: A setting is missing or wrong; names the variable.
+    """
+    makers: dict[ModelProvider, Callable[[LLMSettings], BaseChatModel]] = {
+        ModelProvider.EMBEDDED: lambda _: _embedded(embedder_factory),
+        ModelProvider.OPENAI: _openai,
+        ModelProvider.AZURE_OPENAI: _azure,
+        ModelProvider.AWS_BEDROCK: _bedrock,
+        ModelProvider.OPENAI_COMPATIBLE: _compatible,
+    }
+    try:
+        return makers[settings.provider](settings)
+    except ValidationError as error:  # the client's own check of a model name or an address
+        raise SettingsError(
+            "LLM_MODEL",
+            f"The {settings.provider} client does not accept these settings: check LLM_MODEL.",
+        ) from error
+
+
+def describe_model(settings: LLMSettings) -> str:
+    """The model in a few words, for the agent card and `doctor`: "offline model", "openai gpt-4.1"."""
+    if settings.provider is ModelProvider.EMBEDDED:
+        return "offline model"
+    return f"{settings.provider} {settings.model or '(no model set)'}"
+
+
+def is_loopback(url: str | None) -> bool:
+    """Whether an address is on this machine, so that no proxy may stand between."""
+    host = (urlsplit(url).hostname or "") if url else ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseChatModel:
+    from utils.llm.embedded import EmbeddedChatModel
+
+    return EmbeddedChatModel(embedder=embedder_factory() if embedder_factory else None)
+
+
+def _openai(settings: LLMSettings) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+
+    key = _required(settings.openai_api_key, "OPENAI_API_KEY", settings)
+    base_url = _address(settings.openai_base_url, "OPENAI_BASE_URL")
+    return ChatOpenAI(
+        model=_model(settings),
+        api_key=key,
+        base_url=base_url,
+        **_openai_options(settings, base_url),
+    )
+
+
+def _compatible(settings: LLMSettings) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+
+    base_url = _address(_required(settings.openai_base_url, "OPENAI_BASE_URL", settings), "OPENAI_BASE_URL")
+    return ChatOpenAI(
+        model=_model(settings),
+        api_key=settings.openai_api_key or KEYLESS,
+        base_url=base_url,
+        use_responses_api=False,
+        **_openai_options(settings, base_url),
+    )
+
+
+def _azure(settings: LLMSettings) -> BaseChatModel:
+    from langchain_openai import AzureChatOpenAI
+
+    endpoint = _required(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT", settings)
+    model = _model(settings)
+    return AzureChatOpenAI(
+        model=model,
+        azure_deployment=model,
+        azure_endpoint=_address(endpoint, "AZURE_OPENAI_ENDPOINT"),
+        api_key=_required(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", settings),
+        api_version=settings.azure_openai_api_version,
+        **_openai_options(settings, endpoint),
+    )
+
+
+def _bedrock(settings: LLMSettings) -> BaseChatModel:
+    from botocore.config import Config
+    from langchain_aws import ChatBedrockConverse
+
+    endpoint = _address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    options = _given(
+        temperature=settings.temperature,
+        max_tokens=settings.max_output_tokens,
+        endpoint_url=endpoint,
+        config=Config(proxies={"http": None, "https": None}) if is_loopback(endpoint) else None,
+    )
+    return ChatBedrockConverse(
+        model_id=_model(settings),
+        region_name=_region(settings),
+        timeout=settings.timeout_seconds,
+        max_retries=settings.max_retries,
+        **options,
+    )
+
+
+def _region(settings: LLMSettings) -> str:
+    """`AWS_REGION`, else what boto finds: `AWS_DEFAULT_REGION` or the profile's region."""
+    import boto3
+
+    found = settings.aws_region or boto3.Session().region_name
+    return str(_required(found, "AWS_REGION", settings))
+
+
+def _openai_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
+    options = _given(temperature=settings.temperature, max_tokens=settings.max_output_tokens)
+    if is_loopback(address):
+        options |= _direct_clients()
+    return options | {
+        "timeout": settings.timeout_seconds,
+        "max_retries": settings.max_retries,
+        "stream_usage": True,
+    }
+
+
+def _direct_clients() -> dict[str, Any]:
+    """HTTP clients that ignore proxies and keep no connection: the server is on this machine."""
+    import openai
+
+    plain: dict[str, Any] = {"trust_env": False, "headers": {"Connection": "close"}}
+    return {
+        "http_client": openai.DefaultHttpxClient(**plain),
+        "http_async_client": openai.DefaultAsyncHttpxClient(**plain),
+        "openai_proxy": "",
+    }
+
+
+def _model(settings: LLMSettings) -> str:
+    return _required(settings.model, "LLM_MODEL", settings)
+
+
+def _required(value: T | None, variable: str, settings: LLMSettings) -> T:
+    if value is None:
+        raise SettingsError(variable, f"Set {variable}: LLM_PROVIDER={settings.provider} needs it.")
+    return value
+
+
+def _address(url: str | None, variable: str) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise SettingsError(variable, f"{variable} must be an address that starts with http:// or https://.")
+    return url
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
