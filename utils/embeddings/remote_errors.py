@@ -1,0 +1,47 @@
+"""What a provider's client raises, as the types of `utils.errors`."""
+
+from __future__ import annotations
+
+from utils.errors import (
+    AuthFailed,
+    InvalidRequest,
+    ModelUnavailable,
+    PlatformError,
+    RateLimited,
+)
+
+
+def as_platform_error(error: Exception) -> PlatformError | None:
+    """The platform's error for a client's; `None` for one that is no provider's (a bug of ours)."""
+    return _openai_error(error) or _aws_error(error)
+
+
+def _openai_error(error: Exception) -> PlatformError | None:
+    import openai
+
+    if isinstance(error, openai.AuthenticationError | openai.PermissionDeniedError):
+        return AuthFailed("The embedding provider refused the key. Check the key of EMBEDDINGS_PROVIDER.")
+    if isinstance(error, openai.RateLimitError):
+        return RateLimited("The embedding provider asks to slow down.")
+    if isinstance(error, openai.APIConnectionError | openai.InternalServerError):
+        return ModelUnavailable("The embedding provider cannot be reached or does not answer.")
+    if isinstance(error, openai.OpenAIError):
+        return InvalidRequest("The embedding provider refused the request. Check EMBEDDINGS_MODEL.")
+    return None
+
+
+def _aws_error(error: Exception) -> PlatformError | None:
+    from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+    if isinstance(error, NoCredentialsError):
+        return AuthFailed("No AWS credentials were found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
+    if isinstance(error, ClientError):
+        code = error.response.get("Error", {}).get("Code", "")
+        if code in {"AccessDeniedException", "UnrecognizedClientException", "ExpiredTokenException"}:
+            return AuthFailed("Amazon Bedrock refused the credentials.")
+        if code in {"ThrottlingException", "TooManyRequestsException"}:
+            return RateLimited("Amazon Bedrock asks to slow down.")
+        return InvalidRequest("Amazon Bedrock refused the request. Check EMBEDDINGS_MODEL and AWS_REGION.")
+    if isinstance(error, BotoCoreError):
+        return ModelUnavailable("Amazon Bedrock cannot be reached or does not answer.")
+    return None

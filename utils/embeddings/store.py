@@ -1,0 +1,59 @@
+"""Vectors in a SQLite file, by model and by the hash of their text.
+
+A cache: when the file cannot be read or written (a full disk, another process that holds it for
+long), the work goes on without it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CHUNK = 500
+"""Keys per query: SQLite's oldest builds accept 999 parameters."""
+BUSY_SECONDS = 5.0
+SCHEMA = """CREATE TABLE IF NOT EXISTS vectors (
+    model TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, key)) WITHOUT ROWID"""
+
+
+class VectorStore:
+    """The vectors of one model in a file that several models, threads and processes may share."""
+
+    def __init__(self, file: Path, model: str) -> None:
+        self._file = file
+        self._model = model
+
+    def read(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
+        """The vectors that are known among `keys`."""
+        found: dict[bytes, NDArray[np.float32]] = {}
+        with suppress(sqlite3.Error, OSError), self._connection() as connection:
+            for start in range(0, len(keys), CHUNK):
+                part = keys[start : start + CHUNK]
+                marks = ",".join("?" * len(part))
+                query = f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})"  # noqa: S608 - marks are "?"
+                for key, vector in connection.execute(query, (self._model, *part)):
+                    found[key] = np.frombuffer(vector, dtype=np.float32)
+        return found
+
+    def write(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
+        """Keep `vectors`, all or none."""
+        rows = [(self._model, key, vector.astype(np.float32).tobytes()) for key, vector in vectors.items()]
+        with suppress(sqlite3.Error, OSError), self._connection() as connection, connection:
+            connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self._file, timeout=BUSY_SECONDS)) as connection:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute(SCHEMA)
+            yield connection
