@@ -1,4 +1,4 @@
-"""Whether an agent can take work, and what it is busy with while it cannot."""
+"""What `/readyz` answers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Answer of `/readyz`. `detail` is a short phrase for people: "ingesting 3 of 12 documents"."""
+    """Whether an agent can take work.
+
+    Attributes:
+        ready: True when a request sent now would be served.
+        detail: One sentence for an operator when it would not.
+    """
 
     ready: bool
     detail: str = ""

@@ -1,0 +1,81 @@
+"""The context of one call, with what the protocol asks of its headers checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from a2a.extensions.common import HTTP_EXTENSION_HEADER, get_requested_extensions
+from a2a.server.context import ServerCallContext
+from a2a.server.routes.common import DefaultServerCallContextBuilder
+from a2a.types.a2a_pb2 import AgentCard
+from a2a.utils.errors import ExtensionSupportRequiredError, VersionNotSupportedError
+from starlette.requests import Request
+
+VERSION_HEADER = "A2A-Version"
+_LEGACY_EXTENSION_HEADER = "X-A2A-Extensions"
+_SERVED = re.compile(r"(?P<line>1\.0|0\.3)(\.\d{1,9})?")
+
+
+def served_version(asked: str) -> str:
+    """The protocol version to answer in: `Major.Minor` must match, a patch number is ignored.
+
+    Args:
+        asked: What the client sent; empty means 0.3, as the specification has it.
+
+    Raises:
+        VersionNotSupportedError: Another version was asked for.
+    """
+    if not asked:
+        return "0.3"
+    match = _SERVED.fullmatch(asked)
+    if match is None:
+        raise VersionNotSupportedError("This agent speaks A2A 1.0 and 0.3. Set A2A-Version to one of them.")
+    return match["line"]
+
+
+def required_extensions(card: AgentCard) -> frozenset[str]:
+    """URIs of the extensions that a client must declare to talk to this agent."""
+    return frozenset(extension.uri for extension in card.capabilities.extensions if extension.required)
+
+
+def check_extensions(requested: Collection[str], required: frozenset[str]) -> None:
+    """Refuse a caller that does not declare what the card requires.
+
+    Raises:
+        ExtensionSupportRequiredError: Names the missing extensions.
+    """
+    missing = required.difference(requested)
+    if missing:
+        raise ExtensionSupportRequiredError(
+            f"Declare support for {', '.join(sorted(missing))} in the {HTTP_EXTENSION_HEADER} header."
+        )
+
+
+class CallContextBuilder(DefaultServerCallContextBuilder):
+    """Builds the context of an HTTP call; version and extensions are refused here."""
+
+    def __init__(self, required: frozenset[str]) -> None:
+        self._required = required
+
+    def build(self, request: Request) -> ServerCallContext:
+        """The context of `request`.
+
+        Raises:
+            VersionNotSupportedError: The version asked for is not served.
+            ExtensionSupportRequiredError: A required extension is not declared.
+        """
+        context = super().build(request)
+        headers: dict[str, Any] = context.state["headers"]
+        headers[VERSION_HEADER.lower()] = served_version(_asked(headers, request.query_params))
+        legacy = request.headers.getlist(_LEGACY_EXTENSION_HEADER)
+        context.requested_extensions |= get_requested_extensions(legacy)
+        check_extensions(context.requested_extensions, self._required)
+        return context
+
+
+def _asked(headers: Mapping[str, Any], query: Mapping[str, str]) -> str:
+    asked = str(headers.get(VERSION_HEADER.lower()) or "")
+    by_name = {name.lower(): value for name, value in query.items()}
+    return (asked or by_name.get(VERSION_HEADER.lower(), "")).strip()

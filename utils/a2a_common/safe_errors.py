@@ -1,0 +1,55 @@
+"""No exception's text reaches a client."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import aclosing
+from typing import TypeVar
+
+import structlog
+from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
+
+from utils.errors import PlatformError
+
+log = structlog.get_logger(__name__)
+
+Answer = TypeVar("Answer")
+
+_PRIVATE = (InternalError, InvalidAgentResponseError)
+
+
+def public_error(error: Exception) -> A2AError:
+    """What a client may see of `error`: protocol errors as they are, the rest as one sentence."""
+    if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
+        return error
+    if isinstance(error, PlatformError):
+        log.error("request_failed", code=error.code, exc_info=error)
+        return InternalError(error.message)
+    log.error("request_failed", code="internal_error", exc_info=error)
+    return InternalError("The server failed to handle this request. Its log has the details.")
+
+
+async def guarded(answer: Awaitable[Answer]) -> Answer:
+    """Await `answer`.
+
+    Raises:
+        A2AError: What the client may see of any failure.
+    """
+    try:
+        return await answer
+    except Exception as error:
+        raise public_error(error) from error
+
+
+async def guarded_stream(events: AsyncGenerator[Answer, None]) -> AsyncGenerator[Answer, None]:
+    """Yield `events`, closing them when the reader goes away.
+
+    Raises:
+        A2AError: What the client may see of any failure.
+    """
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    except Exception as error:
+        raise public_error(error) from error

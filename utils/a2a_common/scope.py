@@ -1,0 +1,17 @@
+"""Who owns a task: the tenant and the user of the call that created it."""
+
+from __future__ import annotations
+
+import json
+
+from a2a.server.context import ServerCallContext
+
+
+def owner_of(context: ServerCallContext) -> str:
+    """The key that tasks and push configurations are stored under.
+
+    A list in JSON, since a separator could be part of a name. Anonymous callers of one tenant
+    share one scope: without authentication nothing tells them apart.
+    """
+    user = context.user.user_name if context.user.is_authenticated else ""
+    return json.dumps([context.tenant, user], ensure_ascii=False)

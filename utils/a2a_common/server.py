@@ -1,0 +1,132 @@
+"""A Starlette application that serves any agent over A2A."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.request_handlers import RequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.types.a2a_pb2 import AgentCard
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount
+from starlette.types import Lifespan
+
+from utils.a2a_common.call_context import CallContextBuilder, required_extensions
+from utils.a2a_common.grpc_server import start_grpc
+from utils.a2a_common.guarded_executor import GuardedExecutor
+from utils.a2a_common.probes import probe_routes
+from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.request_handler import PlatformRequestHandler, Store
+from utils.a2a_common.rest_routes import rest_app
+from utils.a2a_common.safe_handler import SafeRequestHandler
+from utils.a2a_common.turns import Turns
+from utils.settings import ServerSettings
+
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
+
+INTERRUPTED_TASK_SECONDS = 300.0
+"""How long a task that waits for its user keeps its asyncio tasks; a reply after that recreates them."""
+
+CARD_CACHE = "public, max-age=60"
+
+Hook = Callable[[], Awaitable[None]]
+
+
+async def nothing() -> None:
+    """The hook of an agent that has nothing to start or stop."""
+
+
+async def always_ready() -> Readiness:
+    """The readiness of an agent that needs nothing."""
+    return Readiness(ready=True)
+
+
+@dataclass(frozen=True)
+class AgentService:
+    """What a server needs of an agent.
+
+    Attributes:
+        card: The public card.
+        executor: Runs the turns.
+        store: Keeps the tasks.
+        readiness: Asked on every `/readyz`.
+        on_start: Awaited before the first request is served.
+        on_stop: Awaited after the last one.
+        extended_card: What authenticated callers see; the public card when omitted.
+        middleware: Authentication and the like, inside the guards.
+    """
+
+    card: AgentCard
+    executor: AgentExecutor
+    store: Store
+    readiness: Callable[[], Awaitable[Readiness]] = always_ready
+    on_start: Hook = nothing
+    on_stop: Hook = nothing
+    extended_card: AgentCard | None = None
+    middleware: Sequence[Middleware] = field(default=())
+
+
+def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
+    """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, and gRPC when a port is set.
+
+    `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
+    """
+    handler = PlatformRequestHandler(
+        store=service.store,
+        turns=(turns := Turns()),
+        agent_executor=GuardedExecutor(service.executor, turns),
+        agent_card=service.card,
+        extended_agent_card=service.extended_card or service.card,
+        interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
+        validate_input_modes=True,
+    )
+    safe = SafeRequestHandler(handler)
+    app = Starlette(
+        routes=_routes(service, safe, settings),
+        middleware=list(service.middleware),
+        lifespan=_lifespan(service, handler, safe, settings),
+    )
+    app.router.redirect_slashes = False
+    app.state.grpc_port = None
+    return app
+
+
+def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
+    grace = settings.shutdown_grace_seconds
+    builder = CallContextBuilder(required_extensions(service.card))
+    routes: list[BaseRoute] = list(probe_routes(service.readiness))
+    for path in CARD_PATHS:
+        routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
+    routes += create_jsonrpc_routes(
+        handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
+    )
+    routes.append(Mount("/rest", app=rest_app(handler, builder, grace)))
+    return routes
+
+
+def _lifespan(
+    service: AgentService, handler: PlatformRequestHandler, safe: RequestHandler, settings: ServerSettings
+) -> Lifespan[Starlette]:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await service.on_start()
+            stack.push_async_callback(service.on_stop)
+            stack.push_async_callback(handler.aclose)
+            if settings.grpc_port is not None:
+                server, app.state.grpc_port = await start_grpc(
+                    safe,
+                    host=settings.host,
+                    port=settings.grpc_port,
+                    required=required_extensions(service.card),
+                    max_body_bytes=settings.max_body_bytes,
+                )
+                stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
+            yield
+
+    return lifespan

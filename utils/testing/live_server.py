@@ -1,0 +1,69 @@
+"""A real server on a free loopback port, in the test's own event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
+
+
+def loopback_socket() -> socket.socket:
+    """A listening socket on a free port of 127.0.0.1; nobody else can take the port in between."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(2048)
+    return listener
+
+
+@asynccontextmanager
+async def running(app: ASGIApp, *, listener: socket.socket | None = None) -> AsyncIterator[str]:
+    """Serve `app` with uvicorn and yield its base URL, without a trailing slash.
+
+    Args:
+        app: Any ASGI application; its lifespan is run.
+        listener: A socket from `loopback_socket`, where the URL must be known before the app is built.
+
+    Raises:
+        RuntimeError: The application did not start.
+    """
+    listener = listener or loopback_socket()
+    server = _quiet_server(app)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        await _started(server, serving)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        await serving
+        listener.close()
+
+
+def _quiet_server(app: ASGIApp) -> uvicorn.Server:
+    import uvicorn
+
+    class WithoutSignals(uvicorn.Server):
+        """Leaves the process' signal handlers alone: several servers share one loop."""
+
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    config = uvicorn.Config(
+        app, log_config=None, lifespan="on", timeout_graceful_shutdown=1, access_log=False
+    )
+    return WithoutSignals(config)
+
+
+async def _started(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
+    while not server.started:
+        if serving.done():
+            await serving
+            raise RuntimeError("The application did not start: its lifespan failed.")
+        await asyncio.sleep(0.005)
