@@ -27,8 +27,6 @@ operator may see goes to the log, as the `__cause__`.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 
 class PlatformError(Exception):
     """An error with a stable code and a sentence that may be shown to a user.
@@ -39,8 +37,8 @@ class PlatformError(Exception):
         message: One plain sentence, safe to show.
     """
 
-    code: ClassVar[str] = "internal_error"
-    retryable: ClassVar[bool] = False
+    code: str = "internal_error"
+    retryable: bool = False
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -161,9 +159,18 @@ class IngestFailed(PlatformError):
 
 
 class DelegationFailed(PlatformError):
-    """A sub-agent did not complete its task."""
+    """A sub-agent did not complete its task.
+
+    Attributes:
+        code: The sub-agent's own code, where it told one.
+    """
 
     code = "delegation_failed"
+
+    def __init__(self, message: str, *, code: str | None = None, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.code = code or type(self).code
+        self.retryable = retryable or type(self).retryable
 
 
 class SubAgentUnavailable(DelegationFailed):

@@ -1,0 +1,165 @@
+"""What a remote A2A task has said so far, folded from its stream. Pure: no network, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from a2a.types.a2a_pb2 import TaskState
+from google.protobuf import json_format
+
+from utils.a2a_common.activity import (
+    ERROR_EXTENSION,
+    PLAN_ARTIFACT,
+    RESPONSE_ARTIFACT,
+    USAGE_EXTENSION,
+    parse_usage,
+)
+from utils.events import DelegationState, UsageReported
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import (
+        Artifact,
+        Message,
+        StreamResponse,
+        Task,
+        TaskArtifactUpdateEvent,
+        TaskStatus,
+        TaskStatusUpdateEvent,
+    )
+
+STATES: dict[int, DelegationState] = {
+    TaskState.TASK_STATE_SUBMITTED: DelegationState.SUBMITTED,
+    TaskState.TASK_STATE_WORKING: DelegationState.WORKING,
+    TaskState.TASK_STATE_COMPLETED: DelegationState.COMPLETED,
+    TaskState.TASK_STATE_FAILED: DelegationState.FAILED,
+    TaskState.TASK_STATE_CANCELED: DelegationState.CANCELED,
+    TaskState.TASK_STATE_REJECTED: DelegationState.REJECTED,
+    TaskState.TASK_STATE_INPUT_REQUIRED: DelegationState.INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED: DelegationState.AUTH_REQUIRED,
+}
+_OPEN = (DelegationState.SUBMITTED, DelegationState.WORKING)
+
+
+class RemoteTask:
+    """The state of one remote task.
+
+    Attributes:
+        task_id: Id given by the remote agent; empty until it answered.
+        context_id: The remote conversation; empty until it answered.
+        state: The newest state.
+        said: Text of the newest status message, or of a plain message reply.
+        error: Payload of the error extension, where the task failed with one.
+        usage: Tokens that the remote agent reported.
+    """
+
+    def __init__(self) -> None:
+        self.task_id = ""
+        self.context_id = ""
+        self.state = DelegationState.SUBMITTED
+        self.said = ""
+        self.error: Mapping[str, Any] = {}
+        self.usage: UsageReported | None = None
+        self._artifacts: dict[str, list[str]] = {}
+        self._names: dict[str, str] = {}
+
+    @property
+    def open(self) -> bool:
+        """Whether the task still works."""
+        return self.state in _OPEN
+
+    def apply(self, response: StreamResponse) -> dict[str, Any]:
+        """Fold in one event; returns the metadata that it carried."""
+        match response.WhichOneof("payload"):
+            case "task":
+                return self.apply_task(response.task)
+            case "status_update":
+                return self._apply_status_update(response.status_update)
+            case "artifact_update":
+                self._apply_artifact_update(response.artifact_update)
+            case "message":
+                self._apply_message(response.message)
+        return {}
+
+    def apply_task(self, task: Task) -> dict[str, Any]:
+        """Fold in a snapshot, which replaces all that was said before."""
+        self.task_id, self.context_id = task.id, task.context_id
+        self._artifacts.clear()
+        for artifact in task.artifacts:
+            self._set_artifact(artifact)
+        metadata = _struct(task.metadata)
+        self._note(metadata)
+        self._apply_status(task.status)
+        return metadata
+
+    def text(self) -> str:
+        """The answer: the final artifact's text, else the status message's."""
+        if answer := self._text_of(RESPONSE_ARTIFACT):
+            return answer
+        texts = [
+            "".join(parts)
+            for artifact_id, parts in self._artifacts.items()
+            if self._names.get(artifact_id) != PLAN_ARTIFACT
+        ]
+        return "\n\n".join(text for text in texts if text.strip()) or self.said
+
+    def _text_of(self, name: str) -> str:
+        for artifact_id, parts in self._artifacts.items():
+            if self._names.get(artifact_id) == name:
+                return "".join(parts)
+        return ""
+
+    def _apply_status_update(self, update: TaskStatusUpdateEvent) -> dict[str, Any]:
+        self.task_id, self.context_id = update.task_id, update.context_id
+        metadata = _struct(update.metadata)
+        self._note(metadata)
+        self._apply_status(update.status)
+        return metadata
+
+    def _apply_status(self, status: TaskStatus) -> None:
+        self.state = STATES.get(status.state, self.state)
+        if status.HasField("message"):
+            self.said = _text(status.message) or self.said
+
+    def _apply_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
+        self.task_id, self.context_id = update.task_id, update.context_id
+        if update.append:
+            self._artifacts.setdefault(update.artifact.artifact_id, []).extend(_texts(update.artifact))
+        else:
+            self._set_artifact(update.artifact)
+
+    def _apply_message(self, message: Message) -> None:
+        self.context_id = message.context_id or self.context_id
+        self.said = _text(message)
+        self.state = DelegationState.COMPLETED
+
+    def _set_artifact(self, artifact: Artifact) -> None:
+        self._artifacts[artifact.artifact_id] = _texts(artifact)
+        self._names[artifact.artifact_id] = artifact.name
+
+    def _note(self, metadata: Mapping[str, Any]) -> None:
+        error, usage = metadata.get(ERROR_EXTENSION), metadata.get(USAGE_EXTENSION)
+        if isinstance(error, Mapping):
+            self.error = error
+        if isinstance(usage, Mapping):
+            self.usage = parse_usage(usage) or self.usage
+
+
+def _texts(artifact: Artifact) -> list[str]:
+    return [_part_text(part) for part in artifact.parts]
+
+
+def _text(message: Message) -> str:
+    return "\n".join(text for part in message.parts if (text := _part_text(part)))
+
+
+def _part_text(part: Any) -> str:
+    if part.HasField("text"):
+        return str(part.text)
+    if part.HasField("data"):
+        return json_format.MessageToJson(part.data, indent=None)
+    return ""
+
+
+def _struct(struct: Any) -> dict[str, Any]:
+    return dict(json_format.MessageToDict(struct))
