@@ -1,0 +1,1 @@
+"""The conversation between a person and an agent."""

@@ -1,0 +1,73 @@
+"""`chat --ask`: one question, one answer on standard output, one exit code."""
+
+from __future__ import annotations
+
+import sys
+
+from multi_agents.cli.chat.drive import TurnResult, drive
+from multi_agents.cli.console import clean, err, out, print_json, say
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.peer.connection import Peer
+from multi_agents.cli.peer.turn import run_turn
+from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, Sink
+
+
+async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool) -> ExitCode:
+    """Send `text`, show the progress, print the answer and tell how it ended."""
+    result = await drive(peer, run_turn(peer, text, context_id=context_id), sink_for(as_json=as_json))
+    if as_json:
+        print_json(summary(result))
+    else:
+        print_result(result)
+    return result.exit_code
+
+
+def sink_for(*, as_json: bool) -> Sink:
+    """The way of following that fits where standard error goes."""
+    if as_json:
+        return JsonSink()
+    return LiveSink() if err().is_terminal else LineSink()
+
+
+def print_result(result: TurnResult) -> None:
+    """The answer to standard output; a failure, a question or a cancellation to standard error."""
+    view = result.view
+    if view.answer:
+        print_answer(view.answer)
+    if view.failure:
+        trace = f" (trace {view.error.trace_id})" if view.error and view.error.trace_id else ""
+        code = f" [{view.error.code}]" if view.error and view.error.code else ""
+        say(f"Failed{code}: {view.failure}{trace}")
+    elif view.waits:
+        say(view.status_text or "The agent waits for your answer.")
+    elif result.interrupted:
+        say("Canceled." if view.state == "canceled" else "Stopped.")
+    elif view.state == "canceled":
+        say("The task was canceled.")
+    elif not view.answer:
+        say("The agent ended without an answer.")
+
+
+def print_answer(text: str) -> None:
+    """Markdown on a terminal, the text itself in a pipe."""
+    if out().is_terminal:
+        from multi_agents.cli.view.render import markdown
+
+        out().print(markdown(text))
+    else:
+        sys.stdout.write(clean(text).rstrip("\n") + "\n")
+        sys.stdout.flush()
+
+
+def summary(result: TurnResult) -> dict[str, object]:
+    """The last line of `--json`: how the turn ended, and the whole answer."""
+    view = result.view
+    return {
+        "event": "end",
+        "state": view.state,
+        "answer": view.answer,
+        "question": view.status_text if view.waits else "",
+        "task_id": view.task_id,
+        "context_id": view.context_id,
+        "exit_code": int(result.exit_code),
+    }

@@ -1,0 +1,57 @@
+"""Where output goes: answers to standard output, everything else to standard error, no colour in pipes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+PIPE_WIDTH = 160
+
+
+def clean(text: str) -> str:
+    """Text of a peer without characters that steer a terminal; tabs and line ends stay."""
+    return _UNSAFE.sub("", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str, limit: int = 100) -> str:
+    """The text on one line of at most `limit` characters."""
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= limit else f"{flat[: limit - 1]}…"
+
+
+@lru_cache(maxsize=1)
+def out() -> Console:
+    """The console of standard output."""
+    return _console(to_stderr=False)
+
+
+@lru_cache(maxsize=1)
+def err() -> Console:
+    """The console of standard error."""
+    return _console(to_stderr=True)
+
+
+def say(text: str) -> None:
+    """A plain line for the person, on standard error."""
+    err().print(clean(text), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_json(value: Mapping[str, Any] | list[Any]) -> None:
+    """One JSON value on one line of standard output, at once."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def _console(*, to_stderr: bool) -> Console:
+    from rich.console import Console
+
+    terminal = (sys.stderr if to_stderr else sys.stdout).isatty()
+    return Console(stderr=to_stderr, force_terminal=terminal, width=None if terminal else PIPE_WIDTH)

@@ -1,0 +1,1 @@
+"""Talking to one A2A agent, ours or a foreign one."""

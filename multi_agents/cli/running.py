@@ -1,0 +1,38 @@
+"""How a command's coroutine runs: quiet libraries, plain errors, exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from collections.abc import Coroutine
+from typing import Any
+
+from multi_agents.cli.console import print_json, say
+from multi_agents.cli.errors import exit_code_for
+from multi_agents.cli.exit_codes import ExitCode
+from utils.errors import PlatformError
+
+
+def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCode:
+    """Run a command. Errors become a sentence (with `as_json` also an object) and an exit code."""
+    logging.getLogger().addHandler(logging.NullHandler())
+    try:
+        return asyncio.run(_until_sigterm(main))
+    except PlatformError as error:
+        if as_json:
+            print_json({"event": "error", "code": error.code, "message": error.message})
+        say(f"Error [{error.code}]: {error.message}")
+        return exit_code_for(error)
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except asyncio.CancelledError:
+        return ExitCode.TERMINATED
+
+
+async def _until_sigterm(main: Coroutine[Any, Any, ExitCode]) -> ExitCode:
+    task = asyncio.current_task()
+    if task is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await main

@@ -1,0 +1,96 @@
+"""A turn as Rich draws it: the plan, the tree of delegations and tools, the answer as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.markdown import Markdown
+from rich.spinner import Spinner
+from rich.text import Text
+from rich.tree import Tree
+
+from multi_agents.cli.console import clean, one_line
+from multi_agents.cli.view.state import Node, TurnView
+
+MARKS = {
+    "pending": ("○", "dim"),
+    "submitted": ("○", "dim"),
+    "working": ("●", "yellow"),
+    "completed": ("✓", "green"),
+    "failed": ("✗", "red"),
+    "rejected": ("✗", "red"),
+    "error": ("✗", "red"),
+    "canceled": ("■", "dim"),
+    "interrupted": ("■", "dim"),
+    "input-required": ("?", "cyan"),
+    "auth-required": ("?", "cyan"),
+}
+
+
+def live_view(view: TurnView) -> RenderableType:
+    """The turn while it runs: what is done, and the last lines of the answer so far."""
+    parts: list[RenderableType] = [*_progress(view)]
+    if view.answer:
+        parts.append(Tail(markdown(view.answer)))
+    elif not view.nodes:
+        parts.append(Spinner("dots", Text(one_line(view.status_text) or "thinking", style="dim")))
+    return Group(*parts)
+
+
+def settled_view(view: TurnView) -> RenderableType | None:
+    """What stays on the screen above the answer: the plan and the tree, where there are any."""
+    parts = _progress(view)
+    return Group(*parts) if parts else None
+
+
+def markdown(text: str) -> Markdown:
+    """A peer's text as Markdown, free of terminal control characters."""
+    return Markdown(clean(text), hyperlinks=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The last lines of a body that would not fit on the screen while it grows."""
+
+    body: RenderableType
+    keep: float = 0.6  # of the terminal's height: the tree above it stays visible
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The body's last lines."""
+        lines = console.render_lines(self.body, options.update(height=None), pad=False)
+        for line in lines[-max(3, int(console.size.height * self.keep)) :]:
+            yield from line
+            yield Text("")
+
+
+def _progress(view: TurnView) -> list[RenderableType]:
+    parts: list[RenderableType] = []
+    if view.plan:
+        tree = Tree(Text("plan", style="bold"), guide_style="dim")
+        for step in view.plan:
+            tree.add(_line(step.status.value, step.title, step.agent))
+        parts.append(tree)
+    if view.nodes:
+        tree = Tree(Text("work", style="bold"), guide_style="dim")
+        _grow(tree, view.nodes)
+        parts.append(tree)
+    return parts
+
+
+def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
+    for node in nodes:
+        _grow(tree.add(_line(node.status, node.label, node.detail, node.seconds)), node.children)
+
+
+def _line(status: str, label: str, detail: str = "", seconds: float | None = None) -> Text:
+    mark, style = MARKS.get(status, ("·", "dim"))
+    text = Text(no_wrap=True, overflow="ellipsis")
+    text.append(f"{mark} ", style=style)
+    text.append(one_line(label, 60))
+    if detail:
+        text.append(f"  {one_line(detail, 80)}", style="dim")
+    if seconds is not None:
+        text.append(f"  {seconds:.1f} s", style="dim")
+    return text

@@ -1,0 +1,112 @@
+"""Three ways to follow a turn: a live tree on a terminal, plain lines in a pipe, JSON lines for programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, Self
+
+from multi_agents.cli.console import err, one_line, print_json, say
+from multi_agents.cli.peer.events import ActivitySeen, PeerEvent, PlanSeen, TaskSeen, as_json
+from multi_agents.cli.view.state import Node, TurnView
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+
+class Sink(Protocol):
+    """Shows a turn while it runs. Entered before the first event and left after the last."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        """Take in one event; `view` has it already."""
+
+
+class JsonSink:
+    """One JSON object per event on standard output."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Nothing is open."""
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        """Print the event."""
+        del view
+        print_json(as_json(event))
+
+
+class LineSink:
+    """A line on standard error for each thing that begins or ends."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Nothing is open."""
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        """Print what is new."""
+        match event:
+            case TaskSeen():
+                self._tell(f"task {event.task_id}")
+            case PlanSeen():
+                for step in event.steps:
+                    self._tell(f"{step.status.value}: {one_line(step.title)} ({one_line(step.agent, 40)})")
+            case ActivitySeen():
+                self._tell_nodes(view.nodes, "")
+            case _:
+                pass
+
+    def _tell_nodes(self, nodes: list[Node], path: str) -> None:
+        for node in nodes:
+            name = f"{path}{one_line(node.label, 60)}"
+            took = f" in {node.seconds:.1f} s" if node.seconds is not None else ""
+            self._tell(f"{name}: {node.status}{took}", key=f"{node.key}{name}{node.status}{took}")
+            self._tell_nodes(node.children, f"{name} > ")
+
+    def _tell(self, line: str, key: str = "") -> None:
+        if (key or line) not in self._told:
+            self._told.add(key or line)
+            say(line)
+
+
+class LiveSink:
+    """The live tree and the growing answer; the region goes away at the end, the finished tree stays."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        from rich.live import Live
+
+        self._console = console or err()
+        self._view = TurnView()
+        self._live = Live(
+            get_renderable=self._draw, console=self._console, transient=True, refresh_per_second=10
+        )
+
+    def _draw(self) -> RenderableType:
+        from multi_agents.cli.view.render import live_view
+
+        return live_view(self._view)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Take the live region away and leave the tree."""
+        from multi_agents.cli.view.render import settled_view
+
+        self._live.stop()
+        tree = settled_view(self._view)
+        if tree is not None:
+            self._console.print(tree)
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        """The next refresh draws it."""
+        del event
+        self._view = view
