@@ -94,7 +94,12 @@ class HomeSettings(EnvSettings):
 class LogSettings(EnvSettings):
     """What is logged and how."""
 
-    level: str = Field("INFO", alias="LOG_LEVEL", description="DEBUG, INFO, WARNING or ERROR.")
+    level: str = Field(
+        "INFO",
+        alias="LOG_LEVEL",
+        description="DEBUG, INFO, WARNING or ERROR.",
+        pattern="^(?i)(debug|info|warning|error)$",
+    )
     format: str = Field(
         "auto",
         alias="LOG_FORMAT",

@@ -1,0 +1,113 @@
+"""The supervisor: an agent whose tools are other agents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from multi_agents.platform_engineer.sub_agents import sub_agent_urls
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.skill import Skill
+from utils.events import AgentEvent, PlanUpdated
+from utils.settings import SubAgentSettings
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.tools import BaseTool
+
+    from multi_agents.platform_engineer.delegation import Delegation
+    from utils.a2a_common.runtime import AgentRuntime
+    from utils.persistence.contexts import RemoteContexts
+
+_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+
+
+class PlatformEngineer(BaseLangGraphAgent):
+    """Plans, delegates to sub-agents over A2A, and answers from what they return."""
+
+    name = "platform-engineer"
+    description = "Answers platform engineering questions by delegating to specialist agents."
+    skills = (
+        Skill(
+            id="delegate",
+            name="Plan and delegate",
+            description="Splits a request into sub-tasks, delegates each to the agent that fits, and joins the results.",
+            examples=(
+                "How do I add a sub-agent?",
+                "List the open pull requests of octocat/hello-world",
+                "What do the docs say about releases, and which releases has octocat/hello-world?",
+            ),
+            tags=("platform-engineering", "supervisor"),
+        ),
+    )
+
+    def __init__(self, runtime: AgentRuntime) -> None:
+        from utils.a2a_common.client_pool import ClientPool
+        from utils.a2a_common.registry import SubAgentRegistry
+
+        super().__init__(runtime)
+        settings = SubAgentSettings.load(runtime.environ)
+        self._registry = SubAgentRegistry(
+            sub_agent_urls(settings),
+            refresh_seconds=settings.refresh_seconds,
+            on_change=self.build,
+        )
+        self._pool = ClientPool()
+        self._deadline_seconds = settings.timeout_seconds
+        self._contexts: RemoteContexts | None = None
+        self._delegation: Delegation | None = None
+
+    async def start(self) -> None:
+        """Begin to look for the sub-agents; those that are down join when they come up."""
+        from multi_agents.platform_engineer.delegation import Delegation
+        from utils.persistence.contexts import RemoteContexts
+
+        self._contexts = await RemoteContexts.open(self.runtime.home / "contexts.sqlite")
+        self._delegation = Delegation(
+            self._registry, self._pool, self._contexts, deadline_seconds=self._deadline_seconds
+        )
+        self._registry.start()
+
+    async def stop(self) -> None:
+        """Close the connections to the sub-agents."""
+        await self._registry.stop()
+        await self._pool.aclose()
+        if self._contexts is not None:
+            await self._contexts.close()
+
+    async def readiness(self) -> Readiness:
+        """Ready once every sub-agent was looked for; one that is down does not stop the supervisor."""
+        if not self._registry.looked_at_all:
+            return Readiness(ready=False, detail="looking for the sub-agents")
+        down = [agent.name for agent in self._registry.agents if not agent.reachable]
+        return Readiness(ready=True, detail=f"without {', '.join(down)}" if down else "")
+
+    def system_prompt(self) -> str:
+        """The instruction, with the agents that are known now."""
+        lines = [f'- {agent.name}: "{agent.description}"' for agent in self._registry.known]
+        return _PROMPT.read_text("utf-8").replace("{agents}", "\n".join(lines) or "- none at the moment")
+
+    async def tools(self) -> Sequence[BaseTool]:
+        """One delegation tool for each known sub-agent."""
+        return [] if self._delegation is None else self._delegation.tools()
+
+    def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
+        """Tells the plan before its steps begin."""
+        from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
+
+        return (PlanMiddleware(),)
+
+    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+        """The base agent's turn, with the plan kept up to date."""
+        from multi_agents.platform_engineer.plan import Plan
+
+        plan = Plan()
+        async for event in super().stream(request):
+            if not isinstance(event, PlanUpdated):
+                yield event
+            updated = plan.apply(event)
+            if updated is not None:
+                yield updated

@@ -1,0 +1,58 @@
+"""The plan of one turn: which agent does what, and how far it is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from utils.events import (
+    AgentEvent,
+    DelegationFinished,
+    DelegationStarted,
+    DelegationState,
+    PlanStep,
+    PlanUpdated,
+    StepStatus,
+)
+
+_LONGEST_TITLE = 120
+
+
+def plan_steps(calls: Sequence[tuple[str, str, str]], order: int) -> PlanUpdated:
+    """Steps that begin together, of (call id, agent, request)."""
+    return PlanUpdated(
+        [
+            PlanStep(call_id, _title(request), agent, StepStatus.PENDING, order)
+            for call_id, agent, request in calls
+        ]
+    )
+
+
+class Plan:
+    """All steps of a turn. Steps with the same order run in parallel."""
+
+    def __init__(self) -> None:
+        self._steps: dict[str, PlanStep] = {}
+
+    def apply(self, event: AgentEvent) -> PlanUpdated | None:
+        """Take in an event; returns the whole plan when it changed."""
+        match event:
+            case PlanUpdated(steps=steps):
+                round_ = 1 + max((step.order for step in self._steps.values()), default=0)
+                self._steps |= {step.id: replace(step, order=round_) for step in steps}
+            case DelegationStarted(call_id=call_id) if call_id in self._steps:
+                self._set(call_id, StepStatus.WORKING)
+            case DelegationFinished(call_id=call_id, state=state) if call_id in self._steps:
+                done = state is DelegationState.COMPLETED
+                self._set(call_id, StepStatus.COMPLETED if done else StepStatus.FAILED)
+            case _:
+                return None
+        return PlanUpdated(tuple(self._steps.values()))
+
+    def _set(self, call_id: str, status: StepStatus) -> None:
+        self._steps[call_id] = replace(self._steps[call_id], status=status)
+
+
+def _title(request: str) -> str:
+    line = " ".join(request.split())
+    return line if len(line) <= _LONGEST_TITLE else line[: _LONGEST_TITLE - 1] + "…"
