@@ -1,0 +1,118 @@
+"""The index file: one SQLite database that several processes may read and write at once."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+VERSION = 1
+"""Raised with every change below; an index of another version is built anew."""
+
+_BUSY_SECONDS = 15.0
+"""How long a writer waits for another process' transaction; each is one document, so milliseconds."""
+
+_SCHEMA = """
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    location TEXT NOT NULL UNIQUE,  -- absolute path or URL; never leaves this file
+    source TEXT NOT NULL UNIQUE,    -- the name in answers
+    title TEXT NOT NULL,
+    hash TEXT NOT NULL,             -- of the bytes as read
+    recipe TEXT NOT NULL,           -- how it was cut; another recipe cuts it anew
+    text TEXT NOT NULL,
+    ingested_at REAL NOT NULL       -- Unix time, seconds
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id INTEGER NOT NULL REFERENCES documents(id),
+    position INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    heading TEXT NOT NULL,          -- heading path, one a line
+    anchor TEXT NOT NULL,
+    body TEXT NOT NULL,
+    first INTEGER NOT NULL,         -- span in documents.text
+    last INTEGER NOT NULL
+);
+CREATE INDEX chunks_of_document ON chunks(document_id, position);
+CREATE TABLE vectors (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks(id),
+    model TEXT NOT NULL,
+    vector BLOB NOT NULL            -- float32, little endian, length 1
+);
+CREATE TABLE state (generation INTEGER NOT NULL);
+INSERT INTO state VALUES (0);
+CREATE VIRTUAL TABLE words USING fts5(
+    title, heading, body, content='chunks', content_rowid='id', tokenize='porter unicode61'
+);
+CREATE TRIGGER chunks_added AFTER INSERT ON chunks BEGIN
+    INSERT INTO words(rowid, title, heading, body) VALUES (new.id, new.title, new.heading, new.body);
+END;
+CREATE TRIGGER chunks_removed AFTER DELETE ON chunks BEGIN
+    INSERT INTO words(words, rowid, title, heading, body)
+    VALUES ('delete', old.id, old.title, old.heading, old.body);
+END;
+"""
+
+
+@contextmanager
+def connect(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection for one piece of work, closed after it. Transactions are begun by the caller."""
+    connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[sqlite3.Connection]:
+    """A write transaction that raises the generation; rolled back whole on any error."""
+    with connect(path) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("UPDATE state SET generation = generation + 1")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def create(path: Path) -> None:
+    """Make the index file where there is none; start anew where it has another version."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with connect(path) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            _create_tables(connection)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found == VERSION:
+        return
+    for table in ("words", "vectors", "chunks", "documents", "state"):
+        connection.execute(f"DROP TABLE IF EXISTS {table}")
+    for statement in _statements():
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _statements() -> Iterator[str]:
+    """The statements of the schema one by one (`executescript` would commit the transaction)."""
+    pending = ""
+    for line in _SCHEMA.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

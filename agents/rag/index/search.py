@@ -1,0 +1,119 @@
+"""Hybrid search: BM25 and vectors, fused. Blocks: call it in a thread."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.rag.index import schema
+from agents.rag.index.fuse import fuse
+from agents.rag.index.lexical import search_words
+from agents.rag.index.vectors import VectorCache
+from utils.errors import RetrievalFailed
+
+if TYPE_CHECKING:
+    from agents.rag.index.vectors import Vector
+
+_CANDIDATES = 60
+"""Passages that each ranking contributes."""
+_WEIGHTS = (1.0, 1.0)
+"""Of words and vectors."""
+_PER_SECTION = 2
+"""Passages of one section in a result, so that one long section does not fill it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A search result.
+
+    Attributes:
+        chunk_id: Identity in the index.
+        source: Name of the document.
+        title: Title of the document.
+        heading: Headings above the passage, from the top, the title left out.
+        anchor: Fragment that leads to the section; may be empty.
+        text: The passage.
+        score: 1 for what both rankings put first, falling with the rank.
+        similarity: Cosine to the query; `None` without vectors or for a match of words only.
+    """
+
+    chunk_id: int
+    source: str
+    title: str
+    heading: tuple[str, ...]
+    anchor: str
+    text: str
+    score: float
+    similarity: float | None
+
+
+class Searcher:
+    """Searches one index file; sees what other processes have written."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._vectors = VectorCache()
+
+    def search(
+        self, query: str, limit: int, *, model: str = "", vector: Vector | None = None
+    ) -> list[Passage]:
+        """The best passages for a query, best first.
+
+        Args:
+            query: The question or keywords.
+            limit: How many at most.
+            model: Name of the embedding model.
+            vector: The query's vector of that model, of length 1; words only without.
+
+        Raises:
+            RetrievalFailed: The index is missing or damaged.
+        """
+        try:
+            with schema.connect(self._path) as connection:
+                connection.execute("BEGIN")
+                return self._search(connection, query, limit, model, vector)
+        except sqlite3.Error as error:
+            raise RetrievalFailed("The document index could not be searched.") from error
+
+    def _search(
+        self, connection: sqlite3.Connection, query: str, limit: int, model: str, vector: Vector | None
+    ) -> list[Passage]:
+        words = search_words(connection, query, _CANDIDATES)
+        near = [] if vector is None else self._vectors.nearest(connection, model, vector, _CANDIDATES)
+        ranked = fuse([[id_ for id_, _ in words], [id_ for id_, _ in near]], _WEIGHTS)
+        passages = _passages(connection, ranked, dict(near))
+        return _spread(passages, limit)
+
+
+def _passages(
+    connection: sqlite3.Connection, ranked: Sequence[tuple[int, float]], similarities: dict[int, float]
+) -> list[Passage]:
+    marks = ",".join("?" * len(ranked))
+    rows = connection.execute(
+        "SELECT chunks.id, source, chunks.title, heading, anchor, body FROM chunks"  # noqa: S608 - marks only
+        f" JOIN documents ON documents.id = document_id WHERE chunks.id IN ({marks})",
+        [id_ for id_, _ in ranked],
+    )
+    by_id = {int(row["id"]): row for row in rows}
+    return [_passage(by_id[id_], score, similarities.get(id_)) for id_, score in ranked if id_ in by_id]
+
+
+def _passage(row: sqlite3.Row, score: float, similarity: float | None) -> Passage:
+    heading = tuple(part for part in row["heading"].split("\n") if part)
+    return Passage(
+        row["id"], row["source"], row["title"], heading, row["anchor"], row["body"], score, similarity
+    )
+
+
+def _spread(passages: Sequence[Passage], limit: int) -> list[Passage]:
+    taken: dict[tuple[str, tuple[str, ...], str], int] = {}
+    chosen: list[Passage] = []
+    for passage in passages:
+        section = (passage.source, passage.heading, passage.anchor)
+        if len(chosen) < limit and taken.get(section, 0) < _PER_SECTION:
+            taken[section] = taken.get(section, 0) + 1
+            chosen.append(passage)
+    return chosen

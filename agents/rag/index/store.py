@@ -1,0 +1,182 @@
+"""Writes documents to the index, each in one transaction, and reads them back whole."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agents.rag.index import schema
+from agents.rag.ingest.chunk import Chunk
+from agents.rag.ingest.document import Document
+from utils.errors import StorageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is known of an ingested document."""
+
+    location: str
+    source: str
+    title: str
+    hash: str
+    recipe: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A passage whose vector is missing or of another model."""
+
+    chunk_id: int
+    title: str
+    heading: str
+    body: str
+
+
+@contextmanager
+def storage_errors(doing: str) -> Iterator[None]:
+    """Turn SQLite's errors into a sentence that may be shown."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StorageError(f"The document index could not be {doing}.") from error
+
+
+class Store:
+    """The documents of one index file. Methods block: call them in a thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Open the index, creating it where there is none.
+
+        Raises:
+            StorageError: The file cannot be created or is damaged.
+        """
+        self.path = path
+        with storage_errors("opened"):
+            schema.create(path)
+
+    def put(
+        self,
+        location: str,
+        source: str,
+        document: Document,
+        *,
+        chunks: Sequence[Chunk],
+        digest: str,
+        recipe: str,
+    ) -> str:
+        """Add a document or replace it, with its passages, all or nothing. Vectors come after.
+
+        Args:
+            location: Absolute path or URL; what identifies the document.
+            source: The name to know it by in answers.
+            document: Its title and text.
+            chunks: Its passages.
+            digest: Of its bytes.
+            recipe: How it was cut.
+
+        Returns:
+            The name it is known by, which differs from `source` when another document has that.
+        """
+        with storage_errors("written"), schema.writing(self.path) as connection:
+            name = _known_source(connection, location) or _free_name(connection, source)
+            _remove(connection, [location])
+            row = connection.execute(
+                "INSERT INTO documents(location, source, title, hash, recipe, text, ingested_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (location, name, document.title, digest, recipe, document.text, time.time()),
+            )
+            for chunk in chunks:
+                _add_chunk(connection, row.lastrowid, document.title, chunk)
+            return name
+
+    def put_vectors(self, model: str, ids: Sequence[int], vectors: Vectors) -> None:
+        """Replace the vectors of some passages; passages that are gone meanwhile are left out."""
+        with storage_errors("written"), schema.writing(self.path) as connection:
+            _add_vectors(connection, model, ids, vectors)
+
+    def remove(self, locations: Sequence[str]) -> int:
+        """Remove documents. Returns how many there were."""
+        if not locations:
+            return 0
+        with storage_errors("written"), schema.writing(self.path) as connection:
+            return _remove(connection, locations)
+
+    def documents(self) -> list[Stored]:
+        """Every document, by name."""
+        with storage_errors("read"), schema.connect(self.path) as connection:
+            rows = connection.execute(
+                "SELECT location, source, title, hash, recipe,"
+                " (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS passages"
+                " FROM documents ORDER BY source"
+            ).fetchall()
+        return [Stored(**row) for row in rows]
+
+    def stale(self, model: str, after: int, limit: int) -> list[Stale]:
+        """Passages without a vector of this model, by id, from the first id past `after`."""
+        with storage_errors("read"), schema.connect(self.path) as connection:
+            rows = connection.execute(
+                "SELECT id AS chunk_id, title, heading, body FROM chunks WHERE id > ? AND NOT EXISTS"
+                " (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND model = ?) ORDER BY id LIMIT ?",
+                (after, model, limit),
+            ).fetchall()
+        return [Stale(**row) for row in rows]
+
+    def last_id(self) -> int:
+        """The highest passage id so far; 0 for an empty index."""
+        with storage_errors("read"), schema.connect(self.path) as connection:
+            return int(connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
+
+
+def _known_source(connection: sqlite3.Connection, location: str) -> str | None:
+    row = connection.execute("SELECT source FROM documents WHERE location = ?", (location,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def _free_name(connection: sqlite3.Connection, source: str) -> str:
+    stem, dot, suffix = source.rpartition(".")
+    name, number = source, 1
+    while connection.execute("SELECT 1 FROM documents WHERE source = ?", (name,)).fetchone():
+        number += 1
+        name = f"{stem}~{number}.{suffix}" if dot and "/" not in suffix else f"{source}~{number}"
+    return name
+
+
+def _remove(connection: sqlite3.Connection, locations: Sequence[str]) -> int:
+    removed = 0
+    for location in locations:
+        key = (location,)
+        inner = "(SELECT id FROM chunks WHERE document_id = (SELECT id FROM documents WHERE location = ?))"
+        connection.execute(f"DELETE FROM vectors WHERE chunk_id IN {inner}", key)  # noqa: S608 - constant
+        connection.execute(
+            "DELETE FROM chunks WHERE document_id = (SELECT id FROM documents WHERE location = ?)", key
+        )
+        removed += connection.execute("DELETE FROM documents WHERE location = ?", key).rowcount
+    return removed
+
+
+def _add_chunk(connection: sqlite3.Connection, document_id: int | None, title: str, chunk: Chunk) -> None:
+    heading = "\n".join(chunk.path)
+    connection.execute(
+        "INSERT INTO chunks(document_id, position, title, heading, anchor, body, first, last)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (document_id, chunk.position, title, heading, chunk.anchor, chunk.text, chunk.start, chunk.end),
+    )
+
+
+def _add_vectors(connection: sqlite3.Connection, model: str, ids: Sequence[int], vectors: Vectors) -> None:
+    rows = zip(ids, vectors.astype("<f4"), strict=True)
+    connection.executemany(
+        "INSERT OR REPLACE INTO vectors(chunk_id, model, vector) SELECT id, ?, ? FROM chunks WHERE id = ?",
+        [(model, vector.tobytes(), chunk_id) for chunk_id, vector in rows],
+    )

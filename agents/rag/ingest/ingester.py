@@ -1,0 +1,152 @@
+"""Brings documents into the index and keeps it in step with their sources.
+
+Each document is written in one transaction, so that an interruption at any point leaves an index
+that can be searched; passages whose vectors are still missing are found by their words until the
+next run embeds them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING
+
+import structlog
+
+from agents.rag.index.passage_text import passage_text
+from agents.rag.index.store import Store, Stored
+from agents.rag.ingest.fetch import PageGone
+from agents.rag.ingest.plan import Candidate, Plan, is_under, make_plan
+from agents.rag.ingest.progress import OnProgress, Outcome, Progress, Summary, silent, summarise
+from agents.rag.ingest.read import Cut, cut, read_candidate
+from agents.rag.settings import RagSettings
+from utils.errors import IngestFailed, ModelFailure
+
+if TYPE_CHECKING:
+    from utils.embeddings import Embedder
+
+log = structlog.get_logger(__name__)
+
+_CUTTER = 1
+"""Raised when documents are parsed or cut differently than before, so that they are cut anew."""
+_BATCH = 16
+"""Passages embedded at once: between two batches a search gets its turn at the model."""
+
+
+class Ingester:
+    """Ingests into one index. Several may work on the same file, in any process."""
+
+    def __init__(self, store: Store, settings: RagSettings, embedder: Embedder | None) -> None:
+        self._store = store
+        self._settings = settings
+        self._embedder = embedder
+        self._recipe = f"{_CUTTER}/{settings.chunk_tokens}"
+
+    async def ingest(self, targets: Sequence[str], on_progress: OnProgress = silent) -> Summary:
+        """Bring the index in step with files, folders and URLs.
+
+        Unchanged documents are left alone, vanished ones removed, broken ones skipped with a sentence.
+
+        Raises:
+            StorageError: The index cannot be written.
+        """
+        plan = await asyncio.to_thread(make_plan, targets)
+        known = {stored.location: stored for stored in await asyncio.to_thread(self._store.documents)}
+        events: list[Progress] = []
+        async for event in self._run(plan, known):
+            events.append(event)
+            on_progress(event)
+        await self._embed(0)
+        return summarise(events)
+
+    async def remove(self, targets: Sequence[str]) -> Summary:
+        """Remove the documents of these files, folders, URLs or names from the index."""
+        known = await asyncio.to_thread(self._store.documents)
+        chosen = [
+            s.location for s in known if s.source in targets or any(is_under(s.location, t) for t in targets)
+        ]
+        return Summary(removed=await asyncio.to_thread(self._store.remove, chosen))
+
+    async def _run(self, plan: Plan, known: dict[str, Stored]) -> AsyncIterator[Progress]:
+        gone = [
+            stored
+            for stored in known.values()
+            if any(is_under(stored.location, str(folder)) for folder in plan.folders)
+            and not await asyncio.to_thread(_exists, stored.location)
+        ]
+        total = len(plan.candidates) + len(gone) + len(plan.missing)
+        done = 0
+        for target in plan.missing:
+            done += 1
+            yield Progress(done, total, target, Outcome.SKIPPED, f"{target} does not exist.")
+        for stored in gone:
+            done += 1
+            await asyncio.to_thread(self._store.remove, [stored.location])
+            yield Progress(done, total, stored.source, Outcome.REMOVED)
+        for candidate in plan.candidates:
+            outcome, message = await self._one(candidate, known.get(candidate.location))
+            done += 1
+            yield Progress(done, total, candidate.name, outcome, message)
+
+    async def _one(self, candidate: Candidate, known: Stored | None) -> tuple[Outcome, str]:
+        try:
+            raw = await read_candidate(candidate, self._settings)
+            if known and (known.hash, known.recipe) == (raw.digest, self._recipe):
+                return Outcome.UNCHANGED, ""
+            made = await asyncio.to_thread(cut, raw, candidate.name, self._settings)
+        except PageGone as error:
+            return await self._drop(candidate, known, error.message)
+        except IngestFailed as error:
+            return _skipped(candidate, error.message)
+        if not made.chunks:
+            return await self._drop(candidate, known, "is empty")
+        await self._write(candidate, made, raw.digest)
+        return (Outcome.UPDATED if known else Outcome.ADDED), ""
+
+    async def _drop(self, candidate: Candidate, known: Stored | None, reason: str) -> tuple[Outcome, str]:
+        if known:
+            await asyncio.to_thread(self._store.remove, [candidate.location])
+            return Outcome.REMOVED, f"{candidate.name} {reason}."
+        return _skipped(candidate, reason)
+
+    async def _write(self, candidate: Candidate, made: Cut, digest: str) -> None:
+        before = await asyncio.to_thread(self._store.last_id)
+        await asyncio.to_thread(
+            self._store.put,
+            candidate.location,
+            candidate.name,
+            made.document,
+            chunks=made.chunks,
+            digest=digest,
+            recipe=self._recipe,
+        )
+        await self._embed(before)
+
+    async def _embed(self, after: int) -> None:
+        """Give vectors to the passages past an id that have none of the current model."""
+        while embedder := self._embedder:
+            stale = await asyncio.to_thread(self._store.stale, embedder.name, after, _BATCH)
+            if not stale:
+                return
+            texts = [passage_text(passage.title, passage.heading, passage.body) for passage in stale]
+            try:
+                vectors = await embedder.embed(texts)
+            except ModelFailure as error:
+                log.warning(
+                    "rag.embedding_failed", code=error.code, effect="words only until the next ingestion"
+                )
+                self._embedder = None
+                return
+            ids = [passage.chunk_id for passage in stale]
+            await asyncio.to_thread(self._store.put_vectors, embedder.name, ids, vectors)
+            after = ids[-1]
+
+
+def _skipped(candidate: Candidate, reason: str) -> tuple[Outcome, str]:
+    return Outcome.SKIPPED, f"{candidate.name} {reason}."
+
+
+def _exists(location: str) -> bool:
+    from pathlib import Path
+
+    return Path(location).exists()
