@@ -14,7 +14,7 @@ import structlog
 
 if TYPE_CHECKING:
     from a2a.server.events import EventQueue
-    from a2a.types.a2a_pb2 import Artifact, Message, Task
+    from a2a.types.a2a_pb2 import Artifact, Message, Task, TaskState
 
 log = structlog.get_logger(__name__)
 
@@ -44,12 +44,12 @@ class EventSink:
         await self._send(task)
 
     async def status(
-        self, state: int, *, message: Message | None = None, metadata: dict[str, Any] | None = None
+        self, state: TaskState, *, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         """Publish a status. One that ends the run closes the sink."""
         from a2a.types.a2a_pb2 import TaskState, TaskStatus, TaskStatusUpdateEvent
 
-        status = TaskStatus(state=TaskState.ValueType(state), message=message)
+        status = TaskStatus(state=state, message=message)
         status.timestamp.GetCurrentTime()
         working = (TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_SUBMITTED)
         event = TaskStatusUpdateEvent(

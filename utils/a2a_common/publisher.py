@@ -35,7 +35,7 @@ from utils.events import (
 )
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Message, Part
+    from a2a.types.a2a_pb2 import Message, Part, TaskState
 
 
 class Publisher:
@@ -87,7 +87,7 @@ class Publisher:
         self._response.discard()
 
     async def _end(
-        self, state: int, message: Message | None = None, metadata: dict[str, Any] | None = None
+        self, state: TaskState, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         await self._response.flush(last=True)
         await self._sink.status(state, message=message, metadata={**self._usage, **(metadata or {})} or None)

@@ -1,0 +1,13 @@
+"""Serves the supervisor over A2A."""
+
+from __future__ import annotations
+
+from multi_agents.platform_engineer.agent import PlatformEngineer
+from utils.a2a_common.serve import serve
+
+SUPERVISOR_PORT = 8000
+
+
+def main() -> int:
+    """Serve until SIGINT or SIGTERM; returns the exit code."""
+    return serve(PlatformEngineer, default_port=SUPERVISOR_PORT)

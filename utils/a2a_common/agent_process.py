@@ -1,0 +1,147 @@
+"""One agent's process: opens what the agent needs, serves it over A2A, and closes everything again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from utils.a2a_common.runtime import AgentRuntime
+from utils.settings import EmbeddingSettings, HomeSettings, LLMSettings, ModelProvider, ServerSettings
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import AgentCard
+    from starlette.applications import Starlette
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+log = structlog.get_logger(__name__)
+
+_PARENT_SECONDS = 1.0
+"""Seconds between two looks whether the parent still lives."""
+
+
+async def open_runtime(name: str, environ: Mapping[str, str], stack: AsyncExitStack) -> AgentRuntime:
+    """Everything that an agent is given; closed with `stack`.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+        StorageError: A database cannot be opened.
+    """
+    from utils.embeddings import create_embedder
+    from utils.llm.factory import create_chat_model
+    from utils.persistence.checkpoints import open_checkpointer
+
+    home = HomeSettings.load(environ).agent_home(name)
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home / "embeddings.sqlite")
+    llm = LLMSettings.load(environ)
+    return AgentRuntime(
+        home=home,
+        environ=environ,
+        model=create_chat_model(llm, embedder_factory=lambda: embedder),
+        checkpointer=await stack.enter_async_context(open_checkpointer(home / "checkpoints.sqlite")),
+        embedder=embedder,
+        notice=_notice(llm),
+    )
+
+
+def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
+    """The card of an agent that is reached at `url`."""
+    from utils.a2a_common.card import build_card
+    from utils.llm.factory import describe_model
+
+    return build_card(
+        name=agent.name,
+        description=agent.description,
+        skills=agent.skills,
+        version=agent.version,
+        url=url,
+        model=describe_model(LLMSettings.load(agent.runtime.environ)),
+    )
+
+
+async def agent_app(
+    agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str, stack: AsyncExitStack
+) -> Starlette:
+    """The application of an agent that is reached at `url`."""
+    from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
+    from utils.a2a_common.server import AgentService, build_app
+    from utils.persistence.tasks import open_task_store
+
+    async def start() -> None:
+        await agent.start()
+        await agent.build()
+
+    service = AgentService(
+        card=agent_card(agent, url),
+        executor=BaseLangGraphAgentExecutor(agent),
+        store=await stack.enter_async_context(open_task_store(agent.runtime.home / "tasks.sqlite")),
+        readiness=agent.readiness,
+        on_start=start,
+        on_stop=agent.stop,
+    )
+    return build_app(service, settings)
+
+
+async def run_agent(
+    agent_class: type[BaseLangGraphAgent],
+    environ: Mapping[str, str],
+    *,
+    default_port: int,
+    exit_with_parent: bool = False,
+) -> None:
+    """Serve an agent until SIGINT or SIGTERM.
+
+    Raises:
+        PlatformError: The agent cannot start; the message says why.
+    """
+    import uvicorn
+
+    settings = ServerSettings.load(environ)
+    port = default_port if settings.port is None else settings.port
+    url = settings.public_url or f"http://{settings.host}:{port}"
+    async with AsyncExitStack() as stack:
+        runtime = await open_runtime(agent_class.name, environ, stack)
+        app = await agent_app(agent_class(runtime), settings, url=url, stack=stack)
+        grace = int(settings.shutdown_grace_seconds) + 1
+        config = uvicorn.Config(
+            app,
+            host=settings.host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=grace,
+        )
+        server = uvicorn.Server(config)
+        if exit_with_parent:
+            watch = asyncio.create_task(_exit_with_parent(server))
+            stack.callback(watch.cancel)
+        log.info("agent.serving", url=url, home=runtime.home.name)
+        await server.serve()
+
+
+async def _exit_with_parent(server: Any) -> None:
+    parent = os.getppid()
+    while os.getppid() == parent:  # noqa: ASYNC110 - the kernel sends no event for this
+        await asyncio.sleep(_PARENT_SECONDS)
+    log.warning("agent.parent_gone")
+    server.should_exit = True
+
+
+def _notice(settings: LLMSettings) -> str:
+    if settings.provider is not ModelProvider.EMBEDDED:
+        return ""
+    from utils.llm.embedded import OFFLINE_NOTICE
+
+    return OFFLINE_NOTICE
+
+
+def fail(message: str, code: int) -> int:
+    """Print one sentence to standard error and return the exit code."""
+    sys.stderr.write(message + "\n")
+    return code
