@@ -1,0 +1,61 @@
+# `make chat` and `make test` need Python 3.11+ and nothing else; they set up the rest themselves.
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+ifeq ($(PYTHON),)
+$(error Python 3.11 or newer is needed and was not found. Install it, or name one: make PYTHON=/path/to/python3)
+endif
+
+BIN := .venv/bin
+CODE := utils multi_agents agents tests benchmarks
+export ASK
+
+.DEFAULT_GOAL := help
+.PHONY: help chat up setup setup-dev test ci fmt lint eval bench docs lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+chat: setup ## Chat with the supervisor; ASK="…" asks once and exits
+	@$(BIN)/platform-engineer chat $${ASK:+--ask "$$ASK"}
+
+up: setup ## Run supervisor and agents until Ctrl-C
+	@$(BIN)/platform-engineer up
+
+setup:
+	@$(PYTHON) -I utils/bootstrap.py requirements.lock
+
+setup-dev:
+	@$(PYTHON) -I utils/bootstrap.py requirements-dev.lock
+
+test: setup-dev ## Run the tests that need no installed server
+	$(BIN)/python -m pytest -m "not servers"
+
+ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
+	$(BIN)/python -m pytest --fail-on-skip
+
+fmt: setup-dev ## Format the code
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+
+lint: setup-dev ## Check format, lint, types and import direction
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+eval: setup-dev ## Measure the offline model and the retrieval
+	$(BIN)/python -m tests.eval.routing
+	$(BIN)/python -m tests.eval.retrieval
+
+bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
+	$(BIN)/python -m benchmarks
+
+lock: ## Write both lock files anew (needs uv)
+	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -q -o requirements.lock
+	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --only-binary :all: --generate-hashes \
+		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -q -o requirements-dev.lock
+
+clean: ## Remove the virtual environment and caches; keeps .data
+	rm -rf .venv .venv.lock .cache .mypy_cache .ruff_cache .hypothesis *.egg-info
