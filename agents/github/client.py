@@ -1,0 +1,164 @@
+"""Reading from GitHub: JSON, pages and texts, with typed errors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+from agents.github.settings import GitHubSettings
+
+if TYPE_CHECKING:
+    from githubkit import Response
+
+    from agents.github.connection import Connection
+
+_LONGEST_LINE = 1_000_000
+"""Bytes after which a line without an end is given out in parts."""
+
+Row = dict[str, Any]
+Params = Mapping[str, str | int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a list.
+
+    Attributes:
+        rows: Its rows, as GitHub gives them.
+        total: Rows in the whole list, where GitHub tells it.
+        has_next: Whether a page follows.
+        last: Number of the last page, where GitHub tells it.
+    """
+
+    rows: list[Row]
+    total: int | None
+    has_next: bool
+    last: int | None
+
+
+def path_of(*segments: str | int) -> str:
+    """A request path from raw segments, each escaped so that none can reach into another path."""
+    return "/".join(quote(str(segment), safe="") for segment in segments)
+
+
+class GitHubClient:
+    """Reads from one GitHub, over connections shared by all tasks.
+
+    `what` names the thing asked for in errors: "repository octocat/hello-world". All methods raise
+    `UpstreamUnavailable` when GitHub cannot be reached or fails, and `UpstreamRefused` when it
+    answers that it does not serve the request.
+    """
+
+    def __init__(self, settings: GitHubSettings) -> None:
+        self.settings = settings
+        self._connection: Connection | None = None
+
+    @property
+    def has_token(self) -> bool:
+        """Whether requests carry a token."""
+        return self.settings.token is not None
+
+    async def stop(self) -> None:
+        """Close the connections. A later request opens new ones."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def get(self, path: str, what: str, **params: str | int | None) -> Any:
+        """The JSON at `path`."""
+        return _json(await self._request(path, what, params), what)
+
+    async def get_row(self, path: str, what: str, **params: str | int | None) -> Row:
+        """The JSON object at `path`."""
+        value = await self.get(path, what, **params)
+        if not isinstance(value, dict):
+            raise _not_github(what)
+        return value
+
+    async def get_page(self, path: str, what: str, params: Params, *, key: str | None = None) -> Page:
+        """One page of a list; where the answer is an object, `key` holds its rows."""
+        response = await self._request(path, what, params)
+        value = _json(response, what)
+        total = value.get("total_count") if isinstance(value, dict) else None
+        rows = value.get(key) if isinstance(value, dict) and key else value
+        if not isinstance(rows, list):
+            raise _not_github(what)
+        links = response.raw_response.links
+        number = parse_qs(urlsplit(links.get("last", {}).get("url", "")).query).get("page", [""])[0]
+        return Page(
+            rows=[row for row in rows if isinstance(row, dict)],
+            total=total if isinstance(total, int) else None,
+            has_next="next" in links,
+            last=int(number) if number.isdecimal() else None,
+        )
+
+    async def lines(
+        self, path: str, what: str, *, max_bytes: int, accept: str = "*/*"
+    ) -> AsyncGenerator[str, None]:
+        """Lines of the text at `path` as they come in, without their ends; stops after `max_bytes`."""
+        rest = b""
+        async with aclosing(self._chunks(path, what, max_bytes, accept)) as chunks:
+            async for chunk in chunks:
+                *whole, rest = (rest + chunk).split(b"\n")
+                for line in whole:
+                    yield line.decode("utf-8", "replace").rstrip("\r")
+                if len(rest) > _LONGEST_LINE:
+                    yield rest.decode("utf-8", "replace")
+                    rest = b""
+        if rest:
+            yield rest.decode("utf-8", "replace").rstrip("\r")
+
+    async def _chunks(self, path: str, what: str, max_bytes: int, accept: str) -> AsyncGenerator[bytes, None]:
+        from githubkit.exception import GitHubException
+
+        from agents.github.faults import platform_error
+
+        response = await self._request(path, what, {}, accept=accept, stream=True)
+        left = max_bytes
+        try:
+            async for chunk in response.aiter_bytes():
+                yield chunk[:left]
+                left -= len(chunk)
+                if left <= 0:
+                    return
+        except GitHubException as error:
+            raise platform_error(error, what, has_token=self.has_token) from error
+        finally:
+            await response.raw_response.aclose()
+
+    async def _request(
+        self, path: str, what: str, params: Params, *, accept: str | None = None, stream: bool = False
+    ) -> Response[Any]:
+        from githubkit.exception import GitHubException
+
+        from agents.github.faults import platform_error
+
+        given = {name: value for name, value in params.items() if value is not None}
+        headers = {"Accept": accept} if accept else None
+        try:
+            return await self._connected().arequest("GET", path, params=given, headers=headers, stream=stream)
+        except GitHubException as error:
+            raise platform_error(error, what, has_token=self.has_token) from error
+
+    def _connected(self) -> Connection:
+        from agents.github.connection import Connection
+
+        if self._connection is None:
+            self._connection = Connection(self.settings)
+        return self._connection
+
+
+def _json(response: Response[Any], what: str) -> Any:
+    try:
+        return response.json()
+    except (ValueError, RecursionError) as error:
+        raise _not_github(what) from error
+
+
+def _not_github(what: str) -> Exception:
+    from agents.github.faults import not_json
+
+    return not_json(what)

@@ -1,0 +1,97 @@
+"""githubkit on one shared HTTP client. Imported when the first request is made: it is heavy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+from githubkit import GitHubCore
+from githubkit.exception import (
+    GitHubException,
+    RateLimitExceeded,
+    RequestError,
+    RequestFailed,
+    RequestTimeout,
+    SecondaryRateLimitExceeded,
+)
+from githubkit.retry import RetryOption
+
+from agents.github.settings import GitHubSettings
+
+RETRY_PAUSE = timedelta(milliseconds=200)
+"""Pause before the first retry; it doubles each time."""
+LONGEST_PAUSE = timedelta(seconds=3)
+"""A wait that GitHub asks for is sat out up to this; a longer one is told to the user."""
+_SERVER_ERRORS = frozenset({500, 502, 503, 504})
+
+
+class Connection(GitHubCore[Any]):
+    """githubkit's core, with one HTTP client for all tasks.
+
+    githubkit keeps its client in a context variable, so tasks that begin elsewhere would each open
+    their own. Responses are not cached: a chat asks for what is true now.
+    """
+
+    def __init__(self, settings: GitHubSettings) -> None:
+        token = settings.token.get_secret_value() if settings.token else None
+        super().__init__(
+            token,
+            base_url=settings.api_url,
+            user_agent="platform-engineer",
+            timeout=settings.timeout_seconds,
+            trust_env=not is_loopback(settings.api_url),
+            http_cache=False,
+            auto_retry=_Retry(settings.max_retries),
+        )
+        self._shared: httpx.AsyncClient | None = None
+
+    @asynccontextmanager
+    async def get_async_client(self) -> AsyncGenerator[httpx.AsyncClient, None]:
+        """The shared client, opened on first use."""
+        if self._shared is None:
+            self._shared = await self._create_async_client()
+        yield self._shared
+
+    async def close(self) -> None:
+        """Close the shared client."""
+        client, self._shared = self._shared, None
+        if client is not None:
+            await client.aclose()
+
+
+class _Retry:
+    """Which failures are tried again: refused and broken connections, server errors, short waits."""
+
+    def __init__(self, retries: int) -> None:
+        self._retries = retries
+
+    def __call__(self, error: GitHubException, count: int) -> RetryOption:
+        if count >= self._retries:
+            return RetryOption(False)
+        if isinstance(error, SecondaryRateLimitExceeded) and error.retry_after <= LONGEST_PAUSE:
+            return RetryOption(True, error.retry_after)
+        return RetryOption(True, RETRY_PAUSE * 2**count) if _may_pass(error) else RetryOption(False)
+
+
+def _may_pass(error: GitHubException) -> bool:
+    if isinstance(error, RateLimitExceeded | RequestTimeout):
+        return False
+    if isinstance(error, RequestFailed):
+        return error.response.status_code in _SERVER_ERRORS
+    return isinstance(error, RequestError) and isinstance(error.exc, httpx.TransportError)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether `url` points at this machine; such requests never go through a proxy."""
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

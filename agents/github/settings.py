@@ -1,0 +1,36 @@
+"""Settings of the GitHub agent."""
+
+from __future__ import annotations
+
+from pydantic import Field, SecretStr
+
+from utils.settings import EnvSettings
+
+
+class GitHubSettings(EnvSettings):
+    """Which GitHub is asked, as whom, and how much of it is read at once."""
+
+    api_url: str = Field(
+        "https://api.github.com",
+        alias="GITHUB_API_URL",
+        pattern=r"^https?://\S+$",
+        description="Address of the REST API; https://HOST/api/v3 for GitHub Enterprise Server.",
+    )
+    token: SecretStr | None = Field(
+        None,
+        alias="GITHUB_TOKEN",
+        description="Access token. Without one, public data only and 60 requests an hour.",
+    )
+    timeout_seconds: float = Field(
+        20, alias="GITHUB_TIMEOUT_SECONDS", gt=0, description="Longest wait for one answer of GitHub."
+    )
+    max_retries: int = Field(
+        2,
+        alias="GITHUB_MAX_RETRIES",
+        ge=0,
+        le=5,
+        description="Retries of a request that GitHub did not answer.",
+    )
+    max_items: int = Field(
+        100, alias="GITHUB_MAX_ITEMS", ge=1, le=1000, description="Longest list that one tool call returns."
+    )

@@ -1,0 +1,53 @@
+"""Arguments that several tools take."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def _name(value: str) -> str:
+    if not _NAME.fullmatch(value) or set(value) == {"."}:
+        raise ValueError("only letters, digits, dots, hyphens and underscores")
+    return value
+
+
+def _bare_repo(value: object) -> object:
+    """`owner/repo` and `repo.git` are taken for `repo`."""
+    if not isinstance(value, str):
+        return value
+    return value.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+
+
+Owner = Annotated[str, Field(description="User or organisation, for example octocat."), AfterValidator(_name)]
+Repo = Annotated[
+    str,
+    Field(description="Name of the repository without its owner, for example hello-world."),
+    AfterValidator(_name),
+    BeforeValidator(_bare_repo),
+]
+LimitArgument = Annotated[int, Field(ge=1, le=1000, description="Rows at most.")]
+PageArgument = Annotated[int, Field(ge=1, description="Page of the list, from 1.")]
+
+
+class RepositoryArguments(BaseModel):
+    """A repository."""
+
+    owner: Owner
+    repo: Repo
+
+    @property
+    def full_name(self) -> str:
+        """`owner/repo`."""
+        return f"{self.owner}/{self.repo}"
+
+
+class Paged(BaseModel):
+    """A page of a list."""
+
+    limit: LimitArgument = 30
+    page: PageArgument = 1

@@ -1,0 +1,72 @@
+"""Commits of a repository."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import Paged, RepositoryArguments
+from agents.github.tools.issues import as_time
+from agents.github.tools.project import day, field, html_base, items, login, one_line, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items
+
+_DATE = r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$"
+
+
+class ListCommits(RepositoryArguments, Paged):
+    """Which commits to list."""
+
+    branch: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
+    path: str | None = Field(None, description="Only commits that change this file or folder.")
+    author: str | None = Field(None, description="Only commits of this user or e-mail address.")
+    since: str | None = Field(None, pattern=_DATE, description="Only after this date (YYYY-MM-DD).")
+    until: str | None = Field(None, pattern=_DATE, description="Only before this date (YYYY-MM-DD).")
+
+
+async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
+    """List one page, the newest first."""
+    params = {
+        "sha": args.branch,
+        "path": args.path,
+        "author": args.author,
+        "since": as_time(args.since),
+        "until": as_time(args.until),
+    }
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "commits"),
+        f"the commits of {args.full_name}",
+        params,
+        limit=args.limit,
+        page=args.page,
+    )
+    source = f"{html_base(github)}/{args.full_name}/commits"
+    return items("commits", listing, map(_row, listing.rows), source=source)
+
+
+def _row(raw: Row) -> Row:
+    message = text(field(raw, "commit", "message")) or ""
+    return {
+        "sha": str(raw.get("sha") or "")[:12],
+        "message": one_line(message.split("\n", 1)[0], 160),
+        "author": login(raw.get("author")) or text(field(raw, "commit", "author", "name")),
+        "date": day(field(raw, "commit", "author", "date")),
+        "url": text(raw.get("html_url")),
+    }
+
+
+LIST_COMMITS = ToolSpec(
+    name="list_commits",
+    description="List the commits of a repository, by branch, file, author or date, the newest first.",
+    arguments=ListCommits,
+    run=list_commits,
+    examples=(
+        "Show the latest commits of octocat/hello-world",
+        "What changed in octo-org/octo-repo since 2026-01-01?",
+        "Who committed to django/django lately?",
+        "List the commits of octocat on the branch develop of octocat/hello-world",
+        "What is the history of README.md in octocat/hello-world?",
+    ),
+)

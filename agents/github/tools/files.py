@@ -1,0 +1,168 @@
+"""Files and folders of a repository."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from contextlib import aclosing
+from typing import Any
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import Listing
+from agents.github.tools.arguments import RepositoryArguments
+from agents.github.tools.project import html_base, items, rows_of, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items, Record
+
+_RAW = "application/vnd.github.raw+json"
+_MAX_BYTES = 2_000_000
+"""Bytes read of a file that is too large for GitHub's JSON answer (over 1 MB)."""
+_LONGEST_LINE = 2_000
+"""Characters kept of one line (minified files have lines of megabytes)."""
+_TEXT_LIMIT = 40_000
+"""Characters given back at once."""
+
+
+class GetFile(RepositoryArguments):
+    """Which file to read."""
+
+    path: str = Field(min_length=1, description="Path in the repository, for example docs/README.md.")
+    ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
+    first_line: int = Field(1, ge=1, description="First line to give.")
+    line_count: int = Field(500, ge=1, le=5000, description="Lines to give at most.")
+
+
+class ListDirectory(RepositoryArguments):
+    """Which folder to list."""
+
+    path: str = Field("", description="Folder in the repository; its top when empty.")
+    ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
+
+
+async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
+    """A text file's lines; a folder's entries where the path is one."""
+    value = await _contents(github, args, args.path, args.ref)
+    if isinstance(value, list):
+        return _entries(github, args, args.path, value)
+    raw: Row = value if isinstance(value, dict) else {}
+    item = {"path": text(raw.get("path")) or args.path, "size": raw.get("size"), "type": raw.get("type")}
+    source = text(raw.get("html_url"))
+    if raw.get("type", "file") != "file":
+        target = text(raw.get("target")) or text(raw.get("submodule_git_url"))
+        return Record(kind="file", item=item | {"target": target}, source=source)
+    lines = await _lines(github, args, raw)
+    if lines is None:
+        note = "This is a binary file; its contents are not shown."
+        return Record(kind="file", item=item, note=note, source=source)
+    return _text_record(args, item, lines, source)
+
+
+async def list_directory(github: GitHubClient, args: ListDirectory) -> Items:
+    """The entries of a folder, folders first."""
+    value = await _contents(github, args, args.path, args.ref)
+    return _entries(github, args, args.path, value if isinstance(value, list) else [value])
+
+
+async def _contents(github: GitHubClient, args: RepositoryArguments, path: str, ref: str | None) -> Any:
+    what = f"{path or 'the top folder'} of {args.full_name}" + (f" at {ref}" if ref else "")
+    return await github.get(_contents_path(args, path), what, ref=ref)
+
+
+def _contents_path(args: RepositoryArguments, path: str) -> str:
+    segments = [segment for segment in path.split("/") if segment not in {"", ".", ".."}]
+    return path_of("repos", args.owner, args.repo, "contents", *segments)
+
+
+async def _lines(github: GitHubClient, args: GetFile, raw: Row) -> list[str] | None:
+    """Lines of the file, `None` for a binary one."""
+    if raw.get("encoding") == "base64":
+        try:
+            data = base64.b64decode(str(raw.get("content") or ""))
+        except (binascii.Error, ValueError):
+            return None
+        return None if _is_binary(data) else data.decode("utf-8", "replace").splitlines()
+    return await _raw_lines(github, args)
+
+
+async def _raw_lines(github: GitHubClient, args: GetFile) -> list[str] | None:
+    """Lines of a large file up to the last one wanted, streamed."""
+    path = _contents_path(args, args.path) + (f"?ref={path_of(args.ref)}" if args.ref else "")
+    what = f"{args.path} of {args.full_name}"
+    last = args.first_line + args.line_count
+    found: list[str] = []
+    async with aclosing(github.lines(path, what, max_bytes=_MAX_BYTES, accept=_RAW)) as lines:
+        async for line in lines:
+            if "\0" in line:
+                return None
+            found.append(line)
+            if len(found) > last:
+                break
+    return found
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data[:8_000]
+
+
+def _text_record(args: GetFile, item: Row, lines: list[str], source: str | None) -> Record:
+    first = args.first_line - 1
+    shown, size = [], 0
+    for line in lines[first : first + args.line_count]:
+        kept = line[:_LONGEST_LINE]
+        size += len(kept) + 1
+        if size > _TEXT_LIMIT:
+            break
+        shown.append(kept)
+    end = first + len(shown)
+    notes = []
+    if end < len(lines):
+        notes.append(f"There is more: go on with first_line={end + 1}.")
+    if not shown and first:
+        notes.append(f"The file ends before line {args.first_line}.")
+    item = item | {"lines": f"{args.first_line}-{end}", "content": "\n".join(shown)}
+    return Record(kind="file", item=item, note=" ".join(notes) or None, source=source)
+
+
+def _entries(github: GitHubClient, args: RepositoryArguments, path: str, values: list[Any]) -> Items:
+    raws = sorted(rows_of(values), key=lambda raw: (raw.get("type") != "dir", str(raw.get("name"))))
+    kept = raws[: github.settings.max_items]
+    rows = [
+        {"name": raw.get("name"), "type": raw.get("type"), "size": raw.get("size"), "path": raw.get("path")}
+        for raw in kept
+    ]
+    cut = len(raws) > len(kept)
+    note = f"{len(kept)} of {len(raws)} entries." if cut else ""
+    listing = Listing(kept, page=1, total=len(raws), more=False)
+    source = f"{html_base(github)}/{args.full_name}/tree/HEAD/{path}".rstrip("/")
+    return items("entries", listing, rows, source=source, note=note)
+
+
+GET_FILE = ToolSpec(
+    name="get_file",
+    description="Read a file of a repository.",
+    arguments=GetFile,
+    run=get_file,
+    examples=(
+        "Show the README.md of octocat/hello-world",
+        "What is in pyproject.toml of octo-org/octo-repo?",
+        "Read src/main.py in octocat/hello-world",
+        "Print the Dockerfile of octo-org/octo-repo on branch develop",
+        "Show me the file .github/workflows/ci.yml of django/django",
+    ),
+)
+
+LIST_DIRECTORY = ToolSpec(
+    name="list_directory",
+    description="List the files and folders in a folder of a repository.",
+    arguments=ListDirectory,
+    run=list_directory,
+    examples=(
+        "Which files are in octocat/hello-world?",
+        "List the folder src of octo-org/octo-repo",
+        "Show the directory structure of octocat/hello-world",
+        "What is in the docs directory of django/django?",
+        "Browse the tests folder in octo-org/octo-repo",
+    ),
+)

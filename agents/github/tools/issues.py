@@ -1,0 +1,148 @@
+"""Issues: list them without pull requests, read one with its comments."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
+from agents.github.tools.project import clip, day, field, html_base, items, login, names, one_line, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items, Record
+
+_BODY = 6_000
+"""Characters kept of an issue's text."""
+_COMMENT = 1_000
+"""Characters kept of one comment."""
+
+
+class ListIssues(RepositoryArguments):
+    """Which issues to list."""
+
+    state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
+    labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
+    assignee: str | None = Field(None, description="Only those assigned to this user; none or * also work.")
+    creator: str | None = Field(None, description="Only those opened by this user.")
+    since: str | None = Field(
+        None,
+        pattern=r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$",
+        description="Only those changed since this date (YYYY-MM-DD).",
+    )
+    sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
+    limit: LimitArgument = 100
+    page: PageArgument = 1
+
+
+class GetIssue(RepositoryArguments):
+    """Which issue to read."""
+
+    number: int = Field(ge=1, description="Number of the issue.")
+    limit: LimitArgument = 30
+    page: PageArgument = Field(1, description="Page of the comments, from 1.")
+
+
+async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
+    """List one page; GitHub's own list mixes issues with pull requests."""
+    params = {
+        "state": args.state,
+        "labels": ",".join(args.labels) or None,
+        "assignee": args.assignee,
+        "creator": args.creator,
+        "since": as_time(args.since),
+        "sort": args.sort,
+    }
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "issues"),
+        f"the issues of {args.full_name}",
+        params,
+        limit=args.limit,
+        page=args.page,
+        keep=_is_issue,
+    )
+    source = f"{html_base(github)}/{args.full_name}/issues"
+    return items("issues", listing, map(_row, listing.rows), source=source)
+
+
+async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
+    """One issue and a page of its comments, read at the same time."""
+    what = f"issue #{args.number} of {args.full_name}"
+    path = path_of("repos", args.owner, args.repo, "issues", args.number)
+    raw, comments = await asyncio.gather(
+        github.get_row(path, what),
+        read_list(
+            github, f"{path}/comments", f"the comments of {what}", {}, limit=args.limit, page=args.page
+        ),
+    )
+    item = _row(raw) | {
+        "text": clip(text(raw.get("body")) or "", _BODY),
+        "milestone": text(field(raw, "milestone", "title")),
+        "closed": day(raw.get("closed_at")),
+        "closed_by": login(raw.get("closed_by")),
+        "reason": text(raw.get("state_reason")),
+        "discussion": [_comment(row) for row in comments.rows],
+    }
+    note = f"Page {args.page + 1} has more comments." if comments.more else None
+    return Record(kind="issue", item=item, note=note, source=text(raw.get("html_url")))
+
+
+def as_time(date: str | None) -> str | None:
+    """A date as the ISO time that GitHub wants."""
+    return f"{date}T00:00:00Z" if date and "T" not in date else date
+
+
+def _is_issue(raw: Row) -> bool:
+    return raw.get("pull_request") is None
+
+
+def _row(raw: Row) -> Row:
+    return {
+        "number": raw.get("number"),
+        "title": one_line(raw.get("title"), 120),
+        "author": login(raw.get("user")),
+        "state": text(raw.get("state")),
+        "labels": names(raw.get("labels")),
+        "assignees": names(raw.get("assignees"), "login"),
+        "comments": raw.get("comments"),
+        "created": day(raw.get("created_at")),
+        "updated": day(raw.get("updated_at")),
+    }
+
+
+def _comment(raw: Row) -> str:
+    said = clip(text(raw.get("body")) or "", _COMMENT)
+    return f"{login(raw.get('user')) or 'someone'} on {day(raw.get('created_at'))}: {said}"
+
+
+LIST_ISSUES = ToolSpec(
+    name="list_issues",
+    description="List the issues of a repository (without pull requests), by state, label, assignee or date.",
+    arguments=ListIssues,
+    run=list_issues,
+    examples=(
+        "List the open issues of octocat/hello-world",
+        "Which bugs are open in octo-org/octo-repo?",
+        "Show closed issues labelled bug in django/django",
+        "How many issues does kubernetes/kubernetes have?",
+        "Which issues are assigned to octocat in octocat/hello-world?",
+        "What tickets were reported since 2026-01-01 in octo-org/octo-repo?",
+    ),
+)
+
+GET_ISSUE = ToolSpec(
+    name="get_issue",
+    description="Read one issue by its number, with its comments.",
+    arguments=GetIssue,
+    run=get_issue,
+    examples=(
+        "Show issue 1347 of octocat/hello-world",
+        "What is issue #5 in octo-org/octo-repo about?",
+        "Read the comments on issue 12 of django/django",
+        "Is issue 99 of kubernetes/kubernetes fixed?",
+        "Who reported issue 3 in octocat/hello-world?",
+    ),
+)

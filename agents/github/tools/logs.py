@@ -1,0 +1,111 @@
+"""Logs of a job: where it failed, and how it ended."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import RepositoryArguments
+from agents.github.tools.joblog import JobLog, window_of
+from agents.github.tools.project import rows_of, text
+from agents.github.tools.spec import ToolSpec
+from agents.github.tools.workflows import is_failed, read_jobs
+from utils.errors import UpstreamRefused
+from utils.messages.results import Record
+
+_MAX_BYTES = 64_000_000
+"""Bytes of a log that are read; a longer one is cut, and the result says so."""
+
+
+class GetJobLogs(RepositoryArguments):
+    """Which log to read."""
+
+    job_id: int | None = Field(None, ge=1, description="Id of the job.")
+    run_id: int | None = Field(
+        None,
+        ge=1,
+        description="Id of a workflow run, for its failed job; the latest failed run when omitted.",
+    )
+    tail: int = Field(40, ge=1, le=500, description="Lines to give from the end of the log.")
+
+
+async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
+    """The failing step, the lines around its error, and the log's tail."""
+    job = await _find_job(github, args)
+    failed = next((step for step in rows_of(job.get("steps")) if is_failed(step)), None)
+    log = JobLog(
+        args.tail, window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
+    )
+    size = await _read(github, args, job, log)
+    item = {
+        "job": text(job.get("name")),
+        "job_id": job.get("id"),
+        "run_id": job.get("run_id"),
+        "status": text(job.get("conclusion")) or text(job.get("status")),
+        "failed_step": text(failed.get("name")) if failed else None,
+        "errors": log.errors,
+        "error_excerpt": "\n".join(log.excerpt),
+        "log_lines": log.lines,
+        "tail": "\n".join(log.tail),
+    }
+    note = "The log is longer than what was read; its end is missing." if size >= _MAX_BYTES else None
+    return Record(kind="job log", item=item, note=note, source=text(job.get("html_url")))
+
+
+async def _read(github: GitHubClient, args: GetJobLogs, job: Row, log: JobLog) -> int:
+    what = f"the log of job {job.get('id')} of {args.full_name}"
+    path = path_of("repos", args.owner, args.repo, "actions", "jobs", str(job.get("id")), "logs")
+    size = 0
+    async with aclosing(github.lines(path, what, max_bytes=_MAX_BYTES)) as lines:
+        async for line in lines:
+            size += len(line) + 1
+            log.add(line)
+    return size
+
+
+async def _find_job(github: GitHubClient, args: GetJobLogs) -> Row:
+    if args.job_id is not None:
+        path = path_of("repos", args.owner, args.repo, "actions", "jobs", args.job_id)
+        return await github.get_row(path, f"job {args.job_id} of {args.full_name}")
+    run_id = args.run_id if args.run_id is not None else await _latest_failed_run(github, args)
+    jobs = await read_jobs(github, args, run_id)
+    if not jobs:
+        raise UpstreamRefused(f"Workflow run {run_id} of {args.full_name} has no jobs yet.")
+    return next((job for job in jobs if is_failed(job)), jobs[0])
+
+
+async def _latest_failed_run(github: GitHubClient, args: GetJobLogs) -> int:
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "actions", "runs"),
+        f"the failed workflow runs of {args.full_name}",
+        {"status": "failure"},
+        limit=1,
+        key="workflow_runs",
+    )
+    found = listing.rows[0].get("id") if listing.rows else None
+    if not isinstance(found, int):
+        raise UpstreamRefused(f"{args.full_name} has no failed workflow run.")
+    return found
+
+
+GET_JOB_LOGS = ToolSpec(
+    name="get_job_logs",
+    description=(
+        "Read the log of a GitHub Actions job: the failing step, the lines around its error and the end of the "
+        "log. By job, by workflow run, or the latest failed run of the repository. Needs a token."
+    ),
+    arguments=GetJobLogs,
+    run=get_job_logs,
+    examples=(
+        "Why did the last build of octo-org/octo-repo fail?",
+        "Show the logs of job 399444496 in octo-org/octo-repo",
+        "What went wrong in workflow run 29679449 of octo-org/octo-repo?",
+        "Which step broke CI in octocat/hello-world?",
+        "Get the error from the failed GitHub Actions run of django/django",
+        "Tail the log of job 399444496 of octo-org/octo-repo",
+    ),
+)

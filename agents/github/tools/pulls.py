@@ -1,0 +1,161 @@
+"""Pull requests: list them, read one with its changes and reviews."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
+from agents.github.tools.project import clip, day, field, html_base, items, login, names, one_line, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items, Record
+
+_BODY = 4_000
+"""Characters kept of a description."""
+_COMMENT = 500
+"""Characters kept of a review."""
+_FILES = 100
+_PATCHES = 6_000
+"""Characters kept of all patches together."""
+
+
+class ListPullRequests(RepositoryArguments):
+    """Which pull requests to list."""
+
+    state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
+    base: str | None = Field(None, description="Only those into this branch.")
+    sort: Literal["created", "updated", "popularity", "long-running"] = Field("created", description="Order.")
+    direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
+    limit: LimitArgument = 100
+    page: PageArgument = 1
+
+
+class GetPullRequest(RepositoryArguments):
+    """Which pull request to read."""
+
+    number: int = Field(ge=1, description="Number of the pull request.")
+    patches: bool = Field(False, description="Include the changed lines.")
+
+
+async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> Items:
+    """List one page."""
+    params = {"state": args.state, "base": args.base, "sort": args.sort, "direction": args.direction}
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "pulls"),
+        f"the pull requests of {args.full_name}",
+        params,
+        limit=args.limit,
+        page=args.page,
+    )
+    source = f"{html_base(github)}/{args.full_name}/pulls"
+    return items("pull requests", listing, map(_row, listing.rows), source=source)
+
+
+async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record:
+    """One pull request, its files and its reviews, read at the same time."""
+    what = f"pull request #{args.number} of {args.full_name}"
+    path = path_of("repos", args.owner, args.repo, "pulls", args.number)
+    raw, files, reviews = await asyncio.gather(
+        github.get_row(path, what),
+        read_list(github, f"{path}/files", f"the files of {what}", {}, limit=_FILES),
+        read_list(github, f"{path}/reviews", f"the reviews of {what}", {}, limit=_FILES),
+    )
+    item = _record(raw) | {
+        "files": [_file(row) for row in files.rows],
+        "reviews": [_review(row) for row in reviews.rows],
+    }
+    if args.patches:
+        item["patches"] = _patches(files.rows)
+    note = "Not all changed files are listed." if files.more else None
+    return Record(kind="pull request", item=item, note=note, source=text(raw.get("html_url")))
+
+
+def _row(raw: Row) -> Row:
+    return {
+        "number": raw.get("number"),
+        "title": one_line(raw.get("title"), 120),
+        "author": login(raw.get("user")),
+        "state": _state(raw),
+        "labels": names(raw.get("labels")),
+        "base": text(field(raw, "base", "ref")),
+        "head": text(field(raw, "head", "ref")),
+        "created": day(raw.get("created_at")),
+        "updated": day(raw.get("updated_at")),
+        "reviewers": names(raw.get("requested_reviewers"), "login"),
+    }
+
+
+def _state(raw: Row) -> str | None:
+    """open, draft, merged or closed: GitHub spreads it over three fields."""
+    if raw.get("merged_at"):
+        return "merged"
+    if raw.get("draft") and raw.get("state") == "open":
+        return "draft"
+    return text(raw.get("state"))
+
+
+def _record(raw: Row) -> Row:
+    return _row(raw) | {
+        "description": clip(text(raw.get("body")) or "", _BODY),
+        "assignees": names(raw.get("assignees"), "login"),
+        "milestone": text(field(raw, "milestone", "title")),
+        "mergeable": text(raw.get("mergeable_state")),
+        "merged": day(raw.get("merged_at")),
+        "merged_by": login(raw.get("merged_by")),
+        "commits": raw.get("commits"),
+        "comments": raw.get("comments"),
+        "additions": raw.get("additions"),
+        "deletions": raw.get("deletions"),
+        "changed_files": raw.get("changed_files"),
+    }
+
+
+def _file(raw: Row) -> str:
+    return f"{raw.get('filename')} ({raw.get('status')}, +{raw.get('additions')} -{raw.get('deletions')})"
+
+
+def _review(raw: Row) -> str:
+    said = one_line(raw.get("body"), _COMMENT)
+    head = f"{login(raw.get('user')) or 'someone'} {str(raw.get('state') or '').lower()}"
+    when = day(raw.get("submitted_at"))
+    return head + (f" on {when}" if when else "") + (f": {said}" if said else "")
+
+
+def _patches(files: list[Row]) -> str:
+    parts = [f"--- {row.get('filename')}\n{row['patch']}" for row in files if text(row.get("patch"))]
+    return clip("\n".join(parts), _PATCHES)
+
+
+LIST_PULL_REQUESTS = ToolSpec(
+    name="list_pull_requests",
+    description="List the pull requests of a repository: open, closed or all.",
+    arguments=ListPullRequests,
+    run=list_pull_requests,
+    examples=(
+        "List the open pull requests of octocat/hello-world",
+        "Show the closed PRs in kubernetes/kubernetes",
+        "Which pull requests are waiting for review in octo-org/octo-repo?",
+        "How many open pull requests does django/django have?",
+        "What was merged lately in octocat/hello-world?",
+        "All PRs into the branch release of octo-org/octo-repo",
+    ),
+)
+
+GET_PULL_REQUEST = ToolSpec(
+    name="get_pull_request",
+    description="Read one pull request by its number: description, changed files and reviews.",
+    arguments=GetPullRequest,
+    run=get_pull_request,
+    examples=(
+        "Show pull request 1347 of octocat/hello-world",
+        "What does PR #12 in octo-org/octo-repo change?",
+        "Who reviewed pull request 7 of django/django?",
+        "Summarise the diff of octocat/hello-world#1347",
+        "Is pull request 42 of octo-org/octo-repo merged?",
+    ),
+)

@@ -1,0 +1,62 @@
+"""Releases of a repository."""
+
+from __future__ import annotations
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import LimitArgument, Paged, RepositoryArguments
+from agents.github.tools.project import clip, day, html_base, items, login, names, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items
+
+_NOTES = 600
+"""Characters kept of a release's notes."""
+
+
+class ListReleases(RepositoryArguments, Paged):
+    """Which releases to list."""
+
+    limit: LimitArgument = 10
+
+
+async def list_releases(github: GitHubClient, args: ListReleases) -> Items:
+    """List one page, the newest first."""
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "releases"),
+        f"the releases of {args.full_name}",
+        {},
+        limit=args.limit,
+        page=args.page,
+    )
+    source = f"{html_base(github)}/{args.full_name}/releases"
+    return items("releases", listing, map(_row, listing.rows), source=source)
+
+
+def _row(raw: Row) -> Row:
+    return {
+        "tag": text(raw.get("tag_name")),
+        "name": text(raw.get("name")),
+        "author": login(raw.get("author")),
+        "published": day(raw.get("published_at")),
+        "prerelease": raw.get("prerelease"),
+        "draft": raw.get("draft"),
+        "assets": names(raw.get("assets"))[:10],
+        "notes": clip(text(raw.get("body")) or "", _NOTES),
+        "url": text(raw.get("html_url")),
+    }
+
+
+LIST_RELEASES = ToolSpec(
+    name="list_releases",
+    description="List the releases of a repository with their notes, the newest first.",
+    arguments=ListReleases,
+    run=list_releases,
+    examples=(
+        "What is the latest release of octocat/hello-world?",
+        "List the releases of octo-org/octo-repo",
+        "When was the last version of django/django published?",
+        "Show the release notes of octocat/hello-world",
+        "Which version of kubernetes/kubernetes is current?",
+    ),
+)

@@ -1,0 +1,51 @@
+"""A tool as data: what it is called, what it takes, what it does, and how people ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from agents.github.client import GitHubClient
+from utils.messages.results import Result, dump_result
+
+if TYPE_CHECKING:
+    from langchain_core.tools import StructuredTool
+
+A = TypeVar("A", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec(Generic[A]):
+    """One tool.
+
+    Attributes:
+        name: Name for the model.
+        description: What it does, for the model.
+        arguments: What it takes.
+        run: What it does. Raises the typed errors of `GitHubClient`.
+        examples: Requests that it answers, in users' words.
+    """
+
+    name: str
+    description: str
+    arguments: type[A]
+    run: Callable[[GitHubClient, A], Awaitable[Result]]
+    examples: tuple[str, ...]
+
+    def bind(self, github: GitHubClient) -> StructuredTool:
+        """The LangChain tool that reads from `github`; its result is the JSON of a `Result`."""
+        from langchain_core.tools import StructuredTool
+
+        async def call(**values: Any) -> str:
+            return dump_result(await self.run(github, self.arguments.model_validate(values)))
+
+        return StructuredTool.from_function(
+            coroutine=call,
+            name=self.name,
+            description=self.description,
+            args_schema=self.arguments,
+            metadata={"examples": list(self.examples)},
+        )

@@ -1,0 +1,127 @@
+"""Workflow runs of GitHub Actions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from pydantic import Field
+
+from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
+from agents.github.tools.arguments import Paged, RepositoryArguments
+from agents.github.tools.project import field, html_base, items, login, one_line, rows_of, text
+from agents.github.tools.spec import ToolSpec
+from utils.messages.results import Items, Record
+
+FAILED = frozenset({"failure", "timed_out", "startup_failure"})
+"""Conclusions that mean: it went wrong."""
+_JOBS = 100
+
+
+class ListWorkflowRuns(RepositoryArguments, Paged):
+    """Which runs to list."""
+
+    status: (
+        Literal["success", "failure", "cancelled", "in_progress", "queued", "completed", "timed_out"] | None
+    ) = Field(None, description="Only runs in this state.")
+    branch: str | None = Field(None, description="Only runs for this branch.")
+    event: str | None = Field(None, description="Only runs started by this event (push, schedule, …).")
+
+
+class GetWorkflowRun(RepositoryArguments):
+    """Which run to read."""
+
+    run_id: int = Field(ge=1, description="Id of the run.")
+
+
+async def list_workflow_runs(github: GitHubClient, args: ListWorkflowRuns) -> Items:
+    """List one page, the newest first."""
+    listing = await read_list(
+        github,
+        path_of("repos", args.owner, args.repo, "actions", "runs"),
+        f"the workflow runs of {args.full_name}",
+        {"status": args.status, "branch": args.branch, "event": args.event},
+        limit=args.limit,
+        page=args.page,
+        key="workflow_runs",
+    )
+    source = f"{html_base(github)}/{args.full_name}/actions"
+    return items("workflow runs", listing, map(_row, listing.rows), source=source)
+
+
+async def get_workflow_run(github: GitHubClient, args: GetWorkflowRun) -> Record:
+    """One run and its jobs, read at the same time."""
+    what = f"workflow run {args.run_id} of {args.full_name}"
+    path = path_of("repos", args.owner, args.repo, "actions", "runs", args.run_id)
+    raw, jobs = await asyncio.gather(github.get_row(path, what), read_jobs(github, args, args.run_id))
+    item = _row(raw) | {
+        "attempt": raw.get("run_attempt"),
+        "commit": one_line(field(raw, "head_commit", "message"), 160),
+        "jobs": [_job(job) for job in jobs],
+        "failed_jobs": [f"{job.get('name')} (job_id {job.get('id')})" for job in jobs if is_failed(job)],
+    }
+    return Record(kind="workflow run", item=item, source=text(raw.get("html_url")))
+
+
+async def read_jobs(github: GitHubClient, args: RepositoryArguments, run_id: int) -> list[Row]:
+    """The jobs of a run's latest attempt."""
+    path = path_of("repos", args.owner, args.repo, "actions", "runs", run_id, "jobs")
+    what = f"the jobs of workflow run {run_id} of {args.full_name}"
+    listing = await read_list(github, path, what, {"filter": "latest"}, limit=_JOBS, key="jobs")
+    return listing.rows
+
+
+def is_failed(raw: Row) -> bool:
+    """Whether a job or step went wrong."""
+    return raw.get("conclusion") in FAILED
+
+
+def _row(raw: Row) -> Row:
+    return {
+        "id": raw.get("id"),
+        "workflow": text(raw.get("name")),
+        "title": one_line(raw.get("display_title"), 120),
+        "number": raw.get("run_number"),
+        "status": text(raw.get("conclusion")) or text(raw.get("status")),
+        "branch": text(raw.get("head_branch")),
+        "event": text(raw.get("event")),
+        "actor": login(raw.get("actor")),
+        "started": text(raw.get("run_started_at")) or text(raw.get("created_at")),
+    }
+
+
+def _job(raw: Row) -> str:
+    state = text(raw.get("conclusion")) or text(raw.get("status")) or "unknown"
+    steps = [str(step.get("name")) for step in rows_of(raw.get("steps")) if is_failed(step)]
+    failed = f", failed step: {', '.join(steps)}" if steps else ""
+    return f"{raw.get('name')}: {state} (job_id {raw.get('id')}{failed})"
+
+
+LIST_WORKFLOW_RUNS = ToolSpec(
+    name="list_workflow_runs",
+    description="List the GitHub Actions workflow runs of a repository, by status, branch or event.",
+    arguments=ListWorkflowRuns,
+    run=list_workflow_runs,
+    examples=(
+        "Show the latest workflow runs of octo-org/octo-repo",
+        "Which CI runs failed in octocat/hello-world?",
+        "Is the build of octo-org/octo-repo green on main?",
+        "List the GitHub Actions runs of django/django",
+        "Are any pipelines in progress in octo-org/octo-repo?",
+    ),
+)
+
+GET_WORKFLOW_RUN = ToolSpec(
+    name="get_workflow_run",
+    description="Read one GitHub Actions workflow run by its id, with its jobs and failed steps.",
+    arguments=GetWorkflowRun,
+    run=get_workflow_run,
+    examples=(
+        "Show workflow run 30433642 of octo-org/octo-repo",
+        "Which jobs failed in run 30433642 of octo-org/octo-repo?",
+        "What is the status of Actions run 29679449 in octocat/hello-world?",
+        "List the jobs of run 29679449 of octo-org/octo-repo",
+        "Did workflow run 123456 of django/django pass?",
+    ),
+)
