@@ -1,0 +1,91 @@
+"""The RAG agent: answers from ingested documents, with sources."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
+from agents.rag.settings import RagSettings
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.skill import Skill
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from agents.rag.startup import StartupIngestion
+
+log = structlog.get_logger(__name__)
+
+INDEX_FILE = "index.sqlite"
+"""Name of the index in the agent's home folder."""
+
+_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+
+
+class RagAgent(BaseLangGraphAgent):
+    """Searches, reads and lists documents."""
+
+    name = "rag"
+    description = (
+        "Answers questions from the documentation and other ingested documents, with sources: how-to, "
+        "concepts, settings, architecture, decisions, runbooks."
+    )
+    skills = (
+        Skill("search", "Search documents", "Answers a question from the documents.", SEARCH, ("docs",)),
+        Skill("fetch_document", "Read a document", "Shows a document in full.", FETCH_DOCUMENT, ("docs",)),
+        Skill("list_sources", "List documents", "Lists what can be searched.", LIST_SOURCES, ("docs",)),
+    )
+
+    def __init__(self, runtime: AgentRuntime) -> None:
+        super().__init__(runtime)
+        self._settings = RagSettings.load(runtime.environ)
+        self._ingestion: StartupIngestion | None = None
+
+    def system_prompt(self) -> str:
+        """The text of `prompts/system.md`."""
+        return _PROMPT.read_text(encoding="utf-8")
+
+    async def tools(self) -> Sequence[BaseTool]:
+        """The three tools, on the index in the agent's home."""
+        from agents.rag.retrieve.library import Library
+        from agents.rag.retrieve.tools import build_tools
+
+        library = Library(self.runtime.home / INDEX_FILE, self.runtime.embedder, self._ingestion_note)
+        return build_tools(library, self._settings)
+
+    async def start(self) -> None:
+        """Open the index and begin to ingest the configured sources."""
+        from agents.rag.index.store import Store
+        from agents.rag.ingest.ingester import Ingester
+        from agents.rag.startup import StartupIngestion
+
+        store = await asyncio.to_thread(Store, self.runtime.home / INDEX_FILE)
+        ingester = Ingester(store, self._settings, self.runtime.embedder)
+        if self.runtime.embedder is None:
+            log.warning("rag.no_embedder", effect="documents are searched by words only")
+        self._ingestion = StartupIngestion(ingester, self._settings.targets())
+        self._ingestion.start()
+
+    async def stop(self) -> None:
+        """End an ingestion that still runs."""
+        if self._ingestion is not None:
+            await self._ingestion.stop()
+
+    async def readiness(self) -> Readiness:
+        """Ready once the first ingestion is complete; the index is searchable before that."""
+        if self._ingestion is None:
+            return Readiness(ready=False, detail="not started")
+        detail = self._ingestion.detail
+        return Readiness(ready=not detail, detail=detail)
+
+    def _ingestion_note(self) -> str:
+        if self._ingestion is None or not self._ingestion.running:
+            return ""
+        return f"Documents are still being read ({self._ingestion.detail}), so some may be missing."

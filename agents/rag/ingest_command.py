@@ -1,0 +1,91 @@
+"""`python -m agents.rag ingest PATH|URL… [--remove]`: change the index, whether the agent runs or not."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from utils.errors import PlatformError, SettingsError
+
+if TYPE_CHECKING:
+    from agents.rag.ingest.ingester import Ingester
+    from agents.rag.ingest.progress import Progress
+
+EXIT_PROBLEMS = 1
+EXIT_SETTINGS = 2
+EXIT_INTERRUPTED = 130
+
+
+def run_ingest(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> int:
+    """Run the command.
+
+    Args:
+        argv: Its arguments, without the word `ingest`.
+        environ: Settings by variable name; those of the process when omitted.
+
+    Returns:
+        0 when every document was ingested or removed, 1 when something was skipped or failed,
+        2 for a wrong setting, 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(argv)
+    try:
+        return asyncio.run(_run(options.targets, options.remove, environ))
+    except KeyboardInterrupt:
+        _say("Interrupted. What was ingested so far is complete and can be searched.")
+        return EXIT_INTERRUPTED
+    except SettingsError as error:
+        return _fail(error.message, EXIT_SETTINGS)
+    except PlatformError as error:
+        return _fail(error.message, EXIT_PROBLEMS)
+
+
+async def _run(targets: Sequence[str], remove: bool, environ: Mapping[str, str] | None) -> int:
+    ingester = await asyncio.to_thread(_open, environ)
+    if remove:
+        summary = await ingester.remove(targets)
+        _say(f"{summary.removed} removed.")
+        return 0 if summary.removed else EXIT_PROBLEMS
+    summary = await ingester.ingest(targets, _show)
+    _say(f"{summary}.")
+    return EXIT_PROBLEMS if summary.problems else 0
+
+
+def _open(environ: Mapping[str, str] | None) -> Ingester:
+    from agents.rag.agent import INDEX_FILE, RagAgent
+    from agents.rag.index.store import Store
+    from agents.rag.ingest.ingester import Ingester
+    from agents.rag.settings import RagSettings
+    from utils.embeddings import create_embedder
+    from utils.settings import EmbeddingSettings, HomeSettings
+
+    settings = RagSettings.load(environ)
+    home = HomeSettings.load(environ).agent_home(RagAgent.name)
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home / "embeddings.sqlite")
+    if embedder is None:
+        _say("No embedding model is set: documents are searched by words only.")
+    return Ingester(Store(home / INDEX_FILE), settings, embedder)
+
+
+def _show(progress: Progress) -> None:
+    what = f"{progress.source}: {progress.outcome}"
+    _say(f"[{progress.done}/{progress.total}] {progress.message or what}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="rag ingest", description="Ingest files, folders and pages.")
+    parser.add_argument("targets", nargs="+", metavar="PATH|URL", help="file, folder or http(s) address")
+    parser.add_argument("--remove", action="store_true", help="remove them from the index instead")
+    return parser
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def _fail(message: str, code: int) -> int:
+    sys.stderr.write(message + "\n")
+    return code

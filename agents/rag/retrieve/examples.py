@@ -1,0 +1,34 @@
+"""Requests in users' words, by the tool that answers them. Routing by meaning learns from them."""
+
+from __future__ import annotations
+
+SEARCH = (
+    "How do I add a sub-agent?",
+    "What does the documentation say about authentication?",
+    "Which settings control the context window?",
+    "Explain how the agents talk to each other",
+    "Where is it described how to deploy with Helm?",
+    "What happens when a tool call is interrupted?",
+    "Search the docs for rate limits",
+    "Is there a guide for running several replicas?",
+    "Why was SQLite chosen as the default database?",
+    "Find the runbook for restarting the service",
+)
+
+FETCH_DOCUMENT = (
+    "Show me the whole page docs/getting-started.md",
+    "Open README.md",
+    "Read docs/add-an-agent.md in full",
+    "Give me the full text of the security document",
+    "Print the section docs/operations.md#backup",
+    "Fetch the document https://example.com/handbook.html",
+)
+
+LIST_SOURCES = (
+    "Which documents do you know?",
+    "List your sources",
+    "What is in the knowledge base?",
+    "Show all ingested files",
+    "What documentation can you search?",
+    "Which pages have been indexed?",
+)

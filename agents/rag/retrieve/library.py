@@ -1,0 +1,123 @@
+"""What the agent can look up: search, one document, the list of documents. Results for a model to read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import structlog
+
+from agents.rag.index.read import Text, closest_sources, find_text
+from agents.rag.index.search import Passage, Searcher
+from agents.rag.index.store import Store
+from utils.errors import ModelFailure, PlatformError, RetrievalFailed
+from utils.messages.results import Article, Articles, Items, Record
+
+if TYPE_CHECKING:
+    from agents.rag.index.vectors import Vector
+    from utils.embeddings import Embedder
+
+log = structlog.get_logger(__name__)
+
+_WHOLE_CHARACTERS = 100_000
+"""Characters of a document that are returned at once; sections of a larger one are asked for by anchor."""
+_LISTED = 200
+"""Documents listed at once."""
+_SUGGESTED = 5
+
+
+def _no_remark() -> str:
+    return ""
+
+
+class Library:
+    """Answers from one index. Safe for any number of requests at once."""
+
+    def __init__(
+        self, path: Path, embedder: Embedder | None, ingestion_note: Callable[[], str] = _no_remark
+    ) -> None:
+        """Look up in the index at `path`; `ingestion_note` tells what is still missing from it."""
+        self._path = path
+        self._embedder = embedder
+        self._searcher = Searcher(path)
+        self._ingestion_note = ingestion_note
+
+    async def search(self, query: str, limit: int) -> Articles:
+        """The best passages for a query, most relevant first.
+
+        Raises:
+            RetrievalFailed: The index cannot be searched.
+        """
+        vector, remark = await self._vector(query)
+        model = self._embedder.name if self._embedder else ""
+        passages = await asyncio.to_thread(self._searcher.search, query, limit, model=model, vector=vector)
+        remarks = [] if passages else ["No passage in the documents matches."]
+        note = " ".join(filter(None, [*remarks, remark, self._ingestion_note()]))
+        return Articles(articles=[_article(passage) for passage in passages], note=note or None)
+
+    async def document(self, source: str) -> Record | Items:
+        """A document or section by name, or the names that come closest.
+
+        Raises:
+            RetrievalFailed: The index cannot be read.
+        """
+        found = await asyncio.to_thread(find_text, self._path, source)
+        if found is not None:
+            return _record(found)
+        rows = await asyncio.to_thread(closest_sources, self._path, source, _SUGGESTED)
+        note = "There is no document of that name." + (" These come closest." if rows else "")
+        return Items(
+            kind="documents", items=[{"source": name, "title": title} for name, title in rows], note=note
+        )
+
+    async def sources(self) -> Items:
+        """Every document by name.
+
+        Raises:
+            RetrievalFailed: The index cannot be read.
+        """
+        try:
+            documents = await asyncio.to_thread(lambda: Store(self._path).documents())
+        except PlatformError as error:
+            raise RetrievalFailed("The document index could not be read.") from error
+        rows = [{"source": d.source, "title": d.title, "passages": d.passages} for d in documents[:_LISTED]]
+        more = f"{_LISTED} of {len(documents)} documents." if len(documents) > _LISTED else ""
+        note = " ".join(filter(None, [more, self._ingestion_note()]))
+        return Items(kind="documents", items=rows, total=len(documents), note=note or None)
+
+    async def _vector(self, query: str) -> tuple[Vector | None, str]:
+        if self._embedder is None or not query.strip():
+            return None, ""
+        try:
+            vectors = await self._embedder.embed([query])
+        except ModelFailure as error:
+            log.warning("rag.query_embedding_failed", code=error.code)
+            return None, "Only words were compared, since the embedding model did not answer."
+        vector: Vector = vectors[0]
+        return vector, ""
+
+
+def _article(passage: Passage) -> Article:
+    address = f"{passage.source}#{passage.anchor}" if passage.anchor else passage.source
+    metadata: dict[str, object] = {"source": passage.source, "heading": " > ".join(passage.heading)}
+    if passage.similarity is not None:
+        metadata["similarity"] = round(passage.similarity, 3)
+    return Article(
+        title=passage.title,
+        url=address,
+        content=passage.text,
+        score=round(passage.score, 4),
+        metadata=metadata,
+    )
+
+
+def _record(found: Text) -> Record:
+    address = f"{found.source}#{found.anchor}" if found.anchor else found.source
+    item: dict[str, object] = {"title": found.title, "text": found.text[:_WHOLE_CHARACTERS]}
+    note = None
+    if len(found.text) > _WHOLE_CHARACTERS:
+        item["sections"] = [f"{found.source}#{anchor}" for anchor, _ in found.sections]
+        note = f"The first {_WHOLE_CHARACTERS:,} of {len(found.text):,} characters. Ask for a section by its name."
+    return Record(kind="document", item=item, note=note, source=address)
