@@ -1,0 +1,1 @@
+"""Rooms of the strict provider; `utils.testing.strict_provider` is the door."""

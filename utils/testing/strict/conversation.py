@@ -1,0 +1,118 @@
+"""A request and an answer as brains see them, whichever API they came over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Api(StrEnum):
+    """The APIs that the double speaks."""
+
+    OPENAI = "openai"
+    BEDROCK = "bedrock"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool call, made by the model or found in the history."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message. A tool's result has `call_id`; roles are system, user, assistant and tool."""
+
+    role: str
+    text: str = ""
+    calls: Sequence[Call] = ()
+    call_id: str | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class DeclaredTool:
+    """A tool that the request offers. `parameters` is its JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """A request that passed every check.
+
+    Attributes:
+        api: The API that it came over.
+        model: Name of the model asked for.
+        messages: The conversation, normalised.
+        tools: What may be called.
+        stream: Whether the answer is streamed.
+        max_tokens: Longest answer, in tokens.
+        tokens: Size of the input, by the double's own count.
+        body: The request as it was sent.
+    """
+
+    api: Api
+    model: str
+    messages: Sequence[Said]
+    tools: Sequence[DeclaredTool]
+    stream: bool
+    max_tokens: int | None
+    tokens: int
+    body: Mapping[str, Any]
+
+    @property
+    def last_user_text(self) -> str:
+        """What the user said last."""
+        return next((said.text for said in reversed(self.messages) if said.role == "user"), "")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the model answers. `chunks`, where given, are the pieces that the text is streamed in."""
+
+    text: str = ""
+    calls: Sequence[Call] = ()
+    chunks: Sequence[str] = ()
+
+    @property
+    def whole_text(self) -> str:
+        """The text in one piece."""
+        return "".join(self.chunks) or self.text
+
+    @property
+    def pieces(self) -> Sequence[str]:
+        """The text as it is streamed: `chunks`, or pieces of some words."""
+        if self.chunks:
+            return self.chunks
+        words = self.text.split(" ")
+        groups = [" ".join(words[start : start + 4]) for start in range(0, len(words), 4)]
+        return [piece for piece in (*(f"{group} " for group in groups[:-1]), groups[-1]) if piece]
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why a request was refused.
+
+    Attributes:
+        rule: Short name of the broken rule, for tests.
+        message: The provider's sentence.
+        status: HTTP status.
+        code: OpenAI's `code`, or Bedrock's exception name.
+        param: OpenAI's `param`.
+        kind: OpenAI's `type`.
+    """
+
+    rule: str
+    message: str
+    status: int = 400
+    code: str | None = None
+    param: str | None = None
+    kind: str = "invalid_request_error"

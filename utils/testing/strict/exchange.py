@@ -1,0 +1,131 @@
+"""One HTTP request to the double and the ways to answer it, well or badly."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from utils.testing.strict import bedrock_wire, openai_wire
+from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply
+from utils.testing.strict.faults import Fault, FaultKind, refusal
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+_GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which API and model a path asks for."""
+
+    api: Api
+    model: str | None
+    stream: bool
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One HTTP request and the ways to answer it."""
+
+    target: Target
+    headers: Mapping[bytes, bytes]
+    receive: Receive
+    send: Send
+
+    async def refuse(self, rejection: Rejection, retry_after: float | None = None) -> None:
+        """Answer with the provider's error for a rejection."""
+        headers = [(b"x-request-id", b"req_double")]
+        body = openai_wire.refusal_body(rejection)
+        if self.target.api is Api.BEDROCK:
+            headers = [*_amazon_headers(), (b"x-amzn-errortype", (rejection.code or "").encode())]
+            body = bedrock_wire.refusal_body(rejection)
+        if retry_after is not None:
+            headers.append((b"retry-after", f"{retry_after:g}".encode()))
+        await send_json(self.send, rejection.status, body, headers)
+
+    async def refuse_for(self, fault: Fault) -> None:
+        """Answer with the provider's error for a fault."""
+        if fault.kind is FaultKind.GATEWAY_PAGE:
+            await _start(self.send, 502, b"text/html")
+            await _body(self.send, _GATEWAY_PAGE)
+            return
+        await self.refuse(refusal(self.target.api, fault.kind), fault.retry_after)
+
+    async def answer(self, request: ChatRequest, reply: Reply) -> None:
+        """Answer as asked for: whole or streamed."""
+        wire = openai_wire if self.target.api is Api.OPENAI else bedrock_wire
+        if not request.stream:
+            whole = (
+                openai_wire.completion(request, reply)
+                if self.target.api is Api.OPENAI
+                else bedrock_wire.response(request, reply)
+            )
+            await send_json(self.send, 200, whole, _amazon_headers())
+            return
+        await _start(self.send, 200, wire.CONTENT_TYPE, _amazon_headers())
+        await _stream(self.send, wire.events(request, reply))
+
+    async def spoil(self, request: ChatRequest, fault: Fault) -> None:
+        """Begin an answer of status 200 and let it go wrong."""
+        openai = self.target.api is Api.OPENAI
+        if not request.stream:
+            await self._spoil_whole(request, fault)
+            return
+        await _start(self.send, 200, openai_wire.CONTENT_TYPE if openai else bedrock_wire.CONTENT_TYPE)
+        if fault.kind is FaultKind.EMPTY:
+            await _body(self.send, openai_wire.end() if openai else b"")
+            return
+        begun = openai_wire.opening(request, fault.text) if openai else bedrock_wire.opening(fault.text)
+        await _body(self.send, begun, more=True)
+        if fault.kind is FaultKind.ERROR_EVENT:
+            await _body(self.send, (openai_wire if openai else bedrock_wire).error_event())
+        elif fault.kind is FaultKind.STALL:
+            await self._until_client_leaves()
+
+    async def _spoil_whole(self, request: ChatRequest, fault: Fault) -> None:
+        if fault.kind is FaultKind.EMPTY:
+            await self.answer(request, Reply())
+        elif fault.kind is FaultKind.STALL:
+            await self._until_client_leaves()
+        elif fault.kind is FaultKind.ERROR_EVENT:
+            await self.refuse(refusal(self.target.api, FaultKind.SERVER_ERROR))
+        else:
+            await _start(self.send, 200, b"application/json", [(b"content-length", b"1000")])
+            await _body(self.send, b'{"id": "', more=True)
+
+    async def _until_client_leaves(self) -> None:
+        while (await self.receive())["type"] != "http.disconnect":
+            continue
+
+
+def _amazon_headers() -> list[tuple[bytes, bytes]]:
+    return [(b"x-amzn-requestid", str(uuid.uuid4()).encode())]
+
+
+async def send_json(
+    send: Send, status: int, value: Mapping[str, Any], headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Answer with JSON."""
+    await _start(send, status, b"application/json", headers)
+    await _body(send, json.dumps(value).encode())
+
+
+async def _start(
+    send: Send, status: int, content_type: bytes, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    all_headers = [(b"content-type", content_type), *headers]
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
+
+
+async def _body(send: Send, body: bytes, *, more: bool = False) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+async def _stream(send: Send, parts: Iterable[bytes]) -> None:
+    for part in parts:
+        await _body(send, part, more=True)
+    await _body(send, b"")

@@ -1,0 +1,153 @@
+"""The Chat Completions API on the wire: requests in, completions and server-sent events out."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.counting import first_tokens, text_tokens
+from utils.testing.strict.openai_rules import count
+
+CONTENT_TYPE = b"text/event-stream; charset=utf-8"
+
+
+def parse(body: Mapping[str, Any]) -> ChatRequest:
+    """A checked request, normalised."""
+    return ChatRequest(
+        api=Api.OPENAI,
+        model=body["model"],
+        messages=[_said(message) for message in body["messages"]],
+        tools=[_tool(tool["function"]) for tool in body.get("tools") or ()],
+        stream=bool(body.get("stream")),
+        max_tokens=body.get("max_completion_tokens") or body.get("max_tokens"),
+        tokens=count(body),
+        body=body,
+    )
+
+
+def refusal_body(rejection: Rejection) -> dict[str, Any]:
+    """The JSON of an error."""
+    return {
+        "error": {
+            "message": rejection.message,
+            "type": rejection.kind,
+            "param": rejection.param,
+            "code": rejection.code,
+        }
+    }
+
+
+def completion(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+    """The JSON of a whole answer."""
+    text, reason = _text_and_reason(request, reply)
+    message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None}
+    if reply.calls:
+        message["tool_calls"] = [_call(call) for call in reply.calls]
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
+    return _head(request, "chat.completion") | {"choices": [choice], "usage": _usage(request, text, reply)}
+
+
+def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
+    """The same answer as server-sent events."""
+    head = _head(request, "chat.completion.chunk")
+    text, reason = _text_and_reason(request, reply)
+    yield _event(head, {"role": "assistant", "content": ""})
+    for piece in reply.pieces if text == reply.whole_text else [text]:
+        yield _event(head, {"content": piece})
+    for index, call in enumerate(reply.calls):
+        made = _call(call)
+        arguments = made["function"]["arguments"]
+        opened = made | {"index": index, "function": {"name": call.name, "arguments": ""}}
+        yield _event(head, {"tool_calls": [opened]})
+        half = len(arguments) // 2
+        for part in (arguments[:half], arguments[half:]):
+            yield _event(head, {"tool_calls": [{"index": index, "function": {"arguments": part}}]})
+    yield _event(head, {}, reason)
+    if (request.body.get("stream_options") or {}).get("include_usage"):
+        yield _line(head | {"choices": [], "usage": _usage(request, text, reply)})
+    yield b"data: [DONE]\n\n"
+
+
+def opening(request: ChatRequest, text: str) -> bytes:
+    """The first events of an answer that goes no further than `text`."""
+    head = _head(request, "chat.completion.chunk")
+    return _event(head, {"role": "assistant", "content": ""}) + _event(head, {"content": text})
+
+
+def error_event() -> bytes:
+    """An error in a stream that has begun."""
+    failed = Rejection(
+        "error_event",
+        "The server had an error while processing your request. Sorry about that!",
+        kind="server_error",
+    )
+    return _line(refusal_body(failed))
+
+
+def end() -> bytes:
+    """The end of a stream."""
+    return b"data: [DONE]\n\n"
+
+
+def _said(message: Mapping[str, Any]) -> Said:
+    role = "system" if message["role"] == "developer" else message["role"]
+    calls = [
+        Call(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"] or "{}"))
+        for call in message.get("tool_calls") or ()
+    ]
+    return Said(role, _text(message.get("content")), calls, message.get("tool_call_id"))
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):
+        return "".join(part.get("text", "") for part in content)
+    return str(content or "")
+
+
+def _tool(function: Mapping[str, Any]) -> DeclaredTool:
+    return DeclaredTool(function["name"], function.get("description", ""), function.get("parameters") or {})
+
+
+def _head(request: ChatRequest, kind: str) -> dict[str, Any]:
+    return {
+        "id": f"chatcmpl-{uuid.uuid4().hex}",
+        "object": kind,
+        "created": int(time.time()),
+        "model": request.model,
+        "system_fingerprint": "fp_double",
+    }
+
+
+def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:
+    text = reply.whole_text
+    if request.max_tokens is not None and text_tokens(text) > request.max_tokens:
+        return first_tokens(text, request.max_tokens), "length"
+    return text, "tool_calls" if reply.calls else "stop"
+
+
+def _call(call: Call) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _usage(request: ChatRequest, text: str, reply: Reply) -> dict[str, Any]:
+    answered = text_tokens(text) + sum(text_tokens(json.dumps(_call(call))) for call in reply.calls)
+    return {
+        "prompt_tokens": request.tokens,
+        "completion_tokens": answered,
+        "total_tokens": request.tokens + answered,
+        "prompt_tokens_details": {"cached_tokens": 0},
+    }
+
+
+def _event(head: Mapping[str, Any], delta: Mapping[str, Any], reason: str | None = None) -> bytes:
+    choices: Sequence[Mapping[str, Any]] = [{"index": 0, "delta": delta, "finish_reason": reason}]
+    return _line({**head, "choices": choices})
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"

@@ -1,0 +1,199 @@
+"""The double itself: an ASGI application that checks, records and answers."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections import deque
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from utils.testing.strict import bedrock_rules, bedrock_wire, openai_rules, openai_wire
+from utils.testing.strict.brains import Brain, EchoBrain, with_legal_ids
+from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply
+from utils.testing.strict.exchange import Exchange, Receive, Send, Target, send_json
+from utils.testing.strict.faults import IN_ANSWER, Fault, FaultKind
+
+Scope = MutableMapping[str, Any]
+
+_CONVERSE = re.compile(r"/model/(?P<model>.+)/(?P<operation>converse|converse-stream)")
+_DEPLOYMENT = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions")
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A request that broke a rule.
+
+    Attributes:
+        api: The API that it came over.
+        rule: Short name of the rule.
+        message: What the client was told.
+        body: The request as it was sent.
+    """
+
+    api: Api
+    rule: str
+    message: str
+    body: Mapping[str, Any]
+
+
+class BrainError(AssertionError):
+    """The brain answered with what no real model could."""
+
+
+class StrictProvider:
+    """A double of the OpenAI and Bedrock APIs that refuses what they refuse.
+
+    Attributes:
+        requests: Every request that passed the checks, in order, with its token count.
+        rejections: Every request that broke a rule. An end-to-end test asserts that it is empty.
+        errors: What the brain raised; the client saw status 500. `run_strict_provider` raises the first.
+        window: Context window in tokens; may be changed between requests.
+        url: Address of the running double; set by `run_strict_provider`.
+    """
+
+    def __init__(self, brain: Brain | None = None, *, window: int = 128_000) -> None:
+        self.brain: Brain = brain or EchoBrain()
+        self.window = window
+        self.url = ""
+        self.requests: list[ChatRequest] = []
+        self.rejections: list[Rejected] = []
+        self.errors: list[Exception] = []
+        self._faults: deque[Fault] = deque()
+
+    def fail_next(self, *faults: Fault | FaultKind) -> None:
+        """Let the next requests, one for each fault, go wrong, whatever the brain would say."""
+        self._faults.extend(Fault(fault) if isinstance(fault, FaultKind) else fault for fault in faults)
+
+    @property
+    def openai_url(self) -> str:
+        """Base URL for OpenAI clients."""
+        return f"{self.url}/v1"
+
+    def environment(self, provider: str) -> dict[str, str]:
+        """Variables that make `utils.settings` and boto3 talk to this double.
+
+        Args:
+            provider: A value of `LLM_PROVIDER` other than `embedded`.
+        """
+        by_provider = {
+            "openai": {
+                "OPENAI_API_KEY": "sk-double",
+                "OPENAI_BASE_URL": self.openai_url,
+                "LLM_MODEL": "gpt-4o",
+            },
+            "openai-compatible": {"OPENAI_BASE_URL": self.openai_url, "LLM_MODEL": "served-model"},
+            "azure-openai": {
+                "AZURE_OPENAI_API_KEY": "double",
+                "AZURE_OPENAI_ENDPOINT": self.url,
+                "LLM_MODEL": "gpt-4o",
+            },
+            "aws-bedrock": {
+                "AWS_ENDPOINT_URL_BEDROCK_RUNTIME": self.url,
+                "AWS_REGION": "us-east-1",
+                "AWS_ACCESS_KEY_ID": "AKIADOUBLE",
+                "AWS_SECRET_ACCESS_KEY": "double",
+                "LLM_MODEL": "anthropic.claude-sonnet-4-5-20250929-v1:0",
+            },
+        }
+        return {"LLM_PROVIDER": provider} | by_provider[provider]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        target = _target(scope["path"])
+        raw = await _read(receive)
+        if target is None or scope["method"] != "POST":
+            await send_json(
+                send, 404, {"error": {"message": f"Invalid URL ({scope['method']} {scope['path']})"}}
+            )
+            return
+        await self._serve(Exchange(target, dict(scope["headers"]), receive, send), raw)
+
+    async def _serve(self, exchange: Exchange, raw: bytes) -> None:
+        fault = self._faults.popleft() if self._faults else None
+        if fault is not None and fault.kind not in IN_ANSWER:
+            await exchange.refuse_for(fault)
+            return
+        checked = self._check(exchange.target, exchange.headers, raw)
+        if isinstance(checked, Rejection):
+            await exchange.refuse(checked)
+            return
+        self.requests.append(checked)
+        answer = fault or await self._think(checked)
+        if isinstance(answer, Reply):
+            await exchange.answer(checked, with_legal_ids(answer, checked.api))
+        elif answer.kind in IN_ANSWER:
+            await exchange.spoil(checked, answer)
+        else:
+            await exchange.refuse_for(answer)
+
+    async def _think(self, request: ChatRequest) -> Reply | Fault:
+        try:
+            thought = self.brain(request)
+            answer = await thought if inspect.isawaitable(thought) else thought
+            offered = {tool.name for tool in request.tools}
+            if isinstance(answer, Reply) and not {call.name for call in answer.calls} <= offered:
+                raise BrainError(f"The brain called a tool that is not offered; offered: {sorted(offered)}.")
+        except Exception as error:
+            self.errors.append(error)
+            raise
+        return answer
+
+    def _check(self, target: Target, headers: Mapping[bytes, bytes], raw: bytes) -> ChatRequest | Rejection:
+        body: dict[str, Any] = {}
+        try:
+            body = json.loads(raw)
+            if target.api is Api.OPENAI:
+                body.setdefault("model", target.model)
+            broken = _unsigned(target.api, headers) or self._rules(target.api, body)
+            if broken is None:
+                return _parse(target, body)
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+            code = "ValidationException" if target.api is Api.BEDROCK else None
+            broken = Rejection("malformed", "We could not parse the JSON body of your request.", code=code)
+        self.rejections.append(Rejected(target.api, broken.rule, broken.message, body))
+        return broken
+
+    def _rules(self, api: Api, body: Mapping[str, Any]) -> Rejection | None:
+        if api is Api.OPENAI:
+            return openai_rules.check(body, self.window)
+        return bedrock_rules.check(body, self.window)
+
+
+def _target(path: str) -> Target | None:
+    if converse := _CONVERSE.fullmatch(path):
+        return Target(Api.BEDROCK, unquote(converse["model"]), converse["operation"] == "converse-stream")
+    if deployment := _DEPLOYMENT.fullmatch(path):
+        return Target(Api.OPENAI, deployment["model"], stream=False)
+    if path.endswith("/chat/completions"):
+        return Target(Api.OPENAI, None, stream=False)
+    return None
+
+
+def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
+    if headers.get(b"authorization", b"").strip() or headers.get(b"api-key"):
+        return None
+    if api is Api.BEDROCK:
+        return Rejection(
+            "unsigned", "Missing Authentication Token", status=403, code="MissingAuthenticationTokenException"
+        )
+    return Rejection("unsigned", "You didn't provide an API key.", status=401)
+
+
+def _parse(target: Target, body: Mapping[str, Any]) -> ChatRequest:
+    if target.api is Api.OPENAI:
+        return openai_wire.parse(body)
+    return bedrock_wire.parse(body, target.model or "", stream=target.stream)
+
+
+async def _read(receive: Receive) -> bytes:
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
