@@ -79,7 +79,8 @@ def install(lock: str) -> None:
     python = str(VENV / "bin" / "python")
     pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
     quiet = ["-q"] if uv else ["-q", "--disable-pip-version-check"]
-    run([*pip, *quiet, "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / lock)])
+    # The lock is complete, so that nothing is resolved again: older pips trip over extras when they do.
+    run([*pip, *quiet, *"--no-deps --require-hashes --only-binary :all: -r".split(), str(ROOT / lock)])
     run([*pip, *quiet, "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
     (VENV / "lock-stamp").write_text(stamp(lock))
 
