@@ -4,4 +4,4 @@ from agents.github.agent import GitHubAgent
 from utils.a2a_common.serve import serve
 
 if __name__ == "__main__":
-    serve(GitHubAgent)
+    raise SystemExit(serve(GitHubAgent))

@@ -38,9 +38,9 @@ class GitHubAgent(BaseLangGraphAgent):
         for spec in SPECS
     )
 
-    def __init__(self, runtime: AgentRuntime, settings: GitHubSettings | None = None) -> None:
+    def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
-        self._github = GitHubClient(settings or GitHubSettings.load())
+        self._github = GitHubClient(GitHubSettings.load(runtime.environ))
 
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`."""

@@ -8,7 +8,7 @@ from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import Paged, RepositoryArguments
 from agents.github.tools.issues import as_time
-from agents.github.tools.project import day, field, html_base, items, login, one_line, text
+from agents.github.tools.project import day, field, items, login, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items
 
@@ -42,7 +42,7 @@ async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
         limit=args.limit,
         page=args.page,
     )
-    source = f"{html_base(github)}/{args.full_name}/commits"
+    source = page_url(github, listing.rows, args.full_name, "commits")
     return items("commits", listing, map(_row, listing.rows), source=source)
 
 

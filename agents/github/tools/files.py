@@ -12,7 +12,7 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import Listing
 from agents.github.tools.arguments import RepositoryArguments
-from agents.github.tools.project import html_base, items, rows_of, text
+from agents.github.tools.project import items, page_url, rows_of, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -135,7 +135,7 @@ def _entries(github: GitHubClient, args: RepositoryArguments, path: str, values:
     cut = len(raws) > len(kept)
     note = f"{len(kept)} of {len(raws)} entries." if cut else ""
     listing = Listing(kept, page=1, total=len(raws), more=False)
-    source = f"{html_base(github)}/{args.full_name}/tree/HEAD/{path}".rstrip("/")
+    source = page_url(github, raws, args.full_name, "tree", "HEAD", path).rstrip("/")
     return items("entries", listing, rows, source=source, note=note)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
-from agents.github.tools.project import clip, day, field, html_base, items, login, names, one_line, text
+from agents.github.tools.project import clip, day, field, items, login, names, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -64,7 +64,7 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
         page=args.page,
         keep=_is_issue,
     )
-    source = f"{html_base(github)}/{args.full_name}/issues"
+    source = page_url(github, listing.rows, args.full_name, "issues")
     return items("issues", listing, map(_row, listing.rows), source=source)
 
 

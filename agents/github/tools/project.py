@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents.github.client import GitHubClient, Row
 from agents.github.paging import Listing
@@ -60,12 +61,12 @@ def rows_of(values: Any) -> list[Row]:
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def html_base(github: GitHubClient) -> str:
-    """Address of the pages that people see, without a slash at its end."""
-    address = github.settings.api_url.rstrip("/")
-    if address == "https://api.github.com":
-        return "https://github.com"
-    return address.removesuffix("/api/v3")
+def page_url(github: GitHubClient, rows: list[Row], *segments: str) -> str:
+    """Address of a page for people, on the host that the rows link to (else the one that the API's address tells)."""
+    link = next((found for row in rows if (found := text(row.get("html_url")))), None)
+    parts = urlsplit(link or github.settings.api_url)
+    host = "github.com" if parts.netloc == "api.github.com" else parts.netloc
+    return "/".join((f"{parts.scheme}://{host}", *segments))
 
 
 def items(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, Paged, RepositoryArguments
-from agents.github.tools.project import clip, day, html_base, items, login, names, text
+from agents.github.tools.project import clip, day, items, login, names, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items
 
@@ -29,7 +29,7 @@ async def list_releases(github: GitHubClient, args: ListReleases) -> Items:
         limit=args.limit,
         page=args.page,
     )
-    source = f"{html_base(github)}/{args.full_name}/releases"
+    source = page_url(github, listing.rows, args.full_name, "releases")
     return items("releases", listing, map(_row, listing.rows), source=source)
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import Listing, read_list
 from agents.github.tools.arguments import LimitArgument, Owner, PageArgument
-from agents.github.tools.project import day, field, html_base, items, one_line, text
+from agents.github.tools.project import day, field, items, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.errors import UpstreamRefused
 from utils.messages.results import Items
@@ -58,7 +58,7 @@ async def list_repositories(github: GitHubClient, args: ListRepositories) -> Ite
         return await _own_repositories(github, args)
     listing = await _repositories_of(github, args.owner, args)
     note = "" if github.has_token else "Public repositories only; GITHUB_TOKEN adds private ones."
-    source = f"{html_base(github)}/{args.owner}"
+    source = page_url(github, listing.rows, args.owner)
     return items("repositories", listing, map(_row, listing.rows), source=source, note=note)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import Paged, RepositoryArguments
-from agents.github.tools.project import field, html_base, items, login, one_line, rows_of, text
+from agents.github.tools.project import field, items, login, one_line, page_url, rows_of, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -46,7 +46,7 @@ async def list_workflow_runs(github: GitHubClient, args: ListWorkflowRuns) -> It
         page=args.page,
         key="workflow_runs",
     )
-    source = f"{html_base(github)}/{args.full_name}/actions"
+    source = page_url(github, listing.rows, args.full_name, "actions")
     return items("workflow runs", listing, map(_row, listing.rows), source=source)
 
 

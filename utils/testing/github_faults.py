@@ -1,0 +1,102 @@
+"""Faults of GitHub on demand: the repositories of the owner `faulty` fail in the way of their name."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+_PREFIX = "/repos/faulty/"
+_SLOW_SECONDS = 5.0
+RESET_SECONDS = 720
+"""Seconds until the rate limit of `faulty/rate-limit` resets."""
+INTERNAL_PAGE = "<html>internal host db-7.corp: stack trace</html>"
+"""A body that must not reach a user."""
+
+
+def _told(status: int, message: str, **headers: str) -> Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return JSONResponse(
+        {"message": message, "documentation_url": "https://docs.github.com/rest"}, status, named
+    )
+
+
+def _rate_limit() -> Response:
+    reset = str(int(time.time()) + RESET_SECONDS)
+    return _told(
+        403,
+        "API rate limit exceeded for 203.0.113.7.",
+        x_ratelimit_limit="60",
+        x_ratelimit_remaining="0",
+        x_ratelimit_reset=reset,
+    )
+
+
+def _invalid() -> Response:
+    errors = [
+        {
+            "resource": "Search",
+            "field": "q",
+            "code": "invalid",
+            "message": "The listed users cannot be searched",
+        }
+    ]
+    return JSONResponse({"message": "Validation Failed", "errors": errors}, 422)
+
+
+def _cut() -> Response:
+    return PlainTextResponse('[{"number": 1', headers={"content-length": "100000"})
+
+
+FAULTS: dict[str, Callable[[], Response]] = {
+    "unauthorized": lambda: _told(401, "Bad credentials"),
+    "forbidden": lambda: _told(
+        403, "Resource not accessible by personal access token", x_accepted_github_permissions="contents=read"
+    ),
+    "sso": lambda: _told(
+        403, "Resource protected by organization SAML", x_github_sso="required; url=https://x"
+    ),
+    "rate-limit": _rate_limit,
+    "secondary-limit": lambda: _told(403, "You have exceeded a secondary rate limit", retry_after="60"),
+    "too-many": lambda: _told(429, "You have exceeded a secondary rate limit", retry_after="60"),
+    "invalid": _invalid,
+    "gone": lambda: _told(410, "Issues are disabled for this repo"),
+    "empty": lambda: _told(409, "Git Repository is empty."),
+    "legal": lambda: _told(451, "Repository access blocked"),
+    "server-error": lambda: PlainTextResponse(INTERNAL_PAGE, 502),
+    "not-json": lambda: PlainTextResponse(INTERNAL_PAGE, media_type="text/html"),
+    "odd": lambda: JSONResponse("odd"),
+    "cut": _cut,
+}
+"""Answer by the name of the repository. Besides these, `slow` waits and `flaky` fails every first time."""
+
+
+class FaultMiddleware:
+    """Answers for the repositories of `faulty`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._flaky = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Fail, or pass the request on."""
+        path = scope.get("path", "")
+        if scope["type"] != "http" or not path.startswith(_PREFIX):
+            await self._app(scope, receive, send)
+            return
+        kind, _, rest = path.removeprefix(_PREFIX).partition("/")
+        healthy = {**scope, "path": f"/repos/octocat/hello-world/{rest}"}
+        if kind in FAULTS:
+            await FAULTS[kind]()(scope, receive, send)
+            return
+        if kind == "slow":
+            await asyncio.sleep(_SLOW_SECONDS)
+        if kind == "flaky":
+            self._flaky += 1
+            if self._flaky % 2:
+                await PlainTextResponse("", 503)(scope, receive, send)
+                return
+        await self._app(healthy, receive, send)

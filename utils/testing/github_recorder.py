@@ -1,0 +1,43 @@
+"""Notes the requests that a test server got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One request."""
+
+    path: str
+    query: str
+    headers: dict[str, str]
+
+
+@dataclass(slots=True)
+class Recorder:
+    """All requests since it was made or cleared."""
+
+    requests: list[Recorded] = field(default_factory=list)
+
+    def paths(self) -> list[str]:
+        """Paths in the order of the requests."""
+        return [request.path for request in self.requests]
+
+
+class RecorderMiddleware:
+    """Notes each HTTP request in a recorder."""
+
+    def __init__(self, app: ASGIApp, recorder: Recorder) -> None:
+        self._app = app
+        self._recorder = recorder
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note the request, then pass it on."""
+        if scope["type"] == "http":
+            headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+            path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
+            self._recorder.requests.append(Recorded(path, scope["query_string"].decode("latin-1"), headers))
+        await self._app(scope, receive, send)

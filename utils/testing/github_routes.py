@@ -1,0 +1,176 @@
+"""Routes of the GitHub of the tests. They answer as GitHub documents it: pages, links, states, status codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from utils.testing.github_data import (
+    FILES,
+    REPOSITORIES,
+    GitHubData,
+    directory_rows,
+    example,
+    failed_job,
+    file_row,
+    job_log,
+)
+
+Handler = Callable[[Request], Response]
+_REPO = "/repos/{owner}/{repo}"
+_BAD_TOKEN = "token bad-token"  # noqa: S105 - a value that tests send to be refused
+_LOG_LINES = 3_000
+
+
+def routes(data: GitHubData, log_host: str | None) -> list[BaseRoute]:
+    """All routes, at the root and under GitHub Enterprise's `/api/v3`."""
+    found: list[BaseRoute] = []
+    for prefix in ("", "/api/v3"):
+        for path, handler in (_free_routes() | _repository_routes(data, log_host)).items():
+            found.append(Route(prefix + path, handler))
+    return found
+
+
+def _free_routes() -> dict[str, Handler]:
+    return {
+        "/search/repositories": lambda request: _search(request, "search_repositories"),
+        "/search/code": _search_code,
+        "/users/{owner}": _account,
+        "/users/{owner}/repos": lambda request: _repositories(request, "repositories"),
+        "/orgs/{owner}/repos": lambda request: _repositories(request, "repositories"),
+        "/user/repos": lambda request: _signed_in(request) or _page(request, example("own_repositories")),
+        "/_logs/{number:int}.txt": lambda _request: PlainTextResponse(job_log(_LOG_LINES)),
+    }
+
+
+def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Handler]:
+    commits = data.repeated("commits", 45, sha="{n:040d}")
+    releases = data.repeated("releases", 12, tag_name="v1.0.{n}", name="v1.0.{n}")
+    handlers: dict[str, Handler] = {
+        "/pulls": lambda request: _page(request, _by_state(request, data.pulls)),
+        "/pulls/{number:int}": lambda request: _row(data.pull(request.path_params["number"])),
+        "/pulls/{number:int}/files": lambda request: _page(request, example("pull_files")),
+        "/pulls/{number:int}/reviews": lambda request: _page(request, example("pull_reviews")),
+        "/issues": lambda request: _page(request, _by_state(request, data.issues)),
+        "/issues/{number:int}": lambda request: _row(data.issue(request.path_params["number"])),
+        "/issues/{number:int}/comments": lambda request: _page(request, example("issue_comments")),
+        "/commits": lambda request: _page(request, commits),
+        "/contents": _contents,
+        "/contents/{path:path}": _contents,
+        "/releases": lambda request: _page(request, releases),
+        "/actions/runs": _runs,
+        "/actions/runs/{number:int}": lambda request: _row(_run(request.path_params["number"])),
+        "/actions/runs/{number:int}/jobs": lambda _request: JSONResponse(
+            {"total_count": 2, "jobs": [example("job"), failed_job(399444497)]}
+        ),
+        "/actions/jobs/{number:int}": lambda request: _row(failed_job(request.path_params["number"])),
+        "/actions/jobs/{number:int}/logs": lambda request: _log_redirect(request, log_host),
+    }
+    return {_REPO + path: _known(handler) for path, handler in handlers.items()}
+
+
+def _known(handler: Handler) -> Handler:
+    def answer(request: Request) -> Response:
+        name = f"{request.path_params['owner']}/{request.path_params['repo']}".lower()
+        if request.headers.get("authorization") == _BAD_TOKEN:
+            return _problem(401, "Bad credentials")
+        return handler(request) if name in REPOSITORIES else _problem(404, "Not Found")
+
+    return answer
+
+
+def _problem(status: int, message: str) -> Response:
+    return JSONResponse({"message": message, "documentation_url": "https://docs.github.com/rest"}, status)
+
+
+def _row(row: dict[str, Any] | None) -> Response:
+    return _problem(404, "Not Found") if row is None else JSONResponse(row)
+
+
+def _signed_in(request: Request) -> Response | None:
+    return None if "authorization" in request.headers else _problem(401, "Requires authentication")
+
+
+def _by_state(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    state = request.query_params.get("state", "open")
+    return [row for row in rows if state in ("all", row["state"])]
+
+
+def _page(request: Request, rows: Sequence[Any], key: str | None = None) -> Response:
+    """One page of rows, with GitHub's Link header."""
+    size = min(int(request.query_params.get("per_page", "30")), 100)
+    number = int(request.query_params.get("page", "1"))
+    last = max(1, -(-len(rows) // size))
+    links = {"prev": number - 1, "next": number + 1, "first": 1, "last": last}
+    shown = {
+        name: to for name, to in links.items() if 1 <= to <= last and not (name == "last" and number == last)
+    }
+    header = ", ".join(
+        f'<{request.url.include_query_params(page=to, per_page=size)}>; rel="{name}"'
+        for name, to in shown.items()
+    )
+    part = list(rows[(number - 1) * size : number * size])
+    body = {"total_count": len(rows), "incomplete_results": False, key: part} if key else part
+    return JSONResponse(body, headers={"Link": header} if last > 1 else {})
+
+
+def _search(request: Request, name: str) -> Response:
+    if not request.query_params.get("q"):
+        return _problem(422, "Validation Failed")
+    return _page(request, example(name)["items"], "items")
+
+
+def _search_code(request: Request) -> Response:
+    return _signed_in(request) or _search(request, "search_code")
+
+
+def _account(request: Request) -> Response:
+    owner = request.path_params["owner"].lower()
+    kinds = {"octocat": "User", "octo-org": "Organization"}
+    if owner not in kinds:
+        return _problem(404, "Not Found")
+    return JSONResponse({"login": owner, "type": kinds[owner]})
+
+
+def _repositories(request: Request, name: str) -> Response:
+    known = {repository.split("/")[0] for repository in REPOSITORIES}
+    if request.path_params["owner"].lower() not in known:
+        return _problem(404, "Not Found")
+    return _page(request, example(name))
+
+
+def _contents(request: Request) -> Response:
+    path = request.path_params.get("path", "")
+    if request.query_params.get("ref") == "no-such-branch":
+        return _problem(404, "No commit found for the ref no-such-branch")
+    if path == "example.md":
+        return JSONResponse(example("file"))
+    if path in FILES:
+        if "raw" in request.headers.get("accept", ""):
+            return Response(FILES[path], media_type="application/vnd.github.raw+json")
+        return JSONResponse(file_row(path))
+    rows = directory_rows(path)
+    return JSONResponse(rows) if rows else _problem(404, "Not Found")
+
+
+def _run(number: int) -> dict[str, Any]:
+    run: dict[str, Any] = example("workflow_run")
+    return run | {"id": number, "status": "completed", "conclusion": "failure"}
+
+
+def _runs(request: Request) -> Response:
+    runs = [_run(30433642), *example("workflow_runs")["workflow_runs"]]
+    status = request.query_params.get("status")
+    kept = [run for run in runs if status in (None, run["status"], run["conclusion"])]
+    return _page(request, kept, "workflow_runs")
+
+
+def _log_redirect(request: Request, log_host: str | None) -> Response:
+    if "authorization" not in request.headers:
+        return _problem(403, "Must have admin rights to Repository.")
+    host = log_host or str(request.base_url).rstrip("/")
+    return RedirectResponse(f"{host}/_logs/{request.path_params['number']}.txt?sig=signed", 302)

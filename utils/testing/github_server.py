@@ -1,0 +1,96 @@
+"""A GitHub for tests: GitHub's own OpenAPI examples over HTTP, full-size.
+
+    python -m utils.testing.github_server --port 8080 --pulls 60
+
+serves on loopback until it is ended; `run_github_server()` does the same inside a test. The pull
+request example is repeated with other numbers, titles, authors and states. Known repositories are
+octocat/hello-world and octo-org/octo-repo; others are answered with 404 as GitHub does. The
+repositories of the owner `faulty` fail in the way of their name (`github_faults.FAULTS`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.types import ASGIApp
+
+from utils.testing.github_data import GitHubData
+from utils.testing.github_faults import FaultMiddleware
+from utils.testing.github_recorder import Recorder, RecorderMiddleware
+from utils.testing.github_routes import routes
+
+
+@dataclass(frozen=True, slots=True)
+class GitHubServer:
+    """A running server: its address without a slash at the end, and what it was asked."""
+
+    url: str
+    recorder: Recorder
+
+
+def github_app(recorder: Recorder, *, pulls: int = 60, log_host: str | None = None) -> ASGIApp:
+    """The ASGI application.
+
+    Args:
+        recorder: Where requests are noted.
+        pulls: Open pull requests (and open issues) of each repository; a fifth as many are closed.
+        log_host: Where job logs redirect to, the way GitHub redirects to its storage; this server
+            when omitted.
+    """
+    app = FaultMiddleware(Starlette(routes=routes(GitHubData(pulls), log_host)))
+    return RecorderMiddleware(app, recorder)
+
+
+@contextmanager
+def run_github_server(*, pulls: int = 60, log_host: str | None = None) -> Iterator[GitHubServer]:
+    """Serve on a free loopback port, in a thread, until the block ends."""
+    recorder = Recorder()
+    with _listener() as listener:
+        server = uvicorn.Server(_config(github_app(recorder, pulls=pulls, log_host=log_host)))
+        thread = threading.Thread(target=partial(server.run, sockets=[listener]), daemon=True)
+        thread.start()
+        try:
+            yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder)
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _listener() -> socket.socket:
+    """A listening socket that says it is TCP: asyncio sends small answers at once only then."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    return listener
+
+
+def _config(app: ASGIApp, port: int = 0) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host="127.0.0.1",
+        port=port,
+        log_level="warning",
+        lifespan="off",
+        timeout_graceful_shutdown=1,
+    )
+
+
+def main() -> None:
+    """Serve until ended."""
+    parser = argparse.ArgumentParser(description="Serve GitHub's own API examples on loopback.")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--pulls", type=int, default=60, help="open pull requests of each repository")
+    options = parser.parse_args()
+    uvicorn.Server(_config(github_app(Recorder(), pulls=options.pulls), options.port)).run()
+
+
+if __name__ == "__main__":
+    main()
