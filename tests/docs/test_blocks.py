@@ -1,0 +1,61 @@
+"""Every code block of the documentation runs, or parses."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+
+import pytest
+import yaml
+from dotenv import dotenv_values
+
+from tests.docs.blocks import Block, all_blocks, blocks_of, documents
+from tests.docs.checkout import Checkout
+
+LANGUAGES = {"python", "bash", "yaml", "json", "env", "text", "ini", "toml"}
+OPTIONS = {"file", "append", "no-run", "service"}
+
+
+def _runs(document: str) -> bool:
+    return any(block.language in {"python", "bash"} for block in blocks_of(document))
+
+
+@pytest.mark.parametrize("document", [name for name in documents() if _runs(name)])
+def test_the_blocks_of_a_document_run_one_after_the_other(document, tmp_path):
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    checkout = Checkout(folder, environ={"PLATFORM_ENGINEER_HOME": str(tmp_path / "home")}).make()
+    for block in blocks_of(document):
+        if "service" not in block.options:
+            checkout.play(block)
+
+
+@pytest.mark.parametrize("block", all_blocks(), ids=str)
+def test_a_block_names_its_language_and_known_options(block: Block):
+    assert block.language in LANGUAGES
+    assert set(block.options) <= OPTIONS
+    assert block.options.get("no-run", "a reason"), "no-run needs a reason"
+
+
+@pytest.mark.parametrize("block", all_blocks("bash"), ids=str)
+def test_a_shell_block_has_valid_syntax(block: Block):
+    done = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", all_blocks("json"), ids=str)
+def test_a_json_block_parses(block: Block):
+    json.loads(block.text)
+
+
+@pytest.mark.parametrize("block", all_blocks("yaml"), ids=str)
+def test_a_yaml_block_parses(block: Block):
+    assert yaml.safe_load(block.text) is not None
+
+
+@pytest.mark.parametrize("block", all_blocks("env"), ids=str)
+def test_an_env_block_names_settings_that_exist(block: Block):
+    names = dotenv_values(stream=io.StringIO(block.text))
+    assert names
+    assert all(value is not None for value in names.values()), "a line is no NAME=value"
