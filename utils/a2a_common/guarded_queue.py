@@ -15,18 +15,9 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
-log = structlog.get_logger(__name__)
+from utils.persistence.task_states import INTERRUPTED, TERMINAL
 
-TERMINAL = frozenset(
-    {
-        TaskState.TASK_STATE_COMPLETED,
-        TaskState.TASK_STATE_CANCELED,
-        TaskState.TASK_STATE_FAILED,
-        TaskState.TASK_STATE_REJECTED,
-    }
-)
-INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
-OPEN = frozenset({TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING})
+log = structlog.get_logger(__name__)
 
 
 class GuardedQueue(EventQueue):

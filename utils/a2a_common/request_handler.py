@@ -2,36 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+import logging
+import sys
+import warnings
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from typing import Any
 
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
-from a2a.server.cluster.task_store import VersionedTaskStore
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
-from a2a.server.request_handlers import DefaultRequestHandlerV2
-from a2a.server.tasks import TaskStore
+from a2a.server.request_handlers import DefaultRequestHandlerV2, default_request_handler_v2
 from a2a.types.a2a_pb2 import (
     AgentCard,
+    CancelTaskRequest,
     GetExtendedAgentCardRequest,
+    GetTaskRequest,
     Message,
     SendMessageRequest,
+    SubscribeToTaskRequest,
     Task,
+    TaskArtifactUpdateEvent,
 )
 from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.guarded_queue import OPEN
 from utils.a2a_common.message_rules import check_message
 from utils.a2a_common.turns import Turns
+from utils.persistence.task_states import OPEN
+from utils.persistence.tasks import ChunkedTaskStore
 
-Store = TaskStore | VersionedTaskStore
+
+@contextmanager
+def single_process() -> Iterator[None]:
+    """Keep the SDK from warning that a versioned store without an event stream serves one process: it does."""
+    logger = logging.getLogger(default_request_handler_v2.__name__)
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            yield
+    finally:
+        logger.disabled = disabled
 
 
 class ContextFromTask(SimpleRequestContextBuilder):
     """Infers the context id of a follow-up from its task; the SDK would invent a new one."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ChunkedTaskStore) -> None:
         super().__init__()
         self._tasks = store
 
@@ -45,16 +62,18 @@ class ContextFromTask(SimpleRequestContextBuilder):
     ) -> RequestContext:
         """The context of one turn."""
         if task_id and not context_id:
-            known = await stored_task(self._tasks, task_id, context)
-            context_id = known.context_id if known else None
+            known = await self._tasks.get(task_id, context)
+            context_id = known.task.context_id if known else None
         return await super().build(context, params, task_id, context_id, task)
 
 
 class PlatformRequestHandler(DefaultRequestHandlerV2):
     """Refuses what an agent cannot answer, and what would be lost."""
 
-    def __init__(self, *, store: Store, turns: Turns, **options: Any) -> None:
-        super().__init__(task_store=store, request_context_builder=ContextFromTask(store), **options)
+    def __init__(self, *, store: ChunkedTaskStore, turns: Turns, **options: Any) -> None:
+        with single_process():
+            super().__init__(task_store=store, request_context_builder=ContextFromTask(store), **options)
+        self._tasks = store
         self._turns = turns
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
@@ -64,7 +83,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             answer: Message | Task = await super().on_message_send(params, context)
         finally:
             self._turns.abandon(task_id)
-        return answer
+        return await self._whole(answer) if isinstance(answer, Task) else answer
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
@@ -74,9 +93,39 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         try:
             async with aclosing(super().on_message_send_stream(params, context)) as events:
                 async for event in events:
-                    yield event
+                    yield await self._whole(event) if isinstance(event, Task) else event
         finally:
             self._turns.abandon(task_id)
+
+    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
+        """A task with its artifacts."""
+        task: Task | None = await super().on_get_task(params, context)
+        return await self._whole(task) if task is not None else None
+
+    async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
+        """Cancel a task and answer with what it had until then."""
+        task: Task | None = await super().on_cancel_task(params, context)
+        return await self._whole(task) if task is not None else None
+
+    async def on_subscribe_to_task(
+        self, params: SubscribeToTaskRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        """A task as it stands, and then its events; a chunk of the snapshot does not come again."""
+        last = 0
+        async with aclosing(super().on_subscribe_to_task(params, context)) as events:
+            async for event in events:
+                if isinstance(event, Task):
+                    snapshot, last = await self._tasks.whole(event)
+                    yield snapshot
+                elif not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last):
+                    yield event
+
+    def _stored(self, event: Event) -> int:
+        return self._tasks.sequence_of(event) or sys.maxsize
+
+    async def _whole(self, task: Task) -> Task:
+        full, _ = await self._tasks.whole(task)
+        return full
 
     async def on_get_extended_agent_card(
         self, params: GetExtendedAgentCardRequest, context: ServerCallContext
@@ -92,15 +141,9 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         task_id = params.message.task_id
         if not task_id:
             return ""
-        task = await stored_task(self.task_store, task_id, context)
-        if task is None:
+        stored = await self._tasks.get(task_id, context)
+        if stored is None:
             raise TaskNotFoundError
-        if task.status.state in OPEN or not self._turns.reserve(task_id):
+        if stored.task.status.state in OPEN or not self._turns.reserve(task_id):
             raise UnsupportedOperationError("The task is working. Wait for its end, or cancel it.")
         return task_id
-
-
-async def stored_task(store: Store, task_id: str, context: ServerCallContext) -> Task | None:
-    """The task of this caller as stored, from either kind of store."""
-    found = await store.get(task_id, context)
-    return found if isinstance(found, Task) or found is None else found.task

@@ -20,10 +20,11 @@ from utils.a2a_common.grpc_server import start_grpc
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.probes import probe_routes
 from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.request_handler import PlatformRequestHandler, Store
+from utils.a2a_common.request_handler import PlatformRequestHandler
 from utils.a2a_common.rest_routes import rest_app
 from utils.a2a_common.safe_handler import SafeRequestHandler
 from utils.a2a_common.turns import Turns
+from utils.persistence.tasks import ChunkedTaskStore
 from utils.settings import ServerSettings
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
@@ -31,6 +32,9 @@ CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 
 INTERRUPTED_TASK_SECONDS = 300.0
 """How long a task that waits for its user keeps its asyncio tasks; a reply after that recreates them."""
+
+ORPHANED = "The agent was restarted while it worked on this. Send the request again."
+"""What a task says that was working when its process died."""
 
 CARD_CACHE = "public, max-age=60"
 
@@ -53,7 +57,7 @@ class AgentService:
     Attributes:
         card: The public card.
         executor: Runs the turns.
-        store: Keeps the tasks.
+        store: Keeps the tasks; opened before `on_start` and closed after `on_stop`.
         readiness: Asked on every `/readyz`.
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
@@ -63,7 +67,7 @@ class AgentService:
 
     card: AgentCard
     executor: AgentExecutor
-    store: Store
+    store: ChunkedTaskStore
     readiness: Callable[[], Awaitable[Readiness]] = always_ready
     on_start: Hook = nothing
     on_stop: Hook = nothing
@@ -115,6 +119,9 @@ def _lifespan(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            await service.store.open()
+            stack.push_async_callback(service.store.close)
+            await service.store.end_orphans(ORPHANED)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
             stack.push_async_callback(handler.aclose)

@@ -1,10 +1,11 @@
 """The core of the wire: every binding answers."""
 
 import httpx
-from a2a.server.tasks import InMemoryTaskStore
 
 from tests.e2e.wire.agents import Scripted, card, echo
+from utils.a2a_common.scope import owner_of
 from utils.a2a_common.server import AgentService, build_app
+from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 
@@ -12,7 +13,7 @@ SEND = {"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": "h
 
 
 async def test_json_rpc_and_rest_answer_the_same_message():
-    service = AgentService(card=card(), executor=Scripted(echo), store=InMemoryTaskStore())
+    service = AgentService(card=card(), executor=Scripted(echo), store=memory_task_store(owner_of))
     async with running(build_app(service, ServerSettings.load({}))) as url, httpx.AsyncClient() as client:
         client.headers["A2A-Version"] = "1.0"
         call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": SEND}

@@ -1,0 +1,241 @@
+"""The task store: chunks appended as they come, a task's row rewritten on status changes only.
+
+The SDK copies the live task for every event, and adds every chunk to it: a long answer costs the
+square of its length. This store takes the parts out of the live task as it saves them. What the SDK
+holds and copies is the task without its parts; `whole` puts them back for a client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from a2a.server.cluster.task_store import (
+    ConcurrentTaskModificationError,
+    StoredTask,
+    VersionedTaskStore,
+)
+from a2a.server.cluster.version import TaskVersion
+from a2a.server.context import ServerCallContext
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import (
+    ListTasksRequest,
+    ListTasksResponse,
+    Message,
+    Part,
+    Role,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+)
+
+from utils.persistence.task_chunks import Chunk, assemble
+from utils.persistence.task_pages import page_request, page_token
+from utils.persistence.task_shelf import Row, Shelf, Stale
+from utils.persistence.task_shelf_memory import MemoryShelf
+from utils.persistence.task_shelf_sqlite import SqliteShelf
+from utils.persistence.task_states import OPEN
+
+OwnerOf = Callable[[ServerCallContext], str]
+
+RECENT_EVENTS = 4096
+"""Events remembered to tell a new subscriber's snapshot from what follows it: four full SDK queues."""
+
+
+LONG = 1000
+"""Chunks that take some 3 ms to put together: beyond that it is done beside the event loop."""
+
+
+class RowVersion(TaskVersion):
+    """The version of a row, which counts its rewrites."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class ChunkedTaskStore(VersionedTaskStore):
+    """A task store whose cost for a task is linear in the length of its answer."""
+
+    def __init__(self, shelf: Shelf, owner_of: OwnerOf) -> None:
+        self._shelf = shelf
+        self._owner_of = owner_of
+        self._sequence = itertools.count(1)
+        self._recent: OrderedDict[int, tuple[Event, int]] = OrderedDict()
+
+    async def open(self) -> None:
+        """Make ready.
+
+        Raises:
+            StorageError: The storage cannot be opened.
+        """
+        self._sequence = itertools.count(await self._shelf.open() + 1)
+
+    async def close(self) -> None:
+        """Write what waits and let go. Safe to call twice."""
+        await self._shelf.close()
+
+    async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
+        """The caller's task without the parts of its artifacts, or `None`."""
+        row = await self._shelf.row(self._owner_of(context), task_id)
+        return StoredTask(Task.FromString(row.body), RowVersion(row.version)) if row else None
+
+    async def whole(self, task: Task) -> tuple[Task, int]:
+        """A copy of `task` with its artifacts, and the sequence of the last chunk in it.
+
+        Consecutive text chunks of one artifact are one part.
+        """
+        full = Task()
+        full.CopyFrom(task)
+        chunks = (await self._shelf.chunks([task.id]))[task.id] if task.artifacts else []
+        if len(chunks) > LONG:
+            await asyncio.to_thread(assemble, full, chunks)
+        else:
+            assemble(full, chunks)
+        return full, max((chunk.sequence for chunk in chunks), default=0)
+
+    def sequence_of(self, event: Event) -> int | None:
+        """The sequence under which this very event was stored; `None` when it is too long ago."""
+        found = self._recent.get(id(event))
+        return found[1] if found else None
+
+    async def save(
+        self,
+        task: Task,
+        *,
+        event: Event | None,
+        prev: Task | None,
+        prev_version: TaskVersion,
+        context: ServerCallContext,
+    ) -> TaskVersion:
+        """Store what `event` brought and take the parts out of `task`.
+
+        Raises:
+            ConcurrentTaskModificationError: Another writer advanced the task.
+            StorageError: The storage failed.
+        """
+        del prev
+        touched = event.artifact.artifact_id if isinstance(event, TaskArtifactUpdateEvent) else ""
+        chunks = [
+            self._take(task, position, event)
+            for position, artifact in enumerate(task.artifacts)
+            if artifact.parts or artifact.artifact_id == touched
+        ]
+        if isinstance(event, TaskArtifactUpdateEvent) and event.append:
+            for chunk in chunks:
+                await self._shelf.append(task.id, chunk)
+            return prev_version
+        return await self._put(task, prev_version, context, chunks)
+
+    def _take(self, task: Task, position: int, event: Event | None) -> Chunk:
+        """Move the parts at `position` from the live task into a chunk."""
+        artifact = task.artifacts[position]
+        sequence = next(self._sequence)
+        append = False
+        content = artifact
+        if isinstance(event, TaskArtifactUpdateEvent):
+            append, content = event.append, event.artifact
+            self._remember(event, sequence)
+        chunk = Chunk(sequence, position, append, content.SerializeToString())
+        artifact.ClearField("parts")
+        return chunk
+
+    def _remember(self, event: Event, sequence: int) -> None:
+        self._recent[id(event)] = (event, sequence)
+        if len(self._recent) > RECENT_EVENTS:
+            self._recent.popitem(last=False)
+
+    async def _put(
+        self,
+        task: Task,
+        version: TaskVersion,
+        context: ServerCallContext,
+        chunks: Sequence[Chunk],
+    ) -> TaskVersion:
+        row = _row(task, self._owner_of(context))
+        expected = None if row.state == TaskState.TASK_STATE_CANCELED else _number(version)
+        try:
+            return RowVersion(await self._shelf.put(row, expected, chunks))
+        except Stale:
+            raise ConcurrentTaskModificationError(task.id) from None
+
+    async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        """A page of the caller's tasks, newest status first.
+
+        Raises:
+            InvalidParamsError: The page token is not one of ours.
+        """
+        query = page_request(params, self._owner_of(context))
+        rows, total = await self._shelf.page(query)
+        shown = rows[: query.limit - 1]
+        tasks = [Task.FromString(row.body) for row in shown]
+        if params.include_artifacts:
+            chunks = await self._shelf.chunks([task.id for task in tasks])
+            for task in tasks:
+                assemble(task, chunks[task.id])
+        token = page_token(shown[-1]) if len(rows) > len(shown) else ""
+        return ListTasksResponse(
+            tasks=tasks, total_size=total, page_size=query.limit - 1, next_page_token=token
+        )
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:
+        """Forget the caller's task."""
+        await self._shelf.delete(self._owner_of(context), task_id)
+
+    async def end_orphans(self, sentence: str) -> int:
+        """Fail every task that a dead process left working; none stays so for ever.
+
+        Only for a storage that one process owns.
+
+        Args:
+            sentence: What the task's last status says.
+
+        Returns:
+            How many tasks were ended.
+        """
+        rows = await self._shelf.unfinished(sorted(OPEN))
+        for row in rows:
+            task = Task.FromString(row.body)
+            task.status.state = TaskState.TASK_STATE_FAILED
+            task.status.timestamp.GetCurrentTime()
+            task.status.message.CopyFrom(
+                Message(
+                    message_id=f"{task.id}-end",
+                    role=Role.ROLE_AGENT,
+                    task_id=task.id,
+                    context_id=task.context_id,
+                    parts=[Part(text=sentence)],
+                )
+            )
+            await self._shelf.put(_row(task, row.owner), row.version, [])
+        return len(rows)
+
+
+def memory_task_store(owner_of: OwnerOf) -> ChunkedTaskStore:
+    """A store that is lost with the process."""
+    return ChunkedTaskStore(MemoryShelf(), owner_of)
+
+
+def sqlite_task_store(path: Path, owner_of: OwnerOf) -> ChunkedTaskStore:
+    """A store in the SQLite file at `path`, which this process alone writes. Call `open` first."""
+    return ChunkedTaskStore(SqliteShelf(path), owner_of)
+
+
+def _row(task: Task, owner: str) -> Row:
+    return Row(
+        id=task.id,
+        owner=owner,
+        context_id=task.context_id,
+        state=task.status.state,
+        updated=task.status.timestamp.ToNanoseconds(),
+        body=task.SerializeToString(),
+    )
+
+
+def _number(version: TaskVersion) -> int:
+    return version.number if isinstance(version, RowVersion) else 0
