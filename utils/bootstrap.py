@@ -21,6 +21,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 OLDEST = (3, 11)
+INSTALL_FAILED = (
+    "Installing failed: see the lines above. The package index must be reachable; then try again."
+)
 
 
 class SetupError(Exception):
@@ -78,9 +81,13 @@ def install(lock: str) -> None:
     make_venv(uv)
     python = str(VENV / "bin" / "python")
     pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
-    quiet = ["-q"] if uv else ["-q", "--disable-pip-version-check"]
+    quiet = ["-q"] if uv else ["-q", "--disable-pip-version-check", "--no-input"]
     # The lock is complete, so that nothing is resolved again: older pips trip over extras when they do.
-    run([*pip, *quiet, *"--no-deps --require-hashes --only-binary :all: -r".split(), str(ROOT / lock)])
+    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / lock)]
+    if uv:
+        run([*pip, *options])  # shows its own progress
+    else:
+        run_counting([*pip, *quiet[1:], *options], total=packages)
     run([*pip, *quiet, "--no-deps", "--no-build-isolation", "-e", str(ROOT)])
     (VENV / "lock-stamp").write_text(stamp(lock))
 
@@ -103,9 +110,22 @@ def run(command: list[str]) -> None:
     """Run one step; its own output is the progress and the explanation."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     if subprocess.run(command, check=False, cwd=ROOT, env=environment).returncode:  # noqa: S603
-        raise SetupError(
-            "Installing failed: see the lines above. The package index must be reachable; then try again."
-        )
+        raise SetupError(INSTALL_FAILED)
+
+
+def run_counting(command: list[str], total: int) -> None:
+    """Run pip and show how many packages it has looked at; its warnings and errors pass through."""
+    count = 0
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        for line in process.stdout or ():
+            if line.startswith("Collecting "):
+                count += 1
+                if count % 20 == 0 or count == total:
+                    say(f"  {count} of {total} packages fetched")
+            elif line.startswith("Installing collected"):
+                say("  installing")
+    if process.returncode:
+        raise SetupError(INSTALL_FAILED)
 
 
 def say(text: str) -> None:
