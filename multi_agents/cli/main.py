@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,15 +20,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
+app.add_typer(tasks, name="tasks")
+
+TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 Url = Annotated[
     str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
-
-
-@app.callback()
-def root() -> None:
-    """Chat with the platform engineer, run its service, and look after its agents."""
 
 
 @app.command(epilog=EXIT_CODE_HELP)
@@ -41,6 +41,101 @@ def chat(
     from multi_agents.cli.commands.chat import chat as command
 
     raise typer.Exit(command(url, ask, context, as_json=as_json))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def up(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of the supervisor.")] = 8000,
+    agents_file: Annotated[
+        Path | None, typer.Option("--agents-file", help="List of agents; default: agents/agents.yaml.")
+    ] = None,
+    supervisor: Annotated[
+        str, typer.Option("--supervisor", help="Module that serves the supervisor.", hidden=True)
+    ] = "multi_agents.platform_engineer",
+) -> None:
+    """Start the supervisor and its local agents, and keep them running until Ctrl-C."""
+    from multi_agents.cli.commands.up import up as command
+    from multi_agents.cli.service.local import Wish
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command(Wish(port, agents_file or AGENTS_FILE, supervisor)))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def serve(
+    target: Annotated[
+        str, typer.Argument(metavar="NAME|module:Class", help="supervisor, an agent, or a class.")
+    ],
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
+    port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = None,
+) -> None:
+    """Become the server of one agent: this process is replaced."""
+    from multi_agents.cli.commands.serve import serve as command
+
+    raise typer.Exit(command(target, host, port))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def ingest(
+    sources: Annotated[list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders and addresses.")],
+) -> None:
+    """Read documents into the index of the RAG agent."""
+    from multi_agents.cli.commands.ingest import ingest as command
+
+    raise typer.Exit(command(sources))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def agents(url: Url = None, as_json: Json = False) -> None:
+    """Show the agents: health, latency, version and skills."""
+    from multi_agents.cli.commands.agents import agents as command
+
+    raise typer.Exit(command(url, as_json=as_json))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def doctor(as_json: Json = False) -> None:
+    """Check Python, settings, model, data folder, ports and agents; exit 0 when all is well, else 2."""
+    from multi_agents.cli.commands.doctor import doctor as command
+
+    raise typer.Exit(command(as_json=as_json))
+
+
+@tasks.command("list", epilog=EXIT_CODE_HELP)
+def tasks_list(
+    url: Url = None,
+    context: Annotated[str, typer.Option("--context", help="Only tasks of this conversation.")] = "",
+    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="How many at most.")] = 50,
+    as_json: Json = False,
+) -> None:
+    """List tasks, newest first."""
+    from multi_agents.cli.commands.tasks import list_tasks
+
+    raise typer.Exit(list_tasks(url, context, limit, as_json=as_json))
+
+
+@tasks.command("show", epilog=EXIT_CODE_HELP)
+def tasks_show(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+    """Show a task as it stands, with its answer."""
+    from multi_agents.cli.commands.tasks import show_task
+
+    raise typer.Exit(show_task(url, task_id, as_json=as_json))
+
+
+@tasks.command("cancel", epilog=EXIT_CODE_HELP)
+def tasks_cancel(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+    """Cancel a task."""
+    from multi_agents.cli.commands.tasks import cancel_task
+
+    raise typer.Exit(cancel_task(url, task_id, as_json=as_json))
+
+
+@tasks.command("follow", epilog=EXIT_CODE_HELP)
+def tasks_follow(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+    """Follow a task until it ends; the exit code tells how."""
+    from multi_agents.cli.commands.tasks import follow_task
+
+    raise typer.Exit(follow_task(url, task_id, as_json=as_json))
 
 
 def main() -> None:

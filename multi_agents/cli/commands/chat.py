@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+from multi_agents.cli.console import say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
@@ -15,14 +16,26 @@ def chat(url: str | None, ask: str | None, context: str, *, as_json: bool) -> Ex
 
 
 async def _chat(url: str | None, ask: str | None, context_id: str, *, as_json: bool) -> ExitCode:
-    from multi_agents.cli.chat.ask import ask as ask_once
-    from multi_agents.cli.peer.connection import connect
-
     if ask is not None and not ask.strip():
         raise UsageError("--ask needs a question.")
-    if url is None:
-        raise UsageError("--url")
+    if url is not None:
+        return await _talk(url, ask, context_id, as_json=as_json)
+    from multi_agents.cli.service.local import Wish, local_service
+
+    async with local_service(Wish()) as (running, own):
+        if own is None:
+            say(f"Using the service that runs already at {running.supervisor.url}.")
+        return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
+
+
+async def _talk(url: str, ask: str | None, context_id: str, *, as_json: bool) -> ExitCode:
+    from multi_agents.cli.peer.connection import connect
+
     async with connect(url) as peer:
         if ask is not None:
+            from multi_agents.cli.chat.ask import ask as ask_once
+
             return await ask_once(peer, ask, context_id=context_id, as_json=as_json)
-        return ExitCode.OK
+        from multi_agents.cli.chat.talk import talk
+
+        return await talk(peer, context_id=context_id, as_json=as_json)

@@ -51,22 +51,22 @@ class Turn:
         return self.context.get_user_input()
 
     @property
-    def ids(self) -> dict[str, str]:
+    def ids(self) -> dict[str, Any]:
         return {"task_id": self.context.task_id or "", "context_id": self.context.context_id or ""}
 
     async def task(self) -> None:
         if self.context.current_task is None:
             await self.queue.enqueue_event(new_task_from_user_message(self.context.message))
 
-    async def status(self, state: str, text: str = "", **metadata: Any) -> None:
+    async def status(self, state: str, text: str = "", metadata: dict[str, Any] | None = None) -> None:
         status = TaskStatus(state=TaskState.Value(f"TASK_STATE_{state.upper()}"))
         if text:
             status.message.CopyFrom(new_text_message(text, role=Role.ROLE_AGENT, **self.ids))
-        event = TaskStatusUpdateEvent(**self.ids, status=status, metadata=_struct(metadata))
+        event = TaskStatusUpdateEvent(**self.ids, status=status, metadata=_struct(metadata or {}))
         await self.queue.enqueue_event(event)
 
     async def activity(self, **payload: Any) -> None:
-        await self.status("working", **{ACTIVITY: payload})
+        await self.status("working", metadata={ACTIVITY: payload})
 
     async def chunk(self, text: str, *, append: bool, last: bool = False, name: str = "response") -> None:
         artifact = Artifact(artifact_id=f"{name}-1", name=name, parts=[Part(text=text)])

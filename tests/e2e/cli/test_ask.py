@@ -39,7 +39,7 @@ async def answering(turn: Turn) -> None:
     )
     await turn.chunk("The **answer** ", append=False)
     await turn.chunk("is 42.", append=True, last=True)
-    await turn.status("completed", **{USAGE: {"rag": {"input_tokens": 3}}})
+    await turn.status("completed", metadata={USAGE: {"rag": {"input_tokens": 3}}})
 
 
 async def test_the_answer_goes_to_stdout_and_the_progress_to_stderr(tmp_path):
@@ -54,7 +54,7 @@ async def test_the_answer_goes_to_stdout_and_the_progress_to_stderr(tmp_path):
 async def test_json_prints_one_object_per_event_and_an_end(tmp_path):
     done = await ask(answering, tmp_path, "--json")
     events = [json.loads(line) for line in done.out.splitlines()]
-    assert [event["event"] for event in events][0] == "task"
+    assert events[0]["event"] == "task"
     assert {"task", "status", "plan", "activity", "text", "usage", "end"} == {e["event"] for e in events}
     assert events[-1] | {"task_id": "", "context_id": ""} == {
         "event": "end", "state": "completed", "answer": "The **answer** is 42.", "question": "",
@@ -72,7 +72,7 @@ async def test_a_failed_task_exits_4_and_says_why(tmp_path):
             "retryable": True,
             "trace_id": "t9",
         }
-        await turn.status("failed", "GitHub is down.", **{ERROR: error})
+        await turn.status("failed", "GitHub is down.", {ERROR: error})
 
     done = await ask(failing, tmp_path)
     assert (done.code, done.out) == (4, "")

@@ -1,0 +1,119 @@
+"""The chat: lines in, turns out, until the person is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import uuid4
+
+from multi_agents.cli.chat.ask import print_result, sink_for, summary
+from multi_agents.cli.chat.drive import TurnResult, drive
+from multi_agents.cli.chat.typing_in import line_source
+from multi_agents.cli.console import one_line, print_json, say
+from multi_agents.cli.errors import CliError, ServiceUnreachable
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.peer.connection import Peer
+from multi_agents.cli.peer.turn import run_turn
+from multi_agents.cli.service.local import home_folder
+
+HELP = """\
+/new      begin a new conversation
+/agents   the agent you talk to, and the agents of the local service
+/cancel   cancel the task that waits for your answer
+/help     this list
+/quit     end the chat (also Ctrl-D)
+Ctrl-C while the agent works cancels the task; twice ends the chat."""
+
+
+@dataclass(slots=True)
+class Chat:
+    """One person's conversation with one agent."""
+
+    peer: Peer
+    context_id: str
+    as_json: bool
+    waiting_task: str = ""
+    last: ExitCode = ExitCode.OK
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the cursor; `?` when the agent waits for an answer."""
+        return "? " if self.waiting_task else "> "
+
+    async def turn(self, text: str) -> bool:
+        """One message and its answer; an answer to a question goes to the same task. Whether to go on."""
+        events = run_turn(self.peer, text, context_id=self.context_id, task_id=self.waiting_task)
+        try:
+            result = await drive(self.peer, events, sink_for(as_json=self.as_json))
+        except ServiceUnreachable:
+            raise
+        except CliError as error:
+            say(f"Error [{error.code}]: {error.message}")
+            self.waiting_task, self.last = "", error.exit_code
+            return True
+        self._note(result)
+        return not result.quit
+
+    def _note(self, result: TurnResult) -> None:
+        if self.as_json:
+            print_json(summary(result))
+        else:
+            print_result(result)
+        view = result.view
+        self.waiting_task = view.task_id if view.waits else ""
+        self.context_id = view.context_id or self.context_id
+        self.last = result.exit_code
+
+    async def command(self, line: str) -> bool:
+        """A slash command; whether to go on."""
+        match line.split(maxsplit=1)[0]:
+            case "/quit" | "/exit":
+                return False
+            case "/new":
+                self.context_id, self.waiting_task = str(uuid4()), ""
+                say("A new conversation.")
+            case "/cancel":
+                await self._cancel()
+            case "/agents":
+                await self._agents()
+            case "/help":
+                say(HELP)
+            case other:
+                say(f"There is no command {other}. /help lists them.")
+        return True
+
+    async def _cancel(self) -> None:
+        if not self.waiting_task:
+            say("No task waits. Ctrl-C cancels one that runs.")
+            return
+        task, self.waiting_task = self.waiting_task, ""
+        try:
+            await self.peer.cancel(task)
+            say("Canceled.")
+        except CliError as error:
+            say(error.message)
+
+    async def _agents(self) -> None:
+        from multi_agents.cli.commands.agents import show_agents, targets_near
+
+        await show_agents(targets_near(self.peer.url), as_json=False)
+
+
+async def talk(peer: Peer, *, context_id: str, as_json: bool) -> ExitCode:
+    """Chat until the person ends it. From a pipe, the exit code is that of the last turn."""
+    lines = line_source(home_folder())
+    chat = Chat(peer, context_id, as_json)
+    say(f"{one_line(peer.card.name)} at {peer.url} · /help for commands")
+    while (line := await lines.next_line(chat.prompt)) is not None:
+        text = line.strip()
+        if not text:
+            continue
+        go_on = await (chat.command(text) if text.startswith("/") else chat.turn(text))
+        if not go_on:
+            break
+    return chat.last if not _interactive(lines) else ExitCode.OK
+
+
+def _interactive(lines: object) -> bool:
+    from multi_agents.cli.chat.typing_in import PipedLines
+
+    return not isinstance(lines, PipedLines)

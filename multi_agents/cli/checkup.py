@@ -1,0 +1,176 @@
+"""The checks of `doctor`. Each gives findings and raises nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from multi_agents.cli.commands.agents import Target, look_at
+from multi_agents.cli.service.local import configured_agents, home_folder, running_service
+from multi_agents.cli.service.plan import SUPERVISOR_PORT
+from multi_agents.cli.service.ports import is_free
+from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
+from utils.errors import SettingsError
+from utils.settings import (
+    EmbeddingSettings,
+    EmbeddingsProvider,
+    EnvSettings,
+    HomeSettings,
+    LLMSettings,
+    LogSettings,
+    ModelProvider,
+    ServerSettings,
+    SubAgentSettings,
+)
+
+OLDEST_PYTHON = (3, 11)
+
+GROUPS: Mapping[str, type[EnvSettings]] = {
+    "data folder": HomeSettings,
+    "logging": LogSettings,
+    "model": LLMSettings,
+    "embeddings": EmbeddingSettings,
+    "server": ServerSettings,
+    "sub-agents": SubAgentSettings,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result. `note` is worth knowing and not wrong."""
+
+    check: str
+    level: Literal["ok", "note", "wrong"]
+    message: str
+
+
+async def all_checks() -> list[Finding]:
+    """Every check, in the order in which a person should read them."""
+    findings = [*check_python(), *check_settings()]
+    if any(finding.level == "wrong" for finding in findings):
+        return findings
+    findings += [*check_model(), *check_embeddings(), *await asyncio.to_thread(lambda: list(check_home()))]
+    entries = configured_agents()
+    return [*findings, *check_ports(entries), *await check_agents(entries)]
+
+
+def check_python() -> Iterator[Finding]:
+    """The version of Python."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= OLDEST_PYTHON
+    yield Finding(
+        "python",
+        "ok" if good else "wrong",
+        f"Python {version}" + ("" if good else "; 3.11 or newer is needed"),
+    )
+
+
+def check_settings() -> Iterator[Finding]:
+    """Each group of settings, and the list of agents."""
+    wrong = False
+    for name, group in GROUPS.items():
+        try:
+            group.load()
+        except SettingsError as error:
+            wrong = True
+            yield Finding("settings", "wrong", f"{error.message} ({name})")
+    try:
+        configured_agents()
+    except SettingsError as error:
+        wrong = True
+        yield Finding("settings", "wrong", error.message)
+    if not wrong:
+        yield Finding("settings", "ok", "every setting can be read")
+
+
+def check_model() -> Iterator[Finding]:
+    """Which model answers, and whether its settings are complete."""
+    from utils.llm.factory import create_chat_model, describe_model
+
+    settings = LLMSettings.load()
+    if settings.provider is ModelProvider.EMBEDDED:
+        yield Finding(
+            "model",
+            "note",
+            f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
+            "LLM_PROVIDER to openai, azure-openai, aws-bedrock or openai-compatible, and LLM_MODEL.",
+        )
+        return
+    try:
+        create_chat_model(settings)
+    except SettingsError as error:
+        yield Finding("model", "wrong", error.message)
+    else:
+        yield Finding("model", "ok", describe_model(settings))
+
+
+def check_embeddings() -> Iterator[Finding]:
+    """Which embeddings are used."""
+    settings = EmbeddingSettings.load()
+    if settings.provider is EmbeddingsProvider.NONE:
+        yield Finding("embeddings", "note", "none: documents are searched by words only")
+    else:
+        yield Finding("embeddings", "ok", f"{settings.provider.value} {settings.model or ''}".strip())
+
+
+def check_home() -> Iterator[Finding]:
+    """Whether the data folder can be written."""
+    home = home_folder()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=home, prefix=".doctor-"):
+            pass
+    except OSError:
+        yield Finding(
+            "data folder",
+            "wrong",
+            f"{home} cannot be written; set PLATFORM_ENGINEER_HOME to a folder that can",
+        )
+    else:
+        yield Finding("data folder", "ok", f"{home} can be written")
+
+
+def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:
+    """The default ports: free, used by the running service, or taken by somebody else."""
+    running = running_service()
+    ours = {one.url: one.name for one in running.agents} if running else {}
+    wanted = {SUPERVISOR: SUPERVISOR_PORT} | {one.name: one.port for one in entries if one.port}
+    for name, port in wanted.items():
+        user = ours.get(f"http://127.0.0.1:{port}")
+        if user:
+            yield Finding("port", "ok", f"{port} is used by {user} of the running service")
+        elif is_free(port):
+            yield Finding("port", "ok", f"{port} is free for {name}")
+        else:
+            yield Finding(
+                "port", "note", f"{port} is taken by another program; {name} will use the next free one"
+            )
+
+
+async def check_agents(entries: tuple[AgentEntry, ...]) -> list[Finding]:
+    """The cards of agents that should answer: those of the running service, and foreign ones."""
+    running = running_service()
+    if running is not None:
+        targets = [Target(one.name, one.url) for one in running.agents]
+    else:
+        targets = [Target(one.name, one.url) for one in entries if one.module is None]
+    if not targets:
+        return [Finding("agents", "note", "no service runs; `platform-engineer up` or `chat` starts it")]
+    rows = await asyncio.gather(*(look_at(target) for target in targets))
+    levels: Mapping[str, Literal["ok", "note", "wrong"]] = {
+        "ready": "ok",
+        "not ready": "note",
+        "down": "wrong",
+    }
+    return [
+        Finding(
+            "agents",
+            levels[row.health],
+            f"{row.name}: {row.health}" + (f", {row.detail}" if row.detail else ""),
+        )
+        for row in rows
+    ]

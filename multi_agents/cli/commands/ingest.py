@@ -1,0 +1,40 @@
+"""`ingest`: documents into the RAG agent's index, by that agent's own program."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+
+from multi_agents.cli.chat.interrupts import watch_interrupts
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.running import run
+from multi_agents.cli.service.local import home_folder
+from multi_agents.cli.service.plan import ROOT
+from utils.settings import process_environment
+
+MODULE = "agents.rag"
+
+
+def ingest(sources: Sequence[str]) -> int:
+    """Run the program and give its exit code."""
+    codes: list[int] = []
+    ended = run(_ingest(sources, codes))
+    return codes[0] if codes else ended
+
+
+async def _ingest(sources: Sequence[str], codes: list[int]) -> ExitCode:
+    environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
+    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
+    command = (sys.executable, "-m", MODULE, "ingest", *sources)
+    with watch_interrupts():  # Ctrl-C reaches the program too; this process waits for it to finish tidily
+        process = await asyncio.create_subprocess_exec(*command, env=environ)
+        try:
+            code = await process.wait()
+        except asyncio.CancelledError:
+            process.terminate()
+            await process.wait()
+            raise
+    codes.append(128 - code if code < 0 else code)
+    return ExitCode.OK

@@ -1,0 +1,47 @@
+"""`serve`: this process becomes one agent's server."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+from multi_agents.cli.errors import UsageError
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.running import run
+from multi_agents.cli.service.plan import AGENTS_FILE, ROOT, SUPERVISOR_MODULE
+from utils.a2a_common.agents_file import SUPERVISOR, load_agents_file
+from utils.settings import process_environment
+
+_CLASS_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+SERVE_MODULE = "utils.a2a_common.serve"
+
+
+def serve(target: str, host: str | None, port: int | None) -> ExitCode:
+    """Replace this process. Returns only when the target is wrong."""
+    return run(_serve(target, host, port))
+
+
+async def _serve(target: str, host: str | None, port: int | None) -> ExitCode:
+    options = [*(("--host", host) if host else ()), *(("--port", str(port)) if port is not None else ())]
+    command = [sys.executable, "-m", *module_arguments(target), *options]
+    environ = process_environment()
+    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
+    os.execve(sys.executable, command, environ)  # noqa: S606
+
+
+def module_arguments(target: str) -> list[str]:
+    """What follows `python -m` for an agent's name or for `module:Class`.
+
+    Raises:
+        UsageError: There is no local agent of that name.
+        SettingsError: agents.yaml is wrong.
+    """
+    if _CLASS_PATH.fullmatch(target):
+        return [SERVE_MODULE, target]
+    modules = {one.name: one.module for one in load_agents_file(AGENTS_FILE) if one.module}
+    modules[SUPERVISOR] = SUPERVISOR_MODULE
+    module = modules.get(target)
+    if module is None:
+        raise UsageError(f"There is no local agent {target!r}; there are: {', '.join(sorted(modules))}.")
+    return [module]

@@ -1,0 +1,125 @@
+"""`tasks`: the tasks of an agent, one by one or as a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from a2a.types import Task
+from google.protobuf.json_format import MessageToDict
+
+from multi_agents.cli.chat.ask import print_result, sink_for, summary
+from multi_agents.cli.chat.drive import TurnResult, drive
+from multi_agents.cli.console import one_line, out, print_json, say
+from multi_agents.cli.errors import ServiceUnreachable
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.peer.connection import Peer, connect
+from multi_agents.cli.peer.decode import decode_task, message_text, state_name
+from multi_agents.cli.peer.turn import follow
+from multi_agents.cli.running import run
+from multi_agents.cli.service.local import running_service
+from multi_agents.cli.view.state import TurnView
+
+Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
+
+
+def list_tasks(url: str | None, context: str, limit: int, *, as_json: bool) -> ExitCode:
+    """`tasks list`."""
+
+    async def action(peer: Peer) -> ExitCode:
+        tasks = await peer.list_tasks(context_id=context, limit=limit)
+        if as_json:
+            print_json([MessageToDict(task) for task in tasks])
+        else:
+            _print_table(tasks)
+        return ExitCode.OK
+
+    return _with_peer(url, action, as_json=as_json)
+
+
+def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+    """`tasks show`."""
+
+    async def action(peer: Peer) -> ExitCode:
+        task = await peer.get_task(task_id)
+        if as_json:
+            print_json(MessageToDict(task))
+        else:
+            _print_task(task)
+        return ExitCode.OK
+
+    return _with_peer(url, action, as_json=as_json)
+
+
+def cancel_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+    """`tasks cancel`."""
+
+    async def action(peer: Peer) -> ExitCode:
+        task = await peer.cancel(task_id)
+        if as_json:
+            print_json(MessageToDict(task))
+        else:
+            say(f"Task {task_id} is {state_name(task.status.state)}.")
+        return ExitCode.OK
+
+    return _with_peer(url, action, as_json=as_json)
+
+
+def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+    """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
+
+    async def action(peer: Peer) -> ExitCode:
+        result = await drive(peer, follow(peer, task_id), sink_for(as_json=as_json))
+        if as_json:
+            print_json(summary(result))
+        else:
+            print_result(result)
+        return result.exit_code
+
+    return _with_peer(url, action, as_json=as_json)
+
+
+def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
+    async def main() -> ExitCode:
+        async with connect(url or _running_url()) as peer:
+            return await action(peer)
+
+    return run(main(), as_json=as_json)
+
+
+def _running_url() -> str:
+    running = running_service()
+    if running is None:
+        raise ServiceUnreachable(
+            "No service runs here. Start one with `platform-engineer up`, or give --url."
+        )
+    return running.supervisor.url
+
+
+def _print_table(tasks: list[Task]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("task", "state", "changed", "conversation", "request"):
+        table.add_column(heading, no_wrap=heading != "request")
+    for task in tasks:
+        row = (task.id, state_name(task.status.state), _changed(task), task.context_id, _request(task))
+        table.add_row(*(Text(one_line(cell)) for cell in row))
+    out().print(table)
+
+
+def _print_task(task: Task) -> None:
+    view = TurnView()
+    for event in decode_task(task):
+        view.apply(event)
+    say(f"task {task.id} · {view.state} · conversation {task.context_id} · changed {_changed(task)}")
+    print_result(TurnResult(view))
+
+
+def _changed(task: Task) -> str:
+    return task.status.timestamp.ToDatetime().strftime("%Y-%m-%d %H:%M:%S") if task.status.timestamp else ""
+
+
+def _request(task: Task) -> str:
+    return message_text(task.history[0]) if task.history else ""

@@ -1,0 +1,49 @@
+"""`up`: the service in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+
+from multi_agents.cli.chat.interrupts import watch_interrupts
+from multi_agents.cli.console import say
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.running import run
+from multi_agents.cli.service.local import Wish, local_service
+from multi_agents.cli.service.runfile import RunningService
+from multi_agents.cli.service.service import Service
+
+
+def up(wish: Wish) -> ExitCode:
+    """Run the command and give its exit code."""
+    return run(_up(wish))
+
+
+async def _up(wish: Wish) -> ExitCode:
+    async with local_service(wish) as (running, own):
+        if own is None:
+            say(f"The service runs already (process {running.pid}):")
+            _list(running)
+            return ExitCode.OK
+        say("The service is up. Ctrl-C ends it.")
+        _list(running)
+        return await _until_stopped(own)
+
+
+async def _until_stopped(service: Service) -> ExitCode:
+    with watch_interrupts() as interrupts:
+        death = asyncio.create_task(service.first_death())
+        stop = asyncio.create_task(interrupts.first.wait())
+        try:
+            await asyncio.wait({death, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if death.done():
+                raise death.result()
+        finally:
+            death.cancel()
+            stop.cancel()
+        say("Ending the service.")
+        return ExitCode.INTERRUPTED
+
+
+def _list(running: RunningService) -> None:
+    for agent in running.agents:
+        say(f"  {agent.name:<12} {agent.url}")

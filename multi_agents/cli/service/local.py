@@ -1,0 +1,84 @@
+"""The local service as commands see it: attach to the one that runs, or start one and end it again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from multi_agents.cli.service.plan import (
+    AGENTS_FILE,
+    SUPERVISOR_MODULE,
+    SUPERVISOR_PORT,
+    ServicePlan,
+    make_plan,
+)
+from multi_agents.cli.service.runfile import RunFile, RunningService
+from multi_agents.cli.service.service import Service, attach, start_service
+from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.settings import HomeSettings, SubAgentSettings, process_environment
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the person asked to be started."""
+
+    port: int = SUPERVISOR_PORT
+    agents_file: Path = AGENTS_FILE
+    module: str = SUPERVISOR_MODULE
+
+
+@asynccontextmanager
+async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Service | None]]:
+    """The running service, and the one that this process started, if it did.
+
+    Raises:
+        SettingsError: The list of agents is wrong.
+        ServiceUnreachable: The service does not come up.
+        StorageError: The data folder cannot be written.
+    """
+    home = home_folder()
+    run_file = RunFile(home)
+    while not run_file.acquire():
+        running = await attach(run_file)
+        if running is not None:
+            yield running, None
+            return
+    try:
+        async with _started(wish, run_file, home) as service:
+            yield service.running, service
+    finally:
+        run_file.release()
+
+
+@asynccontextmanager
+async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[Service]:
+    from multi_agents.cli.view.startup import StartupView
+
+    environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
+    plan: ServicePlan = make_plan(configured_agents(wish.agents_file), wish.port, wish.module)
+    view = StartupView(plan)
+    starting = start_service(plan, run_file, environ, home / "logs", view.report)
+    with view:
+        service = await starting.__aenter__()
+    try:
+        yield service
+    finally:
+        await starting.__aexit__(None, None, None)
+
+
+def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:
+    """The sub-agents of `SUB_AGENTS`, else of the file."""
+    settings = SubAgentSettings.load()
+    return parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
+
+
+def home_folder() -> Path:
+    """The data folder as an absolute path, so that every process means the same one."""
+    return HomeSettings.load().home.absolute()
+
+
+def running_service() -> RunningService | None:
+    """The service that runs now, if one does."""
+    return RunFile(home_folder()).read()

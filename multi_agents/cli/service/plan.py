@@ -1,0 +1,84 @@
+"""What is to be started: names, modules, ports, addresses and the environment of each process. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from multi_agents.cli.service.ports import HOST, choose_ports
+from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
+
+ROOT = Path(__file__).resolve().parents[3]
+AGENTS_FILE = ROOT / "agents" / "agents.yaml"
+SUPERVISOR_MODULE = "multi_agents.platform_engineer"
+SUPERVISOR_PORT = 8000
+
+OWN_PER_PROCESS = ("HOST", "PORT", "GRPC_PORT", "PUBLIC_URL", "SUB_AGENTS", "ALLOWED_HOSTS")
+"""Variables that describe one process: a value meant for one must not reach all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One process to start. `preferred` is the port it would have had, were it free."""
+
+    name: str
+    module: str
+    port: int
+    preferred: int
+
+    @property
+    def url(self) -> str:
+        """Address on loopback."""
+        return f"http://{HOST}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlan:
+    """The whole service: own processes, the supervisor first, and the agents that run elsewhere."""
+
+    processes: Sequence[Planned]
+    foreign: Mapping[str, str]
+
+    @property
+    def supervisor(self) -> Planned:
+        """The process that people talk to."""
+        return self.processes[0]
+
+    @property
+    def sub_agents(self) -> dict[str, str]:
+        """Addresses of all sub-agents by name."""
+        return {one.name: one.url for one in self.processes[1:]} | dict(self.foreign)
+
+
+def make_plan(
+    entries: Sequence[AgentEntry],
+    port: int = SUPERVISOR_PORT,
+    module: str = SUPERVISOR_MODULE,
+    choose: Callable[[Iterable[int]], list[int]] = choose_ports,
+) -> ServicePlan:
+    """A plan over the ports that are free now."""
+    own = [(SUPERVISOR, module, port)]
+    own += [(one.name, one.module, one.port) for one in entries if one.module and one.port]
+    chosen = choose(preferred for _, _, preferred in own)
+    planned = [
+        Planned(name, module, got, preferred)
+        for (name, module, preferred), got in zip(own, chosen, strict=True)
+    ]
+    return ServicePlan(planned, {one.name: one.url for one in entries if one.module is None})
+
+
+def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of one process."""
+    env = {name: value for name, value in base.items() if name not in OWN_PER_PROCESS}
+    path = [str(ROOT), *([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])]
+    env |= {
+        "HOST": HOST,
+        "PORT": str(child.port),
+        "PUBLIC_URL": child.url,
+        "PYTHONPATH": ":".join(path),
+        "PYTHONUNBUFFERED": "1",
+    }
+    if child is plan.supervisor:
+        env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+    return env

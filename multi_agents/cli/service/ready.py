@@ -1,0 +1,82 @@
+"""Waiting for the processes of the service, all at once, with what each says of itself."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import httpx
+
+from multi_agents.cli.console import one_line
+from multi_agents.cli.errors import ChildSettingsWrong, ServiceUnreachable
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.service.child import Child
+
+POLL_SECONDS = 0.15
+SILENT_SECONDS = 120.0
+"""How long a process may live without answering at all. One that answers "not yet" may take its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """What `/readyz` said: `answers` tells that somebody listens at all."""
+
+    answers: bool
+    ready: bool
+    detail: str = ""
+
+
+Report = Callable[[str, Readiness], None]
+
+
+async def wait_ready(children: Sequence[Child], report: Report) -> None:
+    """Return when every process is ready. `report` hears each change.
+
+    Raises:
+        ServiceUnreachable: A process ended or never answered. Tells the last lines of its log.
+    """
+    async with httpx.AsyncClient(trust_env=False, timeout=5) as http, asyncio.TaskGroup() as group:
+        for child in children:
+            group.create_task(_wait(http, child, report))
+
+
+async def look(http: httpx.AsyncClient, url: str) -> Readiness:
+    """One look at an agent's `/readyz`."""
+    try:
+        response = await http.get(f"{url}/readyz")
+    except httpx.HTTPError:
+        return Readiness(answers=False, ready=False)
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    detail = str(body.get("detail") or "") if isinstance(body, dict) else ""
+    return Readiness(answers=True, ready=response.is_success, detail=one_line(detail))
+
+
+async def _wait(http: httpx.AsyncClient, child: Child, report: Report) -> None:
+    clock = asyncio.get_running_loop().time
+    deadline, last = clock() + SILENT_SECONDS, Readiness(answers=False, ready=False)
+    report(child.planned.name, last)
+    while True:
+        if child.process.returncode is not None:
+            raise ended(child)
+        now = await look(http, child.planned.url)
+        if now != last:
+            last = now
+            report(child.planned.name, now)
+        if now.ready and child.process.returncode is None:
+            return
+        if not now.answers and clock() > deadline:
+            raise ServiceUnreachable(f"{child.planned.name} did not answer in {SILENT_SECONDS:.0f} seconds.")
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def ended(child: Child) -> ServiceUnreachable:
+    """The error for a process that ended by itself, with the last lines of its log."""
+    code = child.process.returncode or 0
+    how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+    lines = "".join(f"\n  | {line}" for line in child.last_lines())
+    kind = ChildSettingsWrong if code == ExitCode.USAGE else ServiceUnreachable
+    return kind(f"{child.planned.name} {how}. The last lines of {child.log}:{lines or ' (empty)'}")

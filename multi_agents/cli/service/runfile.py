@@ -1,0 +1,116 @@
+"""The run file: where the running service is. A lock beside it tells whether it still runs.
+
+The lock belongs to the process that started the service and goes when that process ends in any
+way, so a run file without a held lock is a leftover.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from utils.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class RunningAgent:
+    """One agent of the running service. `pid` is 0 for an agent that runs elsewhere."""
+
+    name: str
+    url: str
+    pid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunningService:
+    """The content of the run file: who holds the service, and its agents, the supervisor first."""
+
+    pid: int
+    agents: tuple[RunningAgent, ...]
+
+    @property
+    def supervisor(self) -> RunningAgent:
+        """The agent that people talk to."""
+        return self.agents[0]
+
+
+class RunFile:
+    """`run.json` and `run.lock` in one folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / "run.json"
+        self._lock_path = home / "run.lock"
+        self._lock: IO[str] | None = None
+
+    def acquire(self) -> bool:
+        """Take the lock; whether nobody else holds it. A run file that is found then is a leftover.
+
+        Raises:
+            StorageError: The folder cannot be written.
+        """
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            lock = self._lock_path.open("a")
+        except OSError as error:
+            raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            return False
+        self._lock = lock
+        self.path.unlink(missing_ok=True)
+        return True
+
+    def release(self) -> None:
+        """Remove the run file and let go of the lock, if this process holds it."""
+        if self._lock is not None:
+            self.path.unlink(missing_ok=True)
+            self._lock.close()
+            self._lock = None
+
+    def write(self, service: RunningService) -> None:
+        """Replace the run file in one step: a reader sees the old one or the new one."""
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".run-", suffix=".json")
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(asdict(service), file)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(name).replace(self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+    def read(self) -> RunningService | None:
+        """The running service; `None` when none runs or it is still starting."""
+        if not self.is_held():
+            return None
+        try:
+            return _parse(json.loads(self.path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def is_held(self) -> bool:
+        """Whether a living process holds the service."""
+        try:
+            with self._lock_path.open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return False
+
+
+def _parse(value: Mapping[str, Any]) -> RunningService | None:
+    agents = tuple(
+        RunningAgent(str(one["name"]), str(one["url"]), int(one["pid"])) for one in value["agents"]
+    )
+    return RunningService(int(value["pid"]), agents) if agents else None

@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+
+from tests.e2e.cli.command import ROOT, Finished, finish, run, start
+from tests.e2e.cli.fake_package import write_agent, write_list
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that were free a moment ago, far from each other's neighbours."""
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Scene:
+    """A folder with fake modules, and the arguments that start them."""
+
+    def __init__(self, folder: Path, **extras: dict) -> None:
+        self.folder = folder
+        names = ["boss", "one", "two"]
+        for name in names:
+            write_agent(folder, name, **extras.get(name, {}))
+        self.boss, self.one, self.two = free_ports(3)
+        self.file = write_list(folder, one=self.one, two=self.two)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return ("up", "--port", str(self.boss), "--agents-file", str(self.file), "--supervisor", "boss")
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"PYTHONPATH": f"{ROOT}:{self.folder}"}
+
+    @property
+    def run_file(self) -> Path:
+        return self.folder / "run.json"
+
+    async def start(self) -> asyncio.subprocess.Process:
+        return await start(*self.arguments, home=self.folder, **self.environ)
+
+    async def run(self) -> Finished:
+        return await run(*self.arguments, home=self.folder, **self.environ)
+
+    @asynccontextmanager
+    async def up(self):
+        process = await self.start()
+        lines = await read_until(process, b"The service is up")
+        await read_until(process, b"  two ")
+        pids = [one["pid"] for one in json.loads(self.run_file.read_text())["agents"]]
+        try:
+            yield process, lines, pids
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+
+async def read_until(process: asyncio.subprocess.Process, start: bytes) -> str:
+    assert process.stderr is not None
+    lines = []
+    async with asyncio.timeout(30):
+        while line := await process.stderr.readline():
+            lines.append(line.decode())
+            if line.startswith(start):
+                return "".join(lines)
+    raise AssertionError("".join(lines))
+
+
+async def gone(pids: list[int]) -> None:
+    async with asyncio.timeout(20):
+        while any(alive(pid) for pid in pids):
+            await asyncio.sleep(0.05)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path):
+    scene = Scene(tmp_path, one={"looks": 2})
+    async with scene.up() as (process, lines, pids):
+        assert "one: ingesting 3 of 12 documents at" in lines
+        assert lines.index("one: ingesting") < lines.index("one: ready")
+        assert all(alive(pid) for pid in pids)
+        process.send_signal(signal.SIGINT)
+        done = await finish(process)
+    assert done.code == 130
+    assert not any(alive(pid) for pid in pids)
+    assert not scene.run_file.exists()
+    assert {path.name for path in (tmp_path / "logs").iterdir()} == {"supervisor.log", "one.log", "two.log"}
+    assert not list(tmp_path.glob(".run-*"))
+
+
+async def test_each_process_is_told_its_address_and_only_the_supervisor_the_others(tmp_path):
+    scene = Scene(tmp_path)
+    async with scene.up():
+        async with httpx.AsyncClient(trust_env=False) as http:
+            boss = (await http.get(f"http://127.0.0.1:{scene.boss}/readyz")).json()["env"]
+            one = (await http.get(f"http://127.0.0.1:{scene.one}/readyz")).json()["env"]
+    assert boss == {
+        "PUBLIC_URL": f"http://127.0.0.1:{scene.boss}",
+        "PORT": str(scene.boss),
+        "SUB_AGENTS": f"one=http://127.0.0.1:{scene.one},two=http://127.0.0.1:{scene.two}",
+        "GRPC_PORT": None,
+    }
+    assert one["PUBLIC_URL"] == f"http://127.0.0.1:{scene.one}"
+    assert one["SUB_AGENTS"] is None
+
+
+async def test_a_taken_port_becomes_the_next_free_one_and_is_printed(tmp_path):
+    scene = Scene(tmp_path)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", scene.one))
+        taken.listen()
+        async with scene.up() as (_, lines, _):
+            assert f"Port {scene.one} is taken; one uses " in lines
+            urls = {a["name"]: a["url"] for a in json.loads(scene.run_file.read_text())["agents"]}
+            assert urls["one"] != f"http://127.0.0.1:{scene.one}"
+            async with httpx.AsyncClient(trust_env=False) as http:
+                assert (await http.get(f"{urls['one']}/readyz")).is_success
+
+
+async def test_a_process_that_dies_at_start_shows_the_end_of_its_log_and_takes_the_others_down(tmp_path):
+    scene = Scene(tmp_path, two={"extra": "print('no such model'); sys.exit(7)"})
+    done = await scene.run()
+    assert done.code == 3
+    assert "two ended with code 7" in done.err
+    assert "| no such model" in done.err
+    assert not scene.run_file.exists()
+    assert processes_with(str(scene.one)) == []
+
+
+async def test_a_process_that_refuses_its_settings_exits_2(tmp_path):
+    done = await Scene(tmp_path, two={"extra": "print('Set LLM_MODEL.'); sys.exit(2)"}).run()
+    assert done.code == 2
+    assert "Set LLM_MODEL." in done.err
+
+
+async def test_a_process_that_dies_later_ends_the_service_with_a_clear_message(tmp_path):
+    scene = Scene(tmp_path)
+    async with scene.up() as (process, _, pids):
+        os.kill(pids[1], signal.SIGKILL)
+        done = await finish(process)
+    assert done.code == 3
+    assert "one was killed by signal 9" in done.err
+    assert not any(alive(pid) for pid in pids)
+
+
+async def test_killing_the_parent_leaves_no_process_and_no_stale_service(tmp_path):
+    scene = Scene(tmp_path)
+    async with scene.up() as (process, _, pids):
+        process.kill()
+        await process.wait()
+        await gone(pids)
+        assert scene.run_file.exists()
+    async with scene.up() as (_, _, again):  # the leftover is recognised and replaced
+        assert not set(again) & set(pids)
+
+
+async def test_a_second_up_attaches_to_the_running_service(tmp_path):
+    scene = Scene(tmp_path)
+    async with scene.up():
+        done = await scene.run()
+    assert done.code == 0
+    assert "The service runs already" in done.err
+    assert f"http://127.0.0.1:{scene.boss}" in done.err
+
+
+async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
+    scene = Scene(tmp_path, boss={"looks": 3})
+    first, second = await asyncio.gather(scene.start(), scene.start())
+    done, _ = await asyncio.wait(
+        {asyncio.create_task(first.wait()), asyncio.create_task(second.wait())},
+        return_when=asyncio.FIRST_COMPLETED, timeout=30,
+    )  # fmt: skip
+    assert len(done) == 1
+    attached, holder = (first, second) if first.returncode is not None else (second, first)
+    assert "The service runs already" in (await finish(attached)).err
+    assert attached.returncode == 0
+    holder.send_signal(signal.SIGTERM)
+    assert (await finish(holder)).code == 143
+    assert processes_with(str(scene.boss)) == []
+
+
+async def test_what_a_process_of_the_service_started_itself_is_ended_too(tmp_path):
+    grandchild = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', 'mark-' + str(options.port)])"
+    scene = Scene(tmp_path, one={"extra": grandchild})
+    async with scene.up() as (process, _, _):
+        assert len(processes_with(f"mark-{scene.one}")) == 1
+        process.send_signal(signal.SIGINT)
+        await finish(process)
+    assert processes_with(f"mark-{scene.one}") == []
+
+
+async def test_a_wrong_agents_file_exits_2_before_anything_starts(tmp_path):
+    scene = Scene(tmp_path)
+    scene.file.write_text("one: {module: one}\n")
+    done = await scene.run()
+    assert done.code == 2
+    assert "one takes module and port, or url" in done.err
+    assert not (tmp_path / "logs").exists()
+
+
+def processes_with(argument: str) -> list[int]:
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if argument.encode() in path.read_bytes().split(b"\0") and alive(int(path.parent.name)):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
