@@ -65,7 +65,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.delegation import Delegation
         from utils.persistence.contexts import RemoteContexts
 
-        self._contexts = await RemoteContexts.open(self.runtime.home / "contexts.sqlite")
+        self._contexts = RemoteContexts(self.runtime.home / "contexts.sqlite")
+        await self._contexts.open()
         self._delegation = Delegation(
             self._registry, self._pool, self._contexts, deadline_seconds=self._deadline_seconds
         )

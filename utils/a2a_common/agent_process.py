@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+_CUT_OFF = "The service was restarted while it worked on this. Please ask again."
+
 _PARENT_SECONDS = 1.0
 """Seconds between two looks whether the parent still lives."""
 
@@ -70,17 +72,25 @@ async def agent_app(
 ) -> Starlette:
     """The application of an agent that is reached at `url`."""
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
+    from utils.a2a_common.scope import owner_of
     from utils.a2a_common.server import AgentService, build_app
-    from utils.persistence.tasks import open_task_store
+    from utils.persistence.tasks import sqlite_task_store
+
+    store = sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of)
+    await store.open()
+    stack.push_async_callback(store.close)
 
     async def start() -> None:
+        ended = await store.end_orphans(_CUT_OFF)
+        if ended:
+            log.warning("tasks.cut_off", count=ended)
         await agent.start()
         await agent.build()
 
     service = AgentService(
         card=agent_card(agent, url),
         executor=BaseLangGraphAgentExecutor(agent),
-        store=await stack.enter_async_context(open_task_store(agent.runtime.home / "tasks.sqlite")),
+        store=store,
         readiness=agent.readiness,
         on_start=start,
         on_stop=agent.stop,

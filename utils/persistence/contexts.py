@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
-from typing import Self
 from uuid import UUID, uuid5
 
-import aiosqlite
+from utils.persistence.database import Database
 
 _NAMESPACE = UUID("5d1c2b0e-6d0f-4a57-9c54-0f6f0a3f7c11")
 
@@ -27,34 +27,39 @@ class RemoteContexts:
     answers with another id is remembered with that one.
     """
 
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, _SCHEMA)
 
-    @classmethod
-    async def open(cls, path: Path) -> Self:
-        """Open the map in a SQLite file, made when missing."""
-        connection = await aiosqlite.connect(path)
-        await connection.execute("PRAGMA journal_mode=WAL")
-        await connection.execute(_SCHEMA)
-        await connection.commit()
-        return cls(connection)
+    async def open(self) -> None:
+        """Open the file, made when missing.
+
+        Raises:
+            StorageError: The file cannot be opened.
+        """
+        await self._database.open()
 
     async def close(self) -> None:
         """Close the file."""
-        await self._connection.close()
+        await self._database.close()
 
     async def get(self, thread_id: str, agent: str) -> str:
         """The remote context id of a conversation at an agent."""
         query = "SELECT context_id FROM remote_contexts WHERE thread_id = ? AND agent = ?"
-        async with self._connection.execute(query, (thread_id, agent)) as cursor:
-            row = await cursor.fetchone()
-        return str(row[0]) if row else str(uuid5(_NAMESPACE, f"{thread_id}/{agent}"))
+
+        def read(connection: sqlite3.Connection) -> str | None:
+            row = connection.execute(query, (thread_id, agent)).fetchone()
+            return str(row[0]) if row else None
+
+        return await self._database.read(read) or str(uuid5(_NAMESPACE, f"{thread_id}/{agent}"))
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Remember the id that an agent answered with."""
-        await self._connection.execute(
+        statement = (
             "INSERT INTO remote_contexts VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET context_id = excluded.context_id",
-            (thread_id, agent, context_id),
+            " ON CONFLICT DO UPDATE SET context_id = excluded.context_id"
         )
-        await self._connection.commit()
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(statement, (thread_id, agent, context_id))
+
+        await self._database.write(write)

@@ -1,0 +1,49 @@
+"""A real agent on a real server, on a free loopback port, in the test's own event loop."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.agent_process import agent_app, open_runtime
+from utils.settings import ServerSettings
+from utils.testing.live_server import loopback_socket, running
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+
+@asynccontextmanager
+async def running_agent(
+    agent_class: type[BaseLangGraphAgent],
+    *,
+    environ: Mapping[str, str] | None = None,
+    model: BaseChatModel | None = None,
+    home: Path | None = None,
+) -> AsyncIterator[str]:
+    """Serve an agent as its own process would, and yield its URL.
+
+    Args:
+        agent_class: The agent.
+        environ: Its settings; the defaults where omitted.
+        model: The chat model in place of the one that the settings name.
+        home: Data folder; a temporary one when omitted.
+    """
+    async with AsyncExitStack() as stack:
+        if home is None:
+            home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        settings = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {})}
+        runtime = await open_runtime(agent_class.name, settings, stack)
+        if model is not None:
+            runtime = replace(runtime, model=model, notice="")
+        listener = loopback_socket()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server_settings = ServerSettings.load({**settings, "PUBLIC_URL": url})
+        app = await agent_app(agent_class(runtime), server_settings, url=url, stack=stack)
+        yield await stack.enter_async_context(running(app, listener=listener))
