@@ -96,11 +96,11 @@ class GitHubClient:
         )
 
     async def lines(
-        self, path: str, what: str, *, max_bytes: int, accept: str = "*/*"
+        self, path: str, what: str, params: Params, *, max_bytes: int, accept: str = "*/*"
     ) -> AsyncGenerator[str, None]:
         """Lines of the text at `path` as they come in, without their ends; stops after `max_bytes`."""
         rest = b""
-        async with aclosing(self._chunks(path, what, max_bytes, accept)) as chunks:
+        async with aclosing(self._chunks(path, what, params, max_bytes, accept)) as chunks:
             async for chunk in chunks:
                 *whole, rest = (rest + chunk).split(b"\n")
                 for line in whole:
@@ -111,12 +111,14 @@ class GitHubClient:
         if rest:
             yield rest.decode("utf-8", "replace").rstrip("\r")
 
-    async def _chunks(self, path: str, what: str, max_bytes: int, accept: str) -> AsyncGenerator[bytes, None]:
+    async def _chunks(
+        self, path: str, what: str, params: Params, max_bytes: int, accept: str
+    ) -> AsyncGenerator[bytes, None]:
         from githubkit.exception import GitHubException
 
         from agents.github.faults import platform_error
 
-        response = await self._request(path, what, {}, accept=accept, stream=True)
+        response = await self._request(path, what, params, accept=accept, stream=True)
         left = max_bytes
         try:
             async for chunk in response.aiter_bytes():

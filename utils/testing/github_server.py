@@ -50,10 +50,12 @@ def github_app(recorder: Recorder, *, pulls: int = 60, log_host: str | None = No
 
 
 @contextmanager
-def run_github_server(*, pulls: int = 60, log_host: str | None = None) -> Iterator[GitHubServer]:
-    """Serve on a free loopback port, in a thread, until the block ends."""
+def run_github_server(
+    *, pulls: int = 60, log_host: str | None = None, port: int = 0
+) -> Iterator[GitHubServer]:
+    """Serve on loopback, on a free port when `port` is 0, in a thread, until the block ends."""
     recorder = Recorder()
-    with _listener() as listener:
+    with _listener(port) as listener:
         server = uvicorn.Server(_config(github_app(recorder, pulls=pulls, log_host=log_host)))
         thread = threading.Thread(target=partial(server.run, sockets=[listener]), daemon=True)
         thread.start()
@@ -64,10 +66,11 @@ def run_github_server(*, pulls: int = 60, log_host: str | None = None) -> Iterat
             thread.join()
 
 
-def _listener() -> socket.socket:
+def _listener(port: int) -> socket.socket:
     """A listening socket that says it is TCP: asyncio sends small answers at once only then."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.bind(("127.0.0.1", 0))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
     listener.listen()
     return listener
 

@@ -12,12 +12,12 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import Listing
 from agents.github.tools.arguments import RepositoryArguments
-from agents.github.tools.project import items, page_url, rows_of, text
+from agents.github.tools.project import clip, items, page_url, rows_of, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
 _RAW = "application/vnd.github.raw+json"
-_MAX_BYTES = 2_000_000
+_MAX_BYTES = 16_000_000
 """Bytes read of a file that is too large for GitHub's JSON answer (over 1 MB)."""
 _LONGEST_LINE = 2_000
 """Characters kept of one line (minified files have lines of megabytes)."""
@@ -82,24 +82,29 @@ async def _lines(github: GitHubClient, args: GetFile, raw: Row) -> list[str] | N
             data = base64.b64decode(str(raw.get("content") or ""))
         except (binascii.Error, ValueError):
             return None
-        return None if _is_binary(data) else data.decode("utf-8", "replace").splitlines()
+        return None if _is_binary(data) else _split(data.decode("utf-8", "replace"))
     return await _raw_lines(github, args)
 
 
 async def _raw_lines(github: GitHubClient, args: GetFile) -> list[str] | None:
     """Lines of a large file up to the last one wanted, streamed."""
-    path = _contents_path(args, args.path) + (f"?ref={path_of(args.ref)}" if args.ref else "")
+    path, params = _contents_path(args, args.path), {"ref": args.ref}
     what = f"{args.path} of {args.full_name}"
     last = args.first_line + args.line_count
     found: list[str] = []
-    async with aclosing(github.lines(path, what, max_bytes=_MAX_BYTES, accept=_RAW)) as lines:
+    async with aclosing(github.lines(path, what, params, max_bytes=_MAX_BYTES, accept=_RAW)) as lines:
         async for line in lines:
             if "\0" in line:
                 return None
-            found.append(line)
+            found.append(line if len(found) + 1 >= args.first_line else "")
             if len(found) > last:
                 break
     return found
+
+
+def _split(content: str) -> list[str]:
+    """Lines as editors count them: other line separators of Unicode stay in their line."""
+    return [line.rstrip("\r") for line in content.removesuffix("\n").split("\n")]
 
 
 def _is_binary(data: bytes) -> bool:
@@ -108,21 +113,27 @@ def _is_binary(data: bytes) -> bool:
 
 def _text_record(args: GetFile, item: Row, lines: list[str], source: str | None) -> Record:
     first = args.first_line - 1
+    wanted = lines[first : first + args.line_count]
     shown, size = [], 0
-    for line in lines[first : first + args.line_count]:
-        kept = line[:_LONGEST_LINE]
-        size += len(kept) + 1
+    for line in wanted:
+        size += min(len(line), _LONGEST_LINE) + 1
         if size > _TEXT_LIMIT:
             break
-        shown.append(kept)
+        shown.append(clip(line, _LONGEST_LINE))
     end = first + len(shown)
+    item = item | {"lines": f"{args.first_line}-{end}" if shown else "none", "content": "\n".join(shown)}
+    return Record(kind="file", item=item, note=_text_note(args, lines, shown, end), source=source)
+
+
+def _text_note(args: GetFile, lines: list[str], shown: list[str], end: int) -> str | None:
     notes = []
-    if end < len(lines):
+    if any(len(line) > _LONGEST_LINE for line in lines[args.first_line - 1 : end]):
+        notes.append(f"Lines of more than {_LONGEST_LINE:,} characters are cut.")
+    if end < len(lines) and shown:
         notes.append(f"There is more: go on with first_line={end + 1}.")
-    if not shown and first:
+    if not shown:
         notes.append(f"The file ends before line {args.first_line}.")
-    item = item | {"lines": f"{args.first_line}-{end}", "content": "\n".join(shown)}
-    return Record(kind="file", item=item, note=" ".join(notes) or None, source=source)
+    return " ".join(notes) or None
 
 
 def _entries(github: GitHubClient, args: RepositoryArguments, path: str, values: list[Any]) -> Items:

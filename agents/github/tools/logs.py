@@ -59,7 +59,7 @@ async def _read(github: GitHubClient, args: GetJobLogs, job: Row, log: JobLog) -
     what = f"the log of job {job.get('id')} of {args.full_name}"
     path = path_of("repos", args.owner, args.repo, "actions", "jobs", str(job.get("id")), "logs")
     size = 0
-    async with aclosing(github.lines(path, what, max_bytes=_MAX_BYTES)) as lines:
+    async with aclosing(github.lines(path, what, {}, max_bytes=_MAX_BYTES)) as lines:
         async for line in lines:
             size += len(line) + 1
             log.add(line)

@@ -1,0 +1,69 @@
+"""A GitHub on loopback, shared by the tests of a session, and tools that read from it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from agents.github.client import GitHubClient
+from agents.github.settings import GitHubSettings
+from agents.github.tools import build_tools
+from utils.messages.results import Items, Record, parse_result
+from utils.testing.github_server import GitHubServer, run_github_server
+
+TOKEN = "ghp_averysecrettokenofthetests0123456789"
+
+Call = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture(scope="session")
+def running_github() -> Iterator[GitHubServer]:
+    with run_github_server(pulls=60) as server:
+        yield server
+
+
+@pytest.fixture
+def github(running_github: GitHubServer) -> GitHubServer:
+    running_github.recorder.requests.clear()
+    return running_github
+
+
+@pytest.fixture
+async def clients() -> AsyncIterator[Callable[..., GitHubClient]]:
+    """Makes clients that are closed after the test; keyword arguments are environment variables."""
+    made: list[GitHubClient] = []
+
+    def make(url: str, **environ: str) -> GitHubClient:
+        client = GitHubClient(GitHubSettings.load({"GITHUB_API_URL": url, **environ}))
+        made.append(client)
+        return client
+
+    yield make
+    for client in made:
+        await client.stop()
+
+
+def caller(client: GitHubClient) -> Call:
+    """Calls a tool by name, and gives its result as an object."""
+    tools = {tool.name: tool for tool in build_tools(client)}
+
+    async def call(name: str, **arguments: Any) -> Items | Record:
+        result = parse_result(await tools[name].ainvoke(arguments))
+        assert isinstance(result, Items | Record)
+        return result
+
+    return call
+
+
+@pytest.fixture
+def call(github: GitHubServer, clients) -> Call:
+    """Calls tools without a token."""
+    return caller(clients(github.url))
+
+
+@pytest.fixture
+def call_signed_in(github: GitHubServer, clients) -> Call:
+    """Calls tools with a token."""
+    return caller(clients(github.url, GITHUB_TOKEN=TOKEN))

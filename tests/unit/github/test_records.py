@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+
+from utils.testing.github_data import FAILED_STEP, FILES
+
+REPO = {"owner": "octocat", "repo": "hello-world"}
+
+
+async def test_a_pull_request_comes_with_its_changes_and_reviews(call):
+    result = await call("get_pull_request", **REPO, number=12)
+    assert result.item["state"] == "merged"
+    assert result.item["merged_by"] == "octocat"
+    assert result.item["files"] == ["file1.txt (added, +103 -21)"]
+    assert result.item["reviews"] == ["octocat approved on 2019-11-17: Here is the body for the review."]
+    assert "patches" not in result.item
+    assert result.source == "https://github.com/octocat/Hello-World/pull/12"
+
+
+async def test_the_changed_lines_come_when_they_are_asked_for(call):
+    result = await call("get_pull_request", **REPO, number=12, patches=True)
+    assert "@@ -132,7 +132,7 @@ module Test" in result.item["patches"]
+
+
+async def test_an_issue_comes_with_its_comments(call):
+    result = await call("get_issue", **REPO, number=3)
+    assert result.item["text"] == "I'm having a problem with this."
+    assert result.item["discussion"] == ["octocat on 2011-04-14: Me too"]
+
+
+async def test_a_file_comes_as_text(call):
+    result = await call("get_file", **REPO, path="README.md")
+    assert result.item["content"] == "# Hello, world\n\nGrüße aus dem Repository 🚀"
+    assert result.note is None
+
+
+async def test_a_part_of_a_file_says_where_to_go_on(call):
+    result = await call("get_file", **REPO, path="README.md", line_count=1)
+    assert result.item["content"] == "# Hello, world"
+    assert result.note == "There is more: go on with first_line=2."
+
+
+async def test_a_file_too_large_for_json_is_read_raw(call, github):
+    result = await call("get_file", **REPO, path="big.log", ref="master", first_line=40_000, line_count=2)
+    assert result.item["content"] == "line 40000 of a large file\nline 40001 of a large file"
+    assert result.note == "There is more: go on with first_line=40002."
+    assert [request.query for request in github.recorder.requests] == ["ref=master", "ref=master"]
+
+
+async def test_a_file_of_one_giant_line_is_cut(call):
+    result = await call("get_file", **REPO, path="min.js")
+    assert len(FILES["min.js"]) == 400_000
+    assert len(result.item["content"]) < 3_000
+    assert result.note == "Lines of more than 2,000 characters are cut."
+
+
+async def test_a_binary_file_is_named_but_not_shown(call):
+    result = await call("get_file", **REPO, path="logo.png")
+    assert result.item == {"path": "logo.png", "size": len(FILES["logo.png"]), "type": "file"}
+    assert result.note == "This is a binary file; its contents are not shown."
+
+
+async def test_githubs_own_file_example_is_no_error_though_its_base64_is_broken(call):
+    result = await call("get_file", **REPO, path="example.md")
+    assert result.item["size"] == 5362
+
+
+async def test_a_folder_asked_for_as_a_file_is_listed(call):
+    result = await call("get_file", **REPO, path="docs")
+    assert [row["path"] for row in result.items] == ["docs/guide.md"]
+
+
+async def test_a_folder_lists_folders_first(call):
+    result = await call("list_directory", **REPO)
+    assert [row["name"] for row in result.items][:3] == ["docs", "src", "README.md"]
+    assert result.source == "https://github.com/octocat/hello-world/tree/HEAD"
+
+
+@pytest.mark.parametrize("path", ["../../../user", "docs/../../../../../user", "./docs//../..%2f..%2fuser"])
+async def test_a_path_cannot_leave_the_repository(call, github, path):
+    from utils.errors import UpstreamRefused
+
+    with pytest.raises(UpstreamRefused):
+        await call("get_file", **REPO, path=path)
+    assert all(path.startswith("/repos/octocat/hello-world/contents/") for path in github.recorder.paths())
+
+
+@pytest.mark.parametrize("name", ["..", ".", "a b", "a/b?x=1", "", "a%2e"])
+async def test_an_owner_that_is_no_name_is_refused_before_a_request(call, github, name):
+    from pydantic import ValidationError
+
+    with pytest.raises(ValidationError):
+        await call("list_pull_requests", owner=name, repo="hello-world")
+    assert github.recorder.requests == []
+
+
+@pytest.mark.parametrize(
+    "repo", ["octocat/hello-world", "https://github.com/octocat/hello-world.git", "hello-world/"]
+)
+async def test_a_repository_given_with_its_owner_or_address_is_understood(call, repo):
+    assert (await call("list_releases", owner="octocat", repo=repo)).total == 12
+
+
+async def test_a_workflow_run_names_its_failed_jobs_and_steps(call):
+    result = await call("get_workflow_run", **REPO, run_id=30433642)
+    assert result.item["status"] == "failure"
+    assert result.item["failed_jobs"] == ["build (job_id 399444497)"]
+    assert result.item["jobs"][1] == f"build: failure (job_id 399444497, failed step: {FAILED_STEP})"
+
+
+@pytest.mark.parametrize("which", [{"job_id": 399444497}, {"run_id": 30433642}, {}])
+async def test_a_job_log_shows_the_failing_step_and_the_end(call_signed_in, which):
+    result = await call_signed_in("get_job_logs", **REPO, **which)
+    assert result.item["job_id"] == 399444497
+    assert result.item["failed_step"] == FAILED_STEP
+    assert result.item["errors"] == ["Process completed with exit code 1."]
+    excerpt = result.item["error_excerpt"].splitlines()
+    assert excerpt[-1] == "##[error]Process completed with exit code 1."
+    assert '  Actual: "Grüße"' in excerpt
+    assert "bundle exec rake" in excerpt, "colours are taken out"
+    tail = result.item["tail"].splitlines()
+    assert (len(tail), tail[-1]) == (40, "Cleaning up 99")
+    assert result.item["log_lines"] > 3_000
+
+
+async def test_the_tail_is_as_long_as_asked(call_signed_in):
+    result = await call_signed_in("get_job_logs", **REPO, job_id=399444497, tail=5)
+    assert result.item["tail"].splitlines() == [f"Cleaning up {number}" for number in range(95, 100)]
