@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.tasks import InMemoryPushNotificationConfigStore
 from a2a.types.a2a_pb2 import AgentCard
+from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
@@ -19,11 +21,14 @@ from utils.a2a_common.call_context import CallContextBuilder, required_extension
 from utils.a2a_common.grpc_server import start_grpc
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.probes import probe_routes
+from utils.a2a_common.push import PushPolicy, PushSender
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request_handler import PlatformRequestHandler
 from utils.a2a_common.rest_routes import rest_app
 from utils.a2a_common.safe_handler import SafeRequestHandler
+from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
+from utils.a2a_common.url_guard import ForbiddenUrl, checked_target
 from utils.persistence.tasks import ChunkedTaskStore
 from utils.settings import ServerSettings
 
@@ -80,7 +85,12 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
 
     `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
     """
+    configs = InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
+    push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
     handler = PlatformRequestHandler(
+        push_config_store=configs,
+        push_sender=push,
+        push_url_validator=_url_rule(allow_private=settings.push_allow_private),
         store=service.store,
         turns=(turns := Turns()),
         agent_executor=GuardedExecutor(service.executor, turns),
@@ -93,11 +103,31 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     app = Starlette(
         routes=_routes(service, safe, settings),
         middleware=list(service.middleware),
-        lifespan=_lifespan(service, handler, safe, settings),
+        lifespan=_lifespan(service, _Parts(handler, safe, push), settings),
     )
     app.router.redirect_slashes = False
     app.state.grpc_port = None
     return app
+
+
+@dataclass(frozen=True)
+class _Parts:
+    handler: PlatformRequestHandler
+    safe: RequestHandler
+    push: PushSender
+
+
+def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
+    """Says whether a webhook's URL may be stored; a refusal names its reason."""
+
+    async def rule(url: str) -> bool:
+        try:
+            await checked_target(url, allow_private=allow_private)
+        except ForbiddenUrl as error:
+            raise InvalidParamsError(f"Push notification URL refused. {error}") from None
+        return True
+
+    return rule
 
 
 def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
@@ -113,9 +143,7 @@ def _routes(service: AgentService, handler: RequestHandler, settings: ServerSett
     return routes
 
 
-def _lifespan(
-    service: AgentService, handler: PlatformRequestHandler, safe: RequestHandler, settings: ServerSettings
-) -> Lifespan[Starlette]:
+def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -124,10 +152,11 @@ def _lifespan(
             await service.store.end_orphans(ORPHANED)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
-            stack.push_async_callback(handler.aclose)
+            stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
+            stack.push_async_callback(parts.handler.aclose)
             if settings.grpc_port is not None:
                 server, app.state.grpc_port = await start_grpc(
-                    safe,
+                    parts.safe,
                     host=settings.host,
                     port=settings.grpc_port,
                     required=required_extensions(service.card),
