@@ -1,0 +1,140 @@
+"""What was decided about a conversation's view: plain values that live in the graph's state.
+
+Messages are never deleted. `Compaction` says from where they are shown, what stands for those
+before, and which are shown in another form; `view_of` applies it. The same messages and the same
+compaction always give the same view, so that a provider's prompt cache sees an unchanged beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from utils.messages.handles import FULL_OUTPUT, full_output_of
+from utils.messages.transcript import after_cut, position_of
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """A stored text: its handle, and a word on what it is."""
+
+    handle: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """Decisions about a view.
+
+    Attributes:
+        through: Id of the opener of the last exchange that is left out; `None` shows everything.
+        summary: Stands for what is left out.
+        shelf: Stored texts that what is left out referred to.
+        replaced: Other content for messages in view, by message id: `content`, `handle`
+            of the whole, and `args` by call id.
+        given: Every handle that was given out, oldest first.
+        count: How many times history was left out so far.
+    """
+
+    through: str | None = None
+    summary: str = ""
+    shelf: tuple[Shelved, ...] = ()
+    replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    count: int = 0
+
+    @classmethod
+    def from_state(cls, value: Mapping[str, Any] | None) -> Compaction:
+        """Read what `as_state` wrote; nothing reads as no decision."""
+        if not value:
+            return cls()
+        return cls(
+            through=value.get("through"),
+            summary=value.get("summary", ""),
+            shelf=tuple(Shelved(handle, label) for handle, label in value.get("shelf", ())),
+            replaced=dict(value.get("replaced", {})),
+            given=tuple(value.get("given", ())),
+            count=value.get("count", 0),
+        )
+
+    def as_state(self) -> dict[str, Any]:
+        """Plain JSON for a checkpoint."""
+        return {
+            "through": self.through,
+            "summary": self.summary,
+            "shelf": [[shelved.handle, shelved.label] for shelved in self.shelf],
+            "replaced": {key: dict(value) for key, value in self.replaced.items()},
+            "given": list(self.given),
+            "count": self.count,
+        }
+
+    def with_changes(self, before: Sequence[BaseMessage], after: Sequence[BaseMessage]) -> Compaction:
+        """The same with the messages of `after` that differ from those of `before`, which have the same ids."""
+        changed = {
+            str(new.id): {**self.replaced.get(str(new.id), {}), **_difference(old, new)}
+            for old, new in zip(before, after, strict=True)
+            if new is not old
+        }
+        return replace(self, replaced={**self.replaced, **changed}) if changed else self
+
+    def with_given(self, handles: Iterable[str]) -> Compaction:
+        """The same, knowing that these handles were given out."""
+        given = tuple(dict.fromkeys([*self.given, *handles]))
+        return self if len(given) == len(self.given) else replace(self, given=given)
+
+    def only_for(self, messages: Sequence[BaseMessage]) -> Compaction:
+        """The same without replacements of messages that are not among these."""
+        ids = {message.id for message in messages}
+        kept = {key: value for key, value in self.replaced.items() if key in ids}
+        return self if len(kept) == len(self.replaced) else replace(self, replaced=kept)
+
+
+def cut_of(talk: Sequence[BaseMessage], compaction: Compaction) -> int:
+    """Index of the first message after those that are left out."""
+    opener = position_of(talk, compaction.through)
+    if opener is None:
+        return 0
+    cut = opener + 1
+    while cut < len(talk) and isinstance(talk[cut], ToolMessage):
+        cut += 1
+    return cut
+
+
+def view_of(talk: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
+    """The messages that are shown, without the system message."""
+    shown = after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk)
+    if not compaction.replaced:
+        return shown
+    changes = (compaction.replaced.get(str(message.id)) for message in shown)
+    return [
+        message if change is None else _apply(message, change)
+        for message, change in zip(shown, changes, strict=True)
+    ]
+
+
+def _difference(old: BaseMessage, new: BaseMessage) -> dict[str, Any]:
+    change: dict[str, Any] = {"content": new.content}
+    if handle := full_output_of(new):
+        change["handle"] = handle
+    if isinstance(old, AIMessage) and isinstance(new, AIMessage):
+        args = {
+            str(call["id"]): call["args"]
+            for was, call in zip(old.tool_calls, new.tool_calls, strict=True)
+            if was["args"] is not call["args"]
+        }
+        if args:
+            change["args"] = args
+    return change
+
+
+def _apply(message: BaseMessage, change: Mapping[str, Any]) -> BaseMessage:
+    update: dict[str, Any] = {"content": change["content"]}
+    if handle := change.get("handle"):
+        update["additional_kwargs"] = {**message.additional_kwargs, FULL_OUTPUT: handle}
+    args = change.get("args")
+    if args and isinstance(message, AIMessage):
+        update["tool_calls"] = [{**c, "args": args.get(c["id"], c["args"])} for c in message.tool_calls]
+    return message.model_copy(update=update)

@@ -1,0 +1,100 @@
+"""A request in the making: what is decided so far, and what it costs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from langchain_core.messages import BaseMessage, SystemMessage
+
+from utils.context.block import system_block
+from utils.context.changes import Changed
+from utils.context.compaction import Compaction, view_of
+from utils.context.policy import ContextPolicy
+from utils.context.protocols import TokenCounter
+from utils.context.report import Step
+from utils.messages.tokens import TOKENS_PER_REPLY
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """One request between two stages.
+
+    Attributes:
+        talk: The whole repaired conversation, without its system message.
+        system: The agent's system message.
+        pinned: Constraints, word for word.
+        tool_tokens: Tokens of the tool schemas.
+        policy: Thresholds, in counted tokens.
+        counter: Counts.
+        compaction: Decisions so far.
+        view: Messages in view, as `compaction` has them.
+        artifacts: Texts to keep, by handle.
+        steps: What the stages did.
+    """
+
+    talk: tuple[BaseMessage, ...]
+    system: SystemMessage | None
+    pinned: tuple[str, ...]
+    tool_tokens: int
+    policy: ContextPolicy
+    counter: TokenCounter
+    compaction: Compaction
+    view: tuple[BaseMessage, ...]
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def budget(self) -> int:
+        """Counted tokens that the request may have."""
+        return self.policy.input_budget
+
+    @property
+    def fixed(self) -> int:
+        """Tokens that no stage can change: system prompt, pinned constraints, tools."""
+        return self._cost_of(Compaction())
+
+    @property
+    def free(self) -> int:
+        """Tokens left for messages and summary."""
+        return self.budget - self.fixed
+
+    @property
+    def overhead(self) -> int:
+        """Tokens of everything but the messages: `fixed` and the summary."""
+        return self._cost_of(self.compaction)
+
+    @property
+    def total(self) -> int:
+        """Tokens of the request."""
+        return self.overhead + sum(map(self.counter.message, self.view))
+
+    def block(self) -> SystemMessage | None:
+        """The system message as it will be sent."""
+        return system_block(self.system, self.pinned, self.compaction)
+
+    def decided(self, compaction: Compaction) -> Draft:
+        """The same with other decisions."""
+        return replace(self, compaction=compaction, view=tuple(view_of(self.talk, compaction)))
+
+    def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
+        """The same after a stage that showed some messages in another form; itself if it changed none."""
+        touched = sum(1 for old, new in zip(self.view, changed.messages, strict=True) if old is not new)
+        if not touched:
+            return self
+        draft = self.decided(self.compaction.with_changes(self.view, changed.messages))
+        step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
+        return draft.noted(step, changed.artifacts)
+
+    def noted(self, step: Step, artifacts: Mapping[str, str]) -> Draft:
+        """The same with a step more, and texts to keep."""
+        return replace(
+            self,
+            compaction=self.compaction.with_given(artifacts),
+            artifacts={**self.artifacts, **artifacts},
+            steps=(*self.steps, step),
+        )
+
+    def _cost_of(self, compaction: Compaction) -> int:
+        block = system_block(self.system, self.pinned, compaction)
+        return self.tool_tokens + TOKENS_PER_REPLY + (0 if block is None else self.counter.message(block))

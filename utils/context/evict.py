@@ -1,0 +1,90 @@
+"""Leaving out the oldest part of a view: what stands for it, and what is kept of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from langchain_core.messages import BaseMessage
+
+from utils.context.block import fit_shelf
+from utils.context.compaction import Shelved, cut_of
+from utils.context.draft import Draft
+from utils.context.rendering import full_text, render_all
+from utils.messages.handles import handle_of, handles_in
+from utils.messages.transcript import active_index, exchanges
+
+_SHELF_SHARE = 0.04
+_SHELF_FLOOR = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Evicted:
+    """The part of a view before a cut.
+
+    Attributes:
+        messages: What the summary must stand for.
+        text: The same as text.
+        through: Id of the opener of the last exchange that is left out.
+    """
+
+    messages: tuple[BaseMessage, ...]
+    text: str
+    through: str
+
+
+def evicted(draft: Draft, cut: int) -> Evicted | None:
+    """What leaves the view when it begins at `cut`; `None` where nothing does.
+
+    The active request stays in view. It is part of what is summarised all the same, once: when it
+    is no longer active, it leaves the view without another summary.
+    """
+    gone = [exchange for exchange in exchanges(draft.view) if exchange.stop <= cut]
+    carried = _carried(draft)
+    messages = [m for exchange in gone for m in exchange.messages if m.id != carried]
+    if not messages or (len(messages) == 1 and _is_active(draft, messages[0])):
+        return None
+    return Evicted(tuple(messages), render_all(messages), str(gone[-1].opener.id))
+
+
+def leave_out(draft: Draft, part: Evicted, summary: str) -> tuple[Draft, dict[str, str]]:
+    """The draft without `part`, with `summary` for all that is left out, and the texts to keep."""
+    artifacts: dict[str, str] = {}
+    archive = handle_of(part.text)
+    artifacts[archive] = part.text
+    shelf = [*draft.compaction.shelf, *_named(part.messages), Shelved(archive, "conversation")]
+    compaction = replace(
+        draft.compaction,
+        through=part.through,
+        summary=summary,
+        shelf=fit_shelf(shelf, shelf_tokens(draft), draft.counter, artifacts),
+        count=draft.compaction.count + 1,
+    )
+    smaller = draft.decided(compaction)
+    return smaller.decided(compaction.only_for(smaller.view)), artifacts
+
+
+def shelf_tokens(draft: Draft) -> int:
+    """Tokens that the list of stored texts may have."""
+    return max(_SHELF_FLOOR, min(int(draft.budget * _SHELF_SHARE), draft.free // 8))
+
+
+def _named(messages: Sequence[BaseMessage]) -> list[Shelved]:
+    return [
+        Shelved(handle, message.name or message.type)
+        for message in messages
+        for handle in handles_in(full_text(message))
+    ]
+
+
+def _carried(draft: Draft) -> str | None:
+    """Id of the active request where it was summarised before and stays in view nevertheless."""
+    active = active_index(draft.talk)
+    if active is None or active >= cut_of(draft.talk, draft.compaction):
+        return None
+    return draft.talk[active].id
+
+
+def _is_active(draft: Draft, message: BaseMessage) -> bool:
+    active = active_index(draft.view)
+    return active is not None and draft.view[active] is message

@@ -1,0 +1,195 @@
+"""How an agent's context is managed: one frozen `ContextPolicy`, and the presets of known systems.
+
+Tokens are counted in two limits: the *window* of the model, and the *input budget*, which is the
+window less the tokens kept for the answer and a small margin. Thresholds are shares of the input
+budget, or of the window where a preset reproduces a system that says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Stage(StrEnum):
+    """A stage of the pipeline that a policy may leave out. Repair, clip and verify always run."""
+
+    TRUNCATE = "truncate"
+    CLEAR = "clear"
+    COMPRESS = "compress"
+    SUMMARISE = "summarise"
+
+
+ALL_STAGES = frozenset(Stage)
+
+_RESERVE_CAP = 16_384
+_MARGIN_CAP = 512
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPolicy:
+    """Thresholds and sizes of context management.
+
+    Attributes:
+        window: Context window of the model, in tokens.
+        output_reserve: Tokens kept for the answer; min(16,384, a quarter of the window) when unset.
+        margin: Tokens of slack for what counting cannot see; min(512, 1/32 of the window) when unset.
+        of_window: Whether thresholds are shares of the window instead of the input budget.
+        stages: The optional stages that run.
+        max_tool_output: Largest tool result that is shown whole, in characters.
+        ranked_share: Share of the input budget that one list of ranked items may take.
+        clear_at: Clear old tool results at this share.
+        clear_keep: Exchanges with tool calls whose results are never cleared.
+        clear_gain: Smallest share that a clearing must free; below it the prompt cache is worth more.
+        compress_at: Compress ranked results at this share...
+        compress_to: ...until the request is at this one.
+        compress_ratio: Size of a compressed item, as a share of its original.
+        summarise_at: Summarise at the start of a turn at this share...
+        summarise_at_tokens: ...or at this many tokens, where that is less.
+        summarise_to: Share of the request after a summary.
+        max_summary_tokens: Longest summary, in tokens; never over a tenth of the budget.
+        keep_messages: Messages that a summary leaves as they are, where they fit.
+        max_messages: Longest view in messages; no limit when unset.
+        use_model: Whether a model writes summaries; else old messages are dropped with an extract.
+        active_share: An active request over this share of the free budget may be shown in part.
+        pinned_share: Most of the input budget that pinned constraints take.
+    """
+
+    window: int = 128_000
+    output_reserve: int | None = None
+    margin: int | None = None
+    of_window: bool = False
+    stages: frozenset[Stage] = ALL_STAGES
+    max_tool_output: int = 10_000
+    ranked_share: float = 0.5
+    clear_at: float = 0.60
+    clear_keep: int = 3
+    clear_gain: float = 0.10
+    compress_at: float = 0.85
+    compress_to: float = 0.80
+    compress_ratio: float = 0.30
+    summarise_at: float = 0.80
+    summarise_at_tokens: int | None = None
+    summarise_to: float = 0.50
+    max_summary_tokens: int = 2_000
+    keep_messages: int = 4
+    max_messages: int | None = None
+    use_model: bool = True
+    active_share: float = 0.5
+    pinned_share: float = 0.1
+
+    @property
+    def reserve(self) -> int:
+        """Tokens kept for the answer."""
+        if self.output_reserve is not None:
+            return min(self.output_reserve, self.window // 2)
+        return min(_RESERVE_CAP, self.window // 4)
+
+    @property
+    def input_budget(self) -> int:
+        """Tokens that a request may have, tools included."""
+        margin = min(_MARGIN_CAP, self.window // 32) if self.margin is None else self.margin
+        return max(1, self.window - self.reserve - margin)
+
+    def tokens(self, share: float) -> int:
+        """A threshold in tokens; never more than the input budget."""
+        basis = self.window if self.of_window else self.input_budget
+        return min(int(basis * share), self.input_budget)
+
+    @property
+    def summary_tokens(self) -> int:
+        """Longest summary, in tokens."""
+        return max(32, min(self.max_summary_tokens, self.input_budget // 10))
+
+    def with_window(self, window: int) -> ContextPolicy:
+        """The same policy for another window."""
+        return replace(self, window=window)
+
+    def scaled(self, ratio: float) -> ContextPolicy:
+        """The same policy in counted tokens, where the provider charges `ratio` for each."""
+        if ratio == 1.0:
+            return self
+        return replace(
+            self,
+            window=max(1, int(self.window / ratio)),
+            output_reserve=int(self.reserve / ratio),
+            summarise_at_tokens=self.summarise_at_tokens and int(self.summarise_at_tokens / ratio),
+        )
+
+
+def standard(window: int) -> ContextPolicy:
+    """What an agent gets without configuration."""
+    return ContextPolicy(window=window)
+
+
+def caipe(window: int) -> ContextPolicy:
+    """Check before each call at 80 % of the window, summarise to 50 %; at least ten messages stay."""
+    return ContextPolicy(
+        window=window,
+        of_window=True,
+        stages=frozenset({Stage.TRUNCATE, Stage.SUMMARISE}),
+        summarise_at=0.80,
+        summarise_to=0.50,
+        keep_messages=10,
+    )
+
+
+def rag(window: int) -> ContextPolicy:
+    """Compress articles at 85 % of the window to 80 %, each to 30 %, before any summary."""
+    return ContextPolicy(
+        window=window,
+        of_window=True,
+        stages=frozenset({Stage.TRUNCATE, Stage.COMPRESS, Stage.SUMMARISE}),
+        compress_at=0.85,
+        compress_to=0.80,
+        compress_ratio=0.30,
+        summarise_at=0.85,
+    )
+
+
+def research(window: int) -> ContextPolicy:
+    """Clear old tool results; summarise at 80,000 tokens to at most 2,000, keeping five messages."""
+    return ContextPolicy(
+        window=window,
+        stages=frozenset({Stage.CLEAR, Stage.SUMMARISE}),
+        summarise_at=1.0,
+        summarise_at_tokens=80_000,
+        max_summary_tokens=2_000,
+        keep_messages=5,
+    )
+
+
+def pipelit(window: int) -> ContextPolicy:
+    """Most recent messages that fit in window less reserve; no model call."""
+    return ContextPolicy(
+        window=window,
+        output_reserve=min(_RESERVE_CAP, window // 4),
+        margin=min(_MARGIN_CAP, window // 32),
+        stages=frozenset({Stage.SUMMARISE}),
+        summarise_at=1.0,
+        summarise_to=1.0,
+        use_model=False,
+    )
+
+
+def turns(window: int) -> ContextPolicy:
+    """The last ten turns, which are twenty messages; no model call."""
+    return ContextPolicy(
+        window=window,
+        stages=frozenset({Stage.SUMMARISE}),
+        summarise_at=1.0,
+        summarise_to=0.9,
+        max_messages=20,
+        use_model=False,
+    )
+
+
+PRESETS = {
+    "standard": standard,
+    "caipe": caipe,
+    "rag": rag,
+    "research": research,
+    "pipelit": pipelit,
+    "turns": turns,
+}
+"""Presets by name, each a function of the window."""

@@ -1,0 +1,85 @@
+"""Tool results that are lists, most relevant first: read leniently, written back whole. Pure.
+
+`articles` holds passages with a `content` each; `items` holds rows. Anything else is not a list
+for these functions, and is left to the other strategies.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+LIST_KEYS = ("articles", "items")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A list result. `key` names the list inside `value`."""
+
+    value: dict[str, Any]
+    key: str
+
+    @property
+    def entries(self) -> list[dict[str, Any]]:
+        """The entries, most relevant first."""
+        return list(self.value[self.key])
+
+    def with_entries(self, entries: list[dict[str, Any]], note: str | None = None) -> Ranked:
+        """The same with other entries, and a remark for the model beside what was remarked before."""
+        value = {**self.value, self.key: entries}
+        if note:
+            value["note"] = f"{value['note']} {note}" if value.get("note") else note
+        return Ranked(value, self.key)
+
+    def dump(self) -> str:
+        """JSON, compact."""
+        return json.dumps(self.value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def parse_ranked(text: object) -> Ranked | None:
+    """The list result that a tool's text is the JSON of, or `None`. Never raises."""
+    if not isinstance(text, str) or not text.lstrip().startswith("{"):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for key in LIST_KEYS:
+        entries = value.get(key)
+        if isinstance(entries, list) and entries and all(isinstance(entry, dict) for entry in entries):
+            return Ranked(value, key)
+    return None
+
+
+def article_text(entry: dict[str, Any]) -> str:
+    """The passage of an article; nothing where it has none."""
+    content = entry.get("content")
+    return content if isinstance(content, str) else ""
+
+
+def is_compressed(entry: dict[str, Any]) -> bool:
+    """Whether this article was compressed before."""
+    metadata = entry.get("metadata")
+    return isinstance(metadata, dict) and bool(metadata.get("compressed"))
+
+
+def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
+    """The longest beginning of the list that fits, with a note; its first entry at least."""
+    entries = ranked.entries
+    low, high = 1, len(entries)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(_first(ranked, middle, handle)):
+            low = middle
+        else:
+            high = middle - 1
+    return _first(ranked, low, handle)
+
+
+def _first(ranked: Ranked, count: int, handle: str) -> str:
+    entries = ranked.entries
+    noun = "articles" if ranked.key == "articles" else str(ranked.value.get("kind") or "items")
+    note = f'{count} of {len(entries)} {noun}; read_tool_output("{handle}") reads all.'
+    return ranked.with_entries(entries[:count], note).dump()

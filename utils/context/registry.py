@@ -1,0 +1,116 @@
+"""Standing constraints of the user, pinned word for word and shown in every request. Pure.
+
+What the user said stays in the conversation for ever, so the registry is read from it: sentences
+that forbid, demand, name or prefer are pinned, and "forget that" unpins. Nothing is paraphrased.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from utils.context.protocols import TokenCounter
+from utils.messages.text import message_text
+
+LONGEST_PIN = 300
+"""Characters of the longest sentence that is taken for a constraint."""
+
+_MOST_PER_MESSAGE = 8
+_LOOK_AT = 2_000
+
+_PLEASE = r"^(?:[-*•\d.)\s]*)(?:(?:and|but|also|please|important|note|remember|rule|ps)\b[:,]?\s*)*"
+_OWNED = (
+    "id|name|email|e-mail|account|team|username|user|timezone|time zone|repo|repository|cluster|namespace|"
+    "project|environment|region|tenant|budget|deadline|branch"
+)
+_RULES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        _PLEASE + r"(?:never|always|do not|don't|under no circumstances|from now on|at no time)\b",
+        r"\byou (?:must|may not|should never|should always|are not allowed|can't|cannot|shall)\b",
+        r"\b(?:must|may|should|shall) (?:never|not|always)\b",
+        r"\b(?:is|are) (?:forbidden|prohibited|off[- ]limits|not allowed|read[- ]only)\b",
+        _PLEASE + r"only (?:use|work|read|touch|answer|change|look)\b",
+        _PLEASE + r"(?:remember|keep in mind|bear in mind|note) that\b",
+        r"^(?:\W*(?:hi|hello|hey)\W+)?(?:my name is|call me|i go by)\b",
+        rf"\b(?:my|our) (?:[\w-]+ ){{0,2}}(?:{_OWNED}) is\b",
+        r"^i (?:prefer|would rather|always want|never want|want you to always|need all|want all)\b",
+        _PLEASE
+        + r"(?:answer|reply|respond|write) (?:me )?(?:only )?in (?:[A-Z]\w+|bullet|one|two|three|short)\b",
+    )
+)
+_FORGET = re.compile(
+    r"^(?:please |ok,? |now )*(?:forget|unpin|drop) "
+    r"(?P<what>everything|all of (?:that|it)|that|it|this|about .+|what i said about .+|the .+|my .+)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z0-9_-]{3,}")
+_COMMON = frozenset({"the", "and", "not", "about", "that", "this", "what", "said", "rule", "forget", "our"})
+
+
+class Pin(NamedTuple):
+    """A pinned sentence, and the id of the message that it stands in."""
+
+    text: str
+    message_id: str
+
+
+def pins_of(messages: Iterable[BaseMessage], extra: Sequence[str] = ()) -> list[Pin]:
+    """The constraints in force, oldest first, each once. `extra` are some that were pinned otherwise."""
+    pins: dict[str, Pin] = {text: Pin(text, "") for text in extra}
+    for message in messages:
+        if not isinstance(message, HumanMessage):
+            continue
+        found, forgotten = detect(message_text(message))
+        for what in forgotten:
+            for text in _meant(list(pins), what):
+                del pins[text]
+        for text in found:
+            pins.setdefault(text, Pin(text, str(message.id)))
+    return list(pins.values())
+
+
+def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[Pin]:
+    """The newest pins that cost at most `max_tokens` tokens together, in their order; at least one."""
+    kept: list[Pin] = []
+    room = max_tokens
+    for pin in reversed(pins):
+        room -= counter.text(pin.text) + 2
+        if room < 0 and kept:
+            break
+        kept.append(pin)
+    return kept[::-1]
+
+
+@lru_cache(maxsize=4096)
+def detect(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Constraints that a message states, and what it asks to forget, word for word."""
+    found: list[str] = []
+    forgotten: list[str] = []
+    for sentence in _sentences(text):
+        asked = _FORGET.match(sentence)
+        if asked:
+            forgotten.append(asked["what"].lower())
+        elif not sentence.endswith("?") and any(rule.search(sentence) for rule in _RULES):
+            found.append(sentence)
+    return tuple(found[:_MOST_PER_MESSAGE]), tuple(forgotten)
+
+
+def _sentences(text: str) -> list[str]:
+    if len(text) > 2 * _LOOK_AT:
+        text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
+    parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
+    return [part for part in parts if 6 <= len(part) <= LONGEST_PIN]  # noqa: PLR2004 - "Never!" has six
+
+
+def _meant(texts: Sequence[str], what: str) -> list[str]:
+    if what.startswith(("everything", "all of")):
+        return list(texts)
+    words = {word for word in _WORD.findall(what) if word not in _COMMON}
+    if not words:
+        return list(texts[-1:])
+    return [text for text in texts if words & set(_WORD.findall(text.lower()))]

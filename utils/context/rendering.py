@@ -1,0 +1,52 @@
+"""Messages as plain text: for a summariser, for the archive and for search. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from utils.messages.calls import block_call_id
+
+
+def full_text(message: BaseMessage) -> str:
+    """All that a message says, with a word for each block that is not text (an image, a file)."""
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "\n".join(part for part in map(_block_text, content) if part)
+
+
+def render(message: BaseMessage) -> str:
+    """One message as a paragraph that begins with who speaks."""
+    text = full_text(message)
+    if isinstance(message, HumanMessage):
+        return f"User: {text}"
+    if isinstance(message, ToolMessage):
+        return f"Result of {message.name or 'tool'}: {text}"
+    if isinstance(message, AIMessage):
+        calls = "".join(
+            f"\nAssistant calls {call['name']}({json.dumps(call['args'], ensure_ascii=False, default=str)})"
+            for call in message.tool_calls
+        )
+        return f"Assistant: {text}{calls}" if text else calls.lstrip("\n")
+    return f"{message.type.capitalize()}: {text}"
+
+
+def render_all(messages: Iterable[BaseMessage]) -> str:
+    """Messages as paragraphs, oldest first."""
+    return "\n\n".join(render(message) for message in messages)
+
+
+def _block_text(block: object) -> str:
+    if isinstance(block, str):
+        return block
+    if not isinstance(block, dict) or block_call_id(block) is not None:
+        return ""
+    if isinstance(block.get("text"), str):
+        return str(block["text"])
+    kind = str(block.get("type", "content"))
+    if "image" in kind or "file" in kind or "audio" in kind or "document" in kind:
+        return f"[{kind}]"
+    return json.dumps(block, ensure_ascii=False, default=str)

@@ -1,0 +1,52 @@
+"""One text made shorter by a summariser, an extract where it cannot; each text once. No I/O of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import MutableMapping
+
+from utils.context.protocols import Summariser, TokenCounter
+from utils.context.summarisers.extractive import cut_to, extract
+from utils.errors import ModelFailure
+from utils.messages.handles import handle_of
+
+PARALLEL = 4
+"""Summariser calls that run at once."""
+
+_TOLERANCE = 1.25
+
+
+class Shortener:
+    """Shortens texts for one request. `failed` counts the calls that an extract stood in for."""
+
+    def __init__(
+        self, summariser: Summariser, counter: TokenCounter, cache: MutableMapping[str, str]
+    ) -> None:
+        self.failed = 0
+        self._summariser = summariser
+        self._counter = counter
+        self._cache = cache
+        self._slots = asyncio.Semaphore(PARALLEL)
+
+    async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:
+        """At most a quarter over `max_tokens` tokens of what matters in `text` for `guidance`."""
+        key = handle_of(f"{guidance}\0{max_tokens}\0{text}")
+        if key not in self._cache:
+            self._cache[key] = await self._ask(text, title, guidance, max_tokens)
+        return self._cache[key]
+
+    async def _ask(self, text: str, title: str, guidance: str, max_tokens: int) -> str:
+        limit = int(max_tokens * _TOLERANCE)
+        if self._counter.text(text) > self._summariser.window:
+            text = cut_to(text, self._summariser.window, self._counter)
+        try:
+            async with self._slots:
+                short = await self._summariser.shorten(
+                    text, title=title, guidance=guidance, max_tokens=max_tokens
+                )
+        except ModelFailure:
+            self.failed += 1
+            short = ""
+        if not short.strip() or self._counter.text(short) > limit:
+            short = extract(short.strip() or text, max_tokens, self._counter, guidance=guidance)
+        return short

@@ -1,0 +1,191 @@
+"""The stages as the pipeline runs them: when each acts, and on how much. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from dataclasses import dataclass, replace
+
+from utils.context.draft import Draft
+from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
+from utils.context.policy import ContextPolicy, Stage
+from utils.context.protocols import Summariser
+from utils.context.report import Step
+from utils.context.strategies.clear import clear
+from utils.context.strategies.clip import LEVEL_FLOOR, clip
+from utils.context.strategies.compress import Compression, compress
+from utils.context.strategies.summarise import Summary, choose_cut, summarise
+from utils.context.strategies.truncate import truncate
+from utils.context.summarisers.extractive import ExtractiveSummariser, extract
+from utils.errors import ContextBudgetExceeded
+from utils.messages.text import message_text
+from utils.messages.transcript import active_index, legal_cuts
+
+LEAST_FREE = 96
+"""Tokens that must be left beside system prompt, tools and pinned constraints: a clipped request, a summary."""
+
+_SUMMARY_SHARE = 4
+_LEAST_SUMMARY = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What stages that need a model are handed."""
+
+    summariser: Summariser | None
+    cache: MutableMapping[str, str]
+
+
+def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
+    """Refuse a request in which there is no room for any message.
+
+    Raises:
+        ContextBudgetExceeded: With numbers.
+    """
+    if draft.free < LEAST_FREE:
+        raise ContextBudgetExceeded(
+            f"The system prompt, tools and pinned constraints take {draft.fixed:,} tokens; the model's window of "
+            f"{policy.window:,} tokens leaves {draft.budget:,} for a request. Use a model with a larger window, or "
+            "fewer tools."
+        )
+
+
+def truncate_stage(draft: Draft) -> Draft:
+    """Cut oversized tool results, as soon as they are there."""
+    if Stage.TRUNCATE not in draft.policy.stages:
+        return draft
+    before = draft.total
+    done = frozenset(draft.compaction.replaced)
+    return draft.changed("truncate", truncate(draft.view, draft.policy, draft.counter, done), before)
+
+
+def clear_stage(draft: Draft, *, force: bool) -> Draft:
+    """Clear old tool results in one batch, where that frees enough."""
+    policy, before = draft.policy, draft.total
+    if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
+        return draft
+    cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
+    gain = before - cleared.total
+    needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
+    return cleared if gain >= needed else draft
+
+
+async def compress_stage(draft: Draft, tools: Tools) -> Draft:
+    """Compress ranked results, least relevant first."""
+    policy, before = draft.policy, draft.total
+    if Stage.COMPRESS not in policy.stages or before < policy.tokens(policy.compress_at):
+        return draft
+    active = active_index(draft.view)
+    compression = Compression(
+        ratio=policy.compress_ratio,
+        guidance=message_text(draft.view[active])[:2_000] if active is not None else "",
+        summariser=_summariser(draft, tools),
+        cache=tools.cache,
+    )
+    excess = before - policy.tokens(policy.compress_to)
+    return draft.changed("compress", await compress(draft.view, excess, compression, draft.counter), before)
+
+
+async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
+    """Leave out the oldest legal span for a summary: at the start of a turn, or when still over."""
+    policy, before = draft.policy, draft.total
+    if Stage.SUMMARISE not in policy.stages or not (_due(draft, before, turn_start) or force):
+        return draft
+    summary_tokens = _summary_tokens(draft)
+    target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - shelf_tokens(draft)
+    cut = choose_cut(draft.view, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages)
+    part = evicted(draft, cut)
+    if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
+        return draft
+    summary = await summarise(
+        part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
+    )
+    return _left_out(draft, "summarise", part, summary, before)
+
+
+def clip_stage(draft: Draft) -> Draft:
+    """Clip the largest messages, and leave out the oldest where there are too many: always fits."""
+    before = draft.total
+    if before <= draft.budget:
+        return draft
+    draft = _with_short_summary(draft)
+    active = active_index(draft.view)
+    size = draft.counter.message(draft.view[active]) if active is not None else 0
+    spare = size <= draft.free * draft.policy.active_share
+    for cut in [*legal_cuts(draft.view), len(draft.view)]:
+        smaller = _without(draft, cut) if cut else draft
+        room = smaller.budget - smaller.overhead
+        if not _may_fit(smaller, room, spare=spare):
+            continue
+        changed = clip(smaller.view, room, draft.counter, spare_active=spare)
+        if changed is not None:
+            return smaller.changed("clip", changed, before)
+    return draft
+
+
+def _due(draft: Draft, tokens: int, turn_start: bool) -> bool:
+    policy = draft.policy
+    if tokens > draft.budget or (policy.max_messages is not None and len(draft.view) > policy.max_messages):
+        return True
+    at = policy.tokens(policy.summarise_at)
+    if policy.summarise_at_tokens is not None:
+        at = min(at, policy.summarise_at_tokens)
+    return turn_start and tokens >= at
+
+
+def _worth_it(draft: Draft, part: Evicted, summary_tokens: int) -> bool:
+    freed = sum(map(draft.counter.message, part.messages)) - summary_tokens
+    too_many = draft.policy.max_messages is not None and len(draft.view) > draft.policy.max_messages
+    return too_many or freed >= draft.policy.tokens(draft.policy.clear_gain)
+
+
+def _summary_tokens(draft: Draft) -> int:
+    return min(draft.policy.summary_tokens, max(_LEAST_SUMMARY, draft.free // _SUMMARY_SHARE))
+
+
+def _summariser(draft: Draft, tools: Tools) -> Summariser:
+    if tools.summariser is not None and draft.policy.use_model:
+        return tools.summariser
+    return ExtractiveSummariser(draft.counter)
+
+
+def _left_out(draft: Draft, strategy: str, part: Evicted, summary: Summary, before: int) -> Draft:
+    smaller, artifacts = leave_out(draft, part, summary.text)
+    step = Step(strategy, before, smaller.total, len(part.messages), (), summary.failed)
+    return smaller.noted(step, artifacts)
+
+
+def _without(draft: Draft, cut: int) -> Draft:
+    """The draft from `cut` on, an extract standing for what is left out."""
+    part = evicted(draft, cut)
+    if part is None:
+        return draft
+    both = f"{draft.compaction.summary}\n{part.text}" if draft.compaction.summary else part.text
+    summary = extract(both, _summary_tokens(draft), draft.counter)
+    smaller = _left_out(draft, "drop", part, Summary(summary), draft.total)
+    return _with_short_summary(smaller)
+
+
+def _with_short_summary(draft: Draft) -> Draft:
+    """The draft with a summary that leaves three quarters of the free room to messages."""
+    allowed = draft.free // _SUMMARY_SHARE
+    if draft.overhead - draft.fixed <= allowed:
+        return draft
+    compaction = draft.compaction
+    for share in (0.6, 0.3):
+        text = extract(compaction.summary, int(allowed * share), draft.counter)
+        shorter = draft.decided(replace(compaction, summary=text))
+        if shorter.overhead - draft.fixed <= allowed:
+            return shorter
+    shorter = draft.decided(replace(compaction, summary=""))
+    if shorter.overhead - draft.fixed <= allowed:
+        return shorter
+    return draft.decided(replace(compaction, summary="", shelf=compaction.shelf[:1]))
+
+
+def _may_fit(draft: Draft, room: int, *, spare: bool) -> bool:
+    """Whether clipping every message to the floor could be enough."""
+    active = active_index(draft.view)
+    sizes = [draft.counter.message(message) for message in draft.view]
+    return (
+        sum(size if spare and i == active else min(size, LEVEL_FLOOR) for i, size in enumerate(sizes)) <= room
+    )

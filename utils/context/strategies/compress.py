@@ -1,0 +1,145 @@
+"""Compress ranked results: each of the least relevant articles to a share of its size. No I/O of its own.
+
+Order: the last tool result first, and inside it the last article first, since lists are sorted
+by relevance. The first article of every result is never touched. Articles that are needed to reach
+the target are compressed in parallel; each is compressed once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import MutableMapping, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import BaseMessage, ToolMessage
+
+from utils.context.changes import Changed
+from utils.context.protocols import Summariser, TokenCounter
+from utils.context.ranked import Ranked, article_text, is_compressed, parse_ranked
+from utils.context.shorten import Shortener
+from utils.messages.handles import full_output_of, handle_of, with_full_output
+
+WORTH_COMPRESSING = 100
+"""Tokens below which an article is left as it is."""
+
+_NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads them whole.'
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One article that may be compressed: where it stands, and what it costs in tokens."""
+
+    message: int
+    place: int
+    title: str
+    text: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """How to compress.
+
+    Attributes:
+        ratio: Size of a compressed article, as a share of its original.
+        guidance: The user's question.
+        summariser: Writes the short forms.
+        cache: Short forms by content and guidance, so that none is written twice.
+    """
+
+    ratio: float
+    guidance: str
+    summariser: Summariser
+    cache: MutableMapping[str, str]
+
+
+async def compress(
+    messages: Sequence[BaseMessage], excess: int, compression: Compression, counter: TokenCounter
+) -> Changed:
+    """Compress articles, least relevant first, until `excess` tokens are saved or none is left."""
+    lists = {
+        i: r for i, m in enumerate(messages) if isinstance(m, ToolMessage) and (r := parse_ranked(m.content))
+    }
+    queue = _candidates(lists, counter)
+    shortener = Shortener(compression.summariser, counter, compression.cache)
+    changed, artifacts = list(messages), dict[str, str]()
+    details: list[str] = []
+    saved = 0
+    while queue and saved < excess:
+        batch = _enough(queue, excess - saved, compression.ratio)
+        del queue[: len(batch)]
+        texts = await asyncio.gather(*(_short(item, compression, shortener) for item in batch))
+        for item, text in zip(batch, texts, strict=True):
+            lists[item.message] = _with_text(lists[item.message], item.place, text)
+            details.append(_detail(item, counter.text(text)))
+        for index in {item.message for item in batch}:
+            changed[index] = _rewritten(messages[index], lists[index], artifacts)
+        saved = _saved(messages, changed, counter)
+    return Changed(changed, artifacts, tuple(details), shortener.failed)
+
+
+def _rewritten(message: BaseMessage, ranked: Ranked, artifacts: dict[str, str]) -> BaseMessage:
+    handle = full_output_of(message)
+    if handle is None:
+        handle = handle_of(str(message.content))
+        artifacts[handle] = str(message.content)
+    note = _NOTE.format(handle)
+    if note in str(ranked.value.get("note", "")):
+        return with_full_output(message, ranked.dump(), handle)
+    return with_full_output(message, ranked.with_entries(ranked.entries, note).dump(), handle)
+
+
+def _saved(before: Sequence[BaseMessage], after: Sequence[BaseMessage], counter: TokenCounter) -> int:
+    pairs = zip(before, after, strict=True)
+    return sum(counter.message(old) - counter.message(new) for old, new in pairs if new is not old)
+
+
+def _detail(item: Candidate, after: int) -> str:
+    saved = item.tokens - after
+    return f"Compressed article '{item.title}': {item.tokens} → {after} tokens (saved {saved})"
+
+
+def _candidates(lists: dict[int, Ranked], counter: TokenCounter) -> list[Candidate]:
+    found: list[Candidate] = []
+    for index in sorted(lists, reverse=True):
+        entries = lists[index].entries
+        for place in range(len(entries) - 1, 0, -1):
+            text = article_text(entries[place])
+            if is_compressed(entries[place]) or len(text) < WORTH_COMPRESSING:
+                continue
+            tokens = counter.text(text)
+            if tokens >= WORTH_COMPRESSING:
+                found.append(Candidate(index, place, str(entries[place].get("title", "")), text, tokens))
+    return found
+
+
+def _enough(queue: Sequence[Candidate], missing: int, ratio: float) -> list[Candidate]:
+    """The first candidates whose compression should save `missing` tokens."""
+    batch: list[Candidate] = []
+    expected = 0
+    for candidate in queue:
+        if expected >= missing:
+            break
+        batch.append(candidate)
+        expected += candidate.tokens - int(candidate.tokens * ratio)
+    return batch
+
+
+async def _short(item: Candidate, compression: Compression, shortener: Shortener) -> str:
+    return await shortener.shorten(
+        item.text,
+        title=item.title,
+        guidance=compression.guidance,
+        max_tokens=int(item.tokens * compression.ratio),
+    )
+
+
+def _with_text(ranked: Ranked, place: int, text: str) -> Ranked:
+    entries = ranked.entries
+    metadata = entries[place].get("metadata")
+    entries[place] = {
+        **entries[place],
+        "content": text,
+        "metadata": {**(metadata if isinstance(metadata, dict) else {}), "compressed": True},
+    }
+    return ranked.with_entries(entries)

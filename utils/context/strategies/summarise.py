@@ -1,0 +1,131 @@
+"""Summarise the oldest legal span of a view, so that a summary and the recent messages fit a target.
+
+Where to cut is decided here, never by the summariser: it gets text, whole, in pieces that fit its
+own window, and gives text back. What is recorded as summarised is exactly what it was given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from langchain_core.messages import BaseMessage
+
+from utils.context.protocols import Summariser, TokenCounter
+from utils.context.shorten import PARALLEL
+from utils.context.summarisers.extractive import extract
+from utils.errors import ModelFailure
+from utils.messages.transcript import active_index, legal_cuts
+
+_PROMPT_SHARE = 0.75
+"""Share of the summariser's window that one piece of text may take; prompt and answer need the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A summary, and how it came about.
+
+    Attributes:
+        text: The summary.
+        calls: Summariser calls made.
+        failed: Those that an extract stood in for.
+    """
+
+    text: str
+    calls: int = 0
+    failed: int = 0
+
+
+def choose_cut(
+    view: Sequence[BaseMessage],
+    target: int,
+    counter: TokenCounter,
+    *,
+    keep: int = 0,
+    most: int | None = None,
+) -> int:
+    """Where the view should begin so that what stays costs at most `target` tokens.
+
+    The earliest legal cut that reaches the target and leaves `keep` messages; else the earliest
+    that reaches the target; else the last legal one, which leaves the latest exchange.
+
+    Args:
+        view: Messages without the system message.
+        target: Tokens that the messages may have.
+        counter: Counts.
+        keep: Messages that should stay, where they fit.
+        most: Messages that may stay at most.
+    """
+    cuts = legal_cuts(view)
+    fitting = [cut for cut, cost in _costs(view, cuts, counter) if cost <= target and _few(view, cut, most)]
+    generous = [cut for cut in fitting if len(view) - cut >= keep]
+    if generous:
+        return generous[0]
+    return fitting[0] if fitting else cuts[-1]
+
+
+def _costs(view: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter) -> list[tuple[int, int]]:
+    sizes = [counter.message(message) for message in view]
+    left = [0, *accumulate(reversed(sizes))][::-1]
+    active = active_index(view)
+    return [(cut, left[cut] + (sizes[active] if active is not None and active < cut else 0)) for cut in cuts]
+
+
+def _few(view: Sequence[BaseMessage], cut: int, most: int | None) -> bool:
+    if most is None:
+        return True
+    active = active_index(view)
+    return len(view) - cut + (active is not None and active < cut) <= most
+
+
+async def summarise(
+    text: str, previous: str, max_tokens: int, summariser: Summariser, counter: TokenCounter
+) -> Summary:
+    """Summarise a conversation's text, which may be longer than the summariser's window.
+
+    Longer text is cut in pieces, each is summarised, and the summaries are summarised in turn.
+    A piece for which the summariser fails is replaced by an extract of it.
+    """
+    room = max(64, int(summariser.window * _PROMPT_SHARE) - max_tokens)
+    pieces = split(text, room - counter.text(previous), counter)
+    if len(pieces) == 1:
+        return await _once(pieces[0], previous, max_tokens, summariser, counter)
+    slots = asyncio.Semaphore(PARALLEL)
+
+    async def part(piece: str) -> Summary:
+        async with slots:
+            return await _once(piece, "", min(max_tokens, max(32, room // 4)), summariser, counter)
+
+    parts = await asyncio.gather(*(part(piece) for piece in pieces))
+    joined = "\n\n".join(summary.text for summary in parts)
+    final = await summarise(joined, previous, max_tokens, summariser, counter)
+    calls = final.calls + sum(summary.calls for summary in parts)
+    return Summary(final.text, calls, final.failed + sum(summary.failed for summary in parts))
+
+
+def split(text: str, room: int, counter: TokenCounter) -> list[str]:
+    """The text in pieces of at most `room` tokens, cut at line ends where there are any near."""
+    room = max(48, room)
+    if len(text) <= room or counter.text(text) <= room:
+        return [text]
+    middle = len(text) // 2
+    line_end = text.rfind("\n", len(text) // 4, middle)
+    middle = line_end + 1 if line_end > 0 else middle
+    return [*split(text[:middle], room, counter), *split(text[middle:], room, counter)]
+
+
+async def _once(
+    text: str, previous: str, max_tokens: int, summariser: Summariser, counter: TokenCounter
+) -> Summary:
+    failed = 0
+    try:
+        answer = (await summariser.summarise(text, previous=previous, max_tokens=max_tokens)).strip()
+    except ModelFailure:
+        answer, failed = "", 1
+    if not answer:
+        answer = extract(f"{previous}\n{text}" if previous else text, max_tokens, counter)
+    if counter.text(answer) > max_tokens:
+        answer = extract(answer, max_tokens, counter)
+    return Summary(answer, 1, failed)

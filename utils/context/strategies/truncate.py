@@ -1,0 +1,49 @@
+"""Truncate at the source: a tool result over the size limit is shown as head and tail. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.messages import BaseMessage, ToolMessage
+
+from utils.context.changes import Changed
+from utils.context.excerpt import excerpt_chars
+from utils.context.policy import ContextPolicy
+from utils.context.protocols import TokenCounter
+from utils.context.ranked import capped, parse_ranked
+from utils.context.rendering import full_text
+from utils.messages.handles import handle_of, with_full_output
+
+
+def truncate(
+    messages: Sequence[BaseMessage], policy: ContextPolicy, counter: TokenCounter, done: frozenset[str]
+) -> Changed:
+    """Truncate every oversized tool result, but for those whose ids are in `done`.
+
+    Lists of ranked items are cut at an item's boundary where they take more than their share of
+    the input budget; their size in characters does not matter, since `compress` takes care of it.
+    """
+    changed = list(messages)
+    artifacts: dict[str, str] = {}
+    for index, message in enumerate(messages):
+        if not isinstance(message, ToolMessage) or message.id in done:
+            continue
+        text = full_text(message)
+        shown = truncated(text, policy, counter) if len(text) > policy.max_tool_output else text
+        if shown != text:
+            changed[index] = with_full_output(message, shown, handle_of(text))
+            artifacts[handle_of(text)] = text
+    return Changed(changed, artifacts)
+
+
+def truncated(text: str, policy: ContextPolicy, counter: TokenCounter) -> str:
+    """What is shown of one tool result."""
+    if len(text) <= policy.max_tool_output:
+        return text
+    ranked = parse_ranked(text)
+    if ranked is None:
+        return excerpt_chars(text, policy.max_tool_output, handle_of(text))
+    share = int(policy.input_budget * policy.ranked_share)
+    if counter.text(text) <= share:
+        return text
+    return capped(ranked, lambda part: counter.text(part) <= share, handle_of(text))

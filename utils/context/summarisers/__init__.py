@@ -1,0 +1,1 @@
+"""Ways to make text shorter: with a model through LangMem, or by extract."""

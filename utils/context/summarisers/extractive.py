@@ -1,0 +1,122 @@
+"""Summaries without a model: the sentences that say most, in their order. Deterministic and pure.
+
+A sentence says much where its words are rare in the text, where it names things (numbers, ids,
+capitalised names), where the user says it, and where it shares words with the question.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from utils.context.protocols import TokenCounter
+
+_WORD = re.compile(r"[A-Za-z0-9_][\w/#.:@-]*\w|\w")
+_CHARS_PER_TOKEN = 3
+_LONGEST = 400
+_MOST_SENTENCES = 4_000
+_USER_BONUS = 1.5
+_NAME_BONUS = 0.6
+_GUIDANCE_BONUS = 2.0
+_ELLIPSIS = " … "
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    place: int
+    text: str
+    words: frozenset[str]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSummariser:
+    """A `Summariser` that picks sentences. Never fails, calls nothing."""
+
+    counter: TokenCounter
+    name: str = "extractive"
+    window: int = 1_000_000_000
+
+    async def summarise(self, text: str, *, previous: str, max_tokens: int) -> str:
+        """The previous summary's best sentences and the text's, in that order."""
+        both = f"{previous}\n{text}" if previous else text
+        return extract(both, max_tokens, self.counter)
+
+    async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:  # noqa: ARG002
+        """The sentences that answer `guidance` best."""
+        return extract(text, max_tokens, self.counter, guidance=guidance)
+
+
+def extract(text: str, max_tokens: int, counter: TokenCounter, *, guidance: str = "") -> str:
+    """Sentences of `text` in at most `max_tokens` tokens, in their order; the text itself if it fits."""
+    if len(text) <= max_tokens * _LONGEST and counter.text(text) <= max_tokens:
+        return text.strip()
+    ranked = sorted(_scored(_sentences(text), guidance), key=lambda sentence: -sentence.score)
+    room = max_tokens * _CHARS_PER_TOKEN
+    while room > 0:
+        chosen = _choose(ranked, room)
+        result = "\n".join(s.text for s in sorted(chosen, key=lambda s: s.place))
+        if chosen and counter.text(result) <= max_tokens:
+            return result
+        room = int(room * 0.8) if chosen else 0
+    return cut_to(text, max_tokens, counter)
+
+
+def cut_to(text: str, max_tokens: int, counter: TokenCounter) -> str:
+    """Head and tail of a text in at most `max_tokens` tokens, joined by an ellipsis."""
+    keep = min(len(text), max_tokens * 6)
+    while keep > 0:
+        part = text if keep >= len(text) else text[: keep // 2] + _ELLIPSIS + text[-(keep // 2) :]
+        cost = counter.text(part)
+        if cost <= max_tokens:
+            return part
+        keep = int(min(keep, len(text)) * min(0.9, max_tokens / cost))
+        keep = 0 if keep < 2 else keep  # noqa: PLR2004 - nothing to halve
+    return ""
+
+
+def _sentences(text: str) -> list[str]:
+    found: list[str] = []
+    for line in text.splitlines():
+        for part in re.split(r"(?<=[.!?])\s+", line.strip()):
+            if part:
+                found.append(part if len(part) <= _LONGEST else f"{part[:300]}{_ELLIPSIS}{part[-80:]}")
+    if len(found) > _MOST_SENTENCES:
+        half = _MOST_SENTENCES // 2
+        return [*found[:half], *found[-half:]]
+    return found
+
+
+def _scored(sentences: Sequence[str], guidance: str) -> list[_Sentence]:
+    bags = [frozenset(word.lower() for word in _WORD.findall(sentence)) for sentence in sentences]
+    frequency = Counter(word for bag in bags for word in bag)
+    asked = frozenset(word.lower() for word in _WORD.findall(guidance) if len(word) > 2)  # noqa: PLR2004
+    total = len(bags) + 1
+    scored: list[_Sentence] = []
+    for place, (sentence, bag) in enumerate(zip(sentences, bags, strict=True)):
+        rarity = sum(math.log(total / frequency[word]) + 0.1 for word in bag)
+        score = rarity / (6 + len(bag))
+        score += _NAME_BONUS * min(3, _names(sentence)) / 3
+        score += _GUIDANCE_BONUS * len(bag & asked) / (1 + len(asked))
+        score *= _USER_BONUS if sentence.startswith("User:") else 1.0
+        scored.append(_Sentence(place, sentence, bag, score))
+    return scored
+
+
+def _names(sentence: str) -> int:
+    words = sentence.split()[1:]
+    return sum(1 for word in words if word[:1].isupper() or any(letter.isdigit() for letter in word))
+
+
+def _choose(ranked: Sequence[_Sentence], room: int) -> list[_Sentence]:
+    chosen: list[_Sentence] = []
+    seen: set[frozenset[str]] = set()
+    for sentence in ranked:
+        if len(sentence.text) + 1 <= room and sentence.words not in seen:
+            seen.add(sentence.words)
+            chosen.append(sentence)
+            room -= len(sentence.text) + 1
+    return chosen

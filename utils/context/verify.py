@@ -1,0 +1,91 @@
+"""The last stage: the request is held to every rule, and what to send if one does not hold. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from langchain_core.messages import HumanMessage
+
+from utils.context.compaction import Compaction
+from utils.context.draft import Draft
+from utils.context.evict import evicted, leave_out
+from utils.context.strategies.clip import clip_message
+from utils.errors import ContextBudgetExceeded
+from utils.messages.handles import full_output_of
+from utils.messages.invariants import INVARIANTS, Claim, violations
+from utils.messages.transcript import active_index
+
+
+def claim_of(draft: Draft) -> Claim:
+    """What the draft is held against."""
+    block = draft.block()
+    own = {handle for message in draft.talk if (handle := full_output_of(message))}
+    return Claim(
+        view=[*([block] if block else []), *draft.view],
+        source=draft.talk,
+        pinned=draft.pinned,
+        handles=own | set(draft.compaction.given) | set(draft.artifacts),
+        may_clip_active=is_oversized(draft),
+        tokens=draft.total,
+        budget=draft.budget,
+    )
+
+
+def is_oversized(draft: Draft) -> bool:
+    """Whether the active request takes more than its share of the room, so that it may be clipped."""
+    active = active_index(draft.talk)
+    if active is None:
+        return False
+    return draft.counter.message(draft.talk[active]) > draft.free * draft.policy.active_share
+
+
+def clipped_request(draft: Draft) -> bool:
+    """Whether the active request is shown in part."""
+    shown, said = active_index(draft.view), active_index(draft.talk)
+    if shown is None or said is None:
+        return False
+    return draft.view[shown].content != draft.talk[said].content
+
+
+def checked(draft: Draft) -> tuple[Draft, list[str]]:
+    """The draft and no violation, or the last resort and what was wrong with the draft.
+
+    Raises:
+        ContextBudgetExceeded: Not even the last resort fits.
+    """
+    wrong = violations(claim_of(draft), INVARIANTS)
+    if not wrong:
+        return draft, []
+    smallest = _last_resort(draft)
+    if smallest.total > smallest.budget:
+        raise ContextBudgetExceeded(
+            f"The smallest possible request has {smallest.total:,} tokens; {smallest.budget:,} are allowed."
+        )
+    return smallest, wrong
+
+
+def by_kind(draft: Draft) -> dict[str, int]:
+    """Tokens of the request by what they are for."""
+    bare = replace(draft, pinned=(), compaction=Compaction(), tool_tokens=0)
+    return {
+        "system": bare.fixed,
+        "tools": draft.tool_tokens,
+        "pinned": draft.fixed - draft.tool_tokens - bare.fixed,
+        "summary": draft.overhead - draft.fixed,
+        "tail": draft.total - draft.overhead,
+    }
+
+
+def _last_resort(draft: Draft) -> Draft:
+    """System message and active request, nothing else; the rest can be recalled."""
+    part = evicted(draft, len(draft.view))
+    if part is not None:
+        draft, artifacts = leave_out(draft, part, "")
+        draft = replace(draft, artifacts={**draft.artifacts, **artifacts})
+    active = active_index(draft.talk)
+    request = draft.talk[active] if active is not None else HumanMessage("(continue)", id="opening")
+    kept: dict[str, str] = {}
+    room = draft.budget - draft.overhead
+    if draft.counter.message(request) > room:
+        request = clip_message(request, room, draft.counter, kept)
+    return replace(draft, view=(request,), artifacts={**draft.artifacts, **kept})

@@ -1,0 +1,116 @@
+"""Tool calls of one answer, in the one form that every client library sends correctly. Pure.
+
+An answer may carry a call several times: in `tool_calls`, as a content block, and raw in
+`additional_kwargs`; and calls whose arguments were not JSON in `invalid_tool_calls`, which
+`langchain-openai` sends as calls and nobody ever answers. `tool_calls` is the truth here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage
+
+CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "invalid_tool_call"})
+"""Types of content blocks that make a tool call. LangChain's clients send some of them on."""
+
+_RAW_CALLS = ("tool_calls", "function_call")
+
+Block = str | dict[str, Any]
+
+
+def normal_answer(message: AIMessage) -> AIMessage:
+    """The answer without calls that cannot be answered; the same object where it has none.
+
+    A call with malformed arguments was never run: it becomes a sentence of the answer's text.
+    """
+    known = {str(call["id"] or "") for call in message.tool_calls}
+    broken = list(message.invalid_tool_calls)
+    content = _clean_content(message.content, known)
+    extra = {key: value for key, value in message.additional_kwargs.items() if key not in _RAW_CALLS}
+    if broken:
+        content = _with_notes(content, [_note(call.get("name")) for call in broken])
+    elif content is message.content and (message.tool_calls or len(extra) == len(message.additional_kwargs)):
+        return message
+    return message.model_copy(
+        update={"content": content, "invalid_tool_calls": [], "additional_kwargs": extra}
+    )
+
+
+def call_ids(message: AIMessage, taken: set[str]) -> list[str]:
+    """An id for each call of the answer that nothing in `taken` has yet; adds them to `taken`."""
+    ids: list[str] = []
+    for place, call in enumerate(message.tool_calls):
+        stem = str(call["id"] or "") or f"call-{message.id or len(taken)}-{place}"
+        name, again = stem, 2
+        while name in taken:
+            name, again = f"{stem}-{again}", again + 1
+        taken.add(name)
+        ids.append(name)
+    return ids
+
+
+def with_call_ids(message: AIMessage, ids: Sequence[str]) -> AIMessage:
+    """The answer with these ids for its calls, in content blocks too; the same object if they are its own."""
+    if all(call["id"] == name for call, name in zip(message.tool_calls, ids, strict=True)):
+        return message
+    renamed: defaultdict[str, list[str]] = defaultdict(list)
+    for call, name in zip(message.tool_calls, ids, strict=True):
+        renamed[str(call["id"] or "")].append(name)
+    calls = [{**call, "id": name} for call, name in zip(message.tool_calls, ids, strict=True)]
+    content: str | list[Block] = message.content
+    if isinstance(content, list):
+        content = [_renamed_block(block, renamed) for block in content]
+    return message.model_copy(update={"tool_calls": calls, "content": content})
+
+
+def block_call_id(block: object) -> str | None:
+    """The id of the call that a content block makes; `None` where it makes none."""
+    if not isinstance(block, Mapping) or block.get("type") not in CALL_BLOCKS:
+        return None
+    return str(block.get("call_id") or block.get("id") or "")
+
+
+def _renamed_block(block: Block, renamed: Mapping[str, list[str]]) -> Block:
+    call_id = block_call_id(block)
+    if call_id is None or not isinstance(block, dict) or not renamed.get(call_id):
+        return block
+    key = "call_id" if block.get("call_id") else "id"
+    return {**block, key: renamed[call_id].pop(0)}
+
+
+def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Block]:
+    """Content without blank texts and without blocks of calls that `tool_calls` does not know."""
+    if isinstance(content, str):
+        return content
+    seen: set[str] = set()
+    kept = [block for block in content if _is_sound(block, known, seen)]
+    return content if len(kept) == len(content) else kept
+
+
+def _is_sound(block: object, known: set[str], seen: set[str]) -> bool:
+    if isinstance(block, str):
+        return bool(block) and not block.isspace()
+    if not isinstance(block, Mapping):
+        return False
+    call_id = block_call_id(block)
+    if call_id is not None:
+        first = call_id not in seen
+        seen.add(call_id)
+        return call_id in known and first
+    if block.get("type") == "text":
+        text = block.get("text")
+        return isinstance(text, str) and bool(text) and not text.isspace()
+    return bool(block)
+
+
+def _with_notes(content: str | list[Block], notes: Sequence[str]) -> str | list[Block]:
+    if isinstance(content, str):
+        return "\n".join([*([content] if content else []), *notes])
+    return [*content, *({"type": "text", "text": note} for note in notes)]
+
+
+def _note(name: str | None) -> str:
+    return f"[A call of {name or 'a tool'} had malformed arguments and was not run.]"

@@ -1,0 +1,164 @@
+"""Counts that are fast on a growing conversation and true to what the provider reports.
+
+`MessageCounter` remembers the count of each message by id and content. What a provider charges
+differs from what tiktoken counts for models that are not OpenAI's: `Calibration` is the ratio of
+the two, first a pessimistic guess for the provider, then measured on the last reported usage.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from utils.messages.tokens import (
+    DEFAULT_ENCODING,
+    TOKENS_PER_REPLY,
+    count_message_tokens,
+    count_text_tokens,
+    count_tools_tokens,
+)
+
+PROVIDER_RATIOS: Mapping[str, float] = {
+    "openai": 1.0,
+    "azure-openai": 1.0,
+    "embedded": 1.0,
+    "aws-bedrock": 1.35,
+    "openai-compatible": 1.25,
+    "anthropic": 1.35,
+    "google-gemini": 1.2,
+    "gcp-vertexai": 1.2,
+}
+"""Tokens that a provider may charge for each that tiktoken counts, on the safe side, until measured.
+
+Claude's tokenisers give up to a third more than `o200k_base` on code and JSON; open models' (Llama,
+Qwen, Mistral) up to a quarter."""
+
+UNKNOWN_RATIO = 1.35
+
+COUNTED_KEY = "counted_tokens"
+"""Where an answer's `response_metadata` says what was counted for the request that it answers."""
+
+_SAFETY = 1.005
+_REMEMBERED = 20_000
+_CL100K_MODELS = ("gpt-4-", "gpt-3.5", "text-embedding")
+
+
+def encoding_for(model: str | None) -> str:
+    """The tiktoken encoding of a model: `cl100k_base` for GPT-4 and GPT-3.5, else `o200k_base`."""
+    name = (model or "").lower()
+    if name == "gpt-4" or name.startswith(_CL100K_MODELS):
+        return "cl100k_base"
+    return DEFAULT_ENCODING
+
+
+class MessageCounter:
+    """Token counts of one encoding, remembered by message id and content.
+
+    Safe to share between conversations: what it remembers depends on the content alone.
+    """
+
+    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
+        self.encoding = encoding
+        self._known: dict[object, int] = {}
+
+    def text(self, text: str) -> int:
+        """Tokens of plain text."""
+        if len(text) > _REMEMBERED:
+            return self._remember(("text", len(text), hash(text)), lambda: self._count_text(text))
+        return self._count_text(text)
+
+    def message(self, message: BaseMessage) -> int:
+        """Tokens that one message adds to a request."""
+        key = _key(message)
+        known = self._known.get(key)
+        if known is not None:
+            return known
+        return self._remember(key, lambda: count_message_tokens(message, self.encoding))
+
+    def messages(self, messages: Iterable[BaseMessage]) -> int:
+        """Tokens of a request's messages, with those that open the answer."""
+        return TOKENS_PER_REPLY + sum(map(self.message, messages))
+
+    def tools(self, tools: Sequence[Mapping[str, Any]]) -> int:
+        """Tokens of tool schemas as sent."""
+        return count_tools_tokens(tools, self.encoding)
+
+    def _count_text(self, text: str) -> int:
+        return count_text_tokens(text, self.encoding)
+
+    def _remember(self, key: object, count: Any) -> int:
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = int(count())
+        return known
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How many tokens the provider charges for each that was counted."""
+
+    ratio: float = 1.0
+
+    def charged(self, counted: int) -> int:
+        """What a request of `counted` tokens will cost."""
+        return math.ceil(counted * self.ratio)
+
+    def countable(self, charged: int) -> int:
+        """How many counted tokens fit in `charged` ones."""
+        return int(charged / self.ratio)
+
+
+def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> Calibration:
+    """The ratio as the conversation's last answer shows it, else the provider's pessimistic one.
+
+    The measured ratio is rounded up by half a percent, so that what follows in the same
+    conversation is not under-estimated by the difference between its messages.
+    """
+    for message in reversed(messages):
+        if not isinstance(message, AIMessage) or not message.usage_metadata:
+            continue
+        counted = message.response_metadata.get(COUNTED_KEY)
+        reported = message.usage_metadata.get("input_tokens", 0)
+        if isinstance(counted, int) and counted > 0 and reported > 0:
+            return Calibration(max(0.2, reported / counted * _SAFETY))
+    return Calibration(PROVIDER_RATIOS.get(provider or "", UNKNOWN_RATIO) if provider else 1.0)
+
+
+def with_count(message: AIMessage, counted: int) -> AIMessage:
+    """The answer, carrying what was counted for its request, for `calibrate` to read later."""
+    return message.model_copy(
+        update={"response_metadata": {**message.response_metadata, COUNTED_KEY: counted}}
+    )
+
+
+def _key(message: BaseMessage) -> object:
+    content = message.content
+    body = (len(content), hash(content)) if isinstance(content, str) else _blocks_key(content)
+    if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
+        return (
+            message.id,
+            "ai",
+            message.name,
+            body,
+            repr(message.tool_calls),
+            repr(message.invalid_tool_calls),
+        )
+    if isinstance(message, ToolMessage):
+        return (message.id, "tool", body)
+    return (message.id, message.type, message.name, body)
+
+
+def _blocks_key(blocks: Sequence[object]) -> int:
+    return hash(tuple(_block_key(block) for block in blocks))
+
+
+def _block_key(block: object) -> object:
+    if isinstance(block, dict) and isinstance(block.get("text"), str):
+        return (block.get("type"), block["text"])
+    return block if isinstance(block, str) else repr(block)

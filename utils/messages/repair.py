@@ -1,0 +1,171 @@
+"""Makes a conversation one that every provider accepts, whatever was interrupted, lost or doubled.
+
+After `repair`: one leading system message at most; the user speaks first; every tool call has
+exactly one result, directly after it and in the order of the calls; call ids are unique; no
+message is empty; nothing else is changed. Repairing twice changes nothing. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    ChatMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+
+from utils.messages.calls import call_ids, normal_answer, with_call_ids
+from utils.messages.pairing import match_results
+from utils.messages.transcript import split_system
+
+INTERRUPTED = "Tool interrupted"
+"""Content of the result that stands in for one that never came."""
+
+EMPTY_REQUEST = "(empty message)"
+EMPTY_RESULT = "(no output)"
+OPENING = "(The conversation begins.)"
+
+_OPENING_ID = "opening"
+
+
+class Repair(NamedTuple):
+    """A repaired conversation, and what was done to it.
+
+    Attributes:
+        messages: The conversation as it may be sent.
+        interrupted: Ids of the calls that got a synthetic result.
+        dropped: How many stray or duplicate results were left out.
+    """
+
+    messages: list[BaseMessage]
+    interrupted: tuple[str, ...] = ()
+    dropped: int = 0
+
+
+def repair(messages: Sequence[BaseMessage]) -> Repair:
+    """Repair a conversation, which may or may not begin with system messages."""
+    plain = [kept for message in messages if (kept := _plain(message)) is not None]
+    system = [message for message in plain if isinstance(message, SystemMessage)]
+    talk = [message for message in plain if not isinstance(message, SystemMessage)]
+    results, dropped = match_results(talk, INTERRUPTED)
+    paired, interrupted = _paired(talk, results)
+    if not paired or not isinstance(paired[0], HumanMessage):
+        paired.insert(0, HumanMessage(OPENING, id=_OPENING_ID))
+    return Repair([*merge_system(system), *paired], tuple(interrupted), dropped)
+
+
+def merge_system(messages: Sequence[SystemMessage]) -> list[SystemMessage]:
+    """One system message out of several, or none out of none. Blocks are kept as blocks."""
+    if len(messages) <= 1:
+        return list(messages)
+    if all(isinstance(message.content, str) for message in messages):
+        content: str | list[str | dict[str, object]] = "\n\n".join(str(m.content) for m in messages)
+    else:
+        content = [block for message in messages for block in _blocks(message)]
+    return [messages[0].model_copy(update={"content": content})]
+
+
+def interrupted_result(call_id: str, name: str) -> ToolMessage:
+    """The synthetic result of a call that never got one. Its id follows from the call's."""
+    return ToolMessage(
+        INTERRUPTED, tool_call_id=call_id, name=name, status="error", id=f"interrupted-{call_id}"
+    )
+
+
+def is_interrupted(message: BaseMessage) -> bool:
+    """Whether this is a synthetic result."""
+    return isinstance(message, ToolMessage) and message.content == INTERRUPTED
+
+
+def _paired(
+    talk: Sequence[BaseMessage], results: dict[tuple[int, int], ToolMessage]
+) -> tuple[list[BaseMessage], list[str]]:
+    paired: list[BaseMessage] = []
+    interrupted: list[str] = []
+    taken: set[str] = set()
+    for index, message in enumerate(talk):
+        if isinstance(message, ToolMessage):
+            continue
+        if not isinstance(message, AIMessage):
+            paired.append(message)
+            continue
+        ids = call_ids(message, taken)
+        paired.append(with_call_ids(message, ids))
+        for place, (call_id, call) in enumerate(zip(ids, message.tool_calls, strict=True)):
+            result = results.get((index, place))
+            if result is None:
+                interrupted.append(call_id)
+                result = interrupted_result(call_id, call["name"])
+            elif result.tool_call_id != call_id:
+                result = result.model_copy(update={"tool_call_id": call_id})
+            paired.append(result)
+    return paired, interrupted
+
+
+def _plain(message: BaseMessage) -> BaseMessage | None:
+    """The message in a form that providers accept, the same object where it has one; `None` to drop it."""
+    if isinstance(message, ChatMessage):
+        message = _from_chat_message(message)
+    if isinstance(message, AIMessage):
+        answer = normal_answer(message)
+        return answer if answer.tool_calls or not _is_blank(answer.content) else None
+    if isinstance(message, HumanMessage):
+        return _filled(message, EMPTY_REQUEST)
+    if isinstance(message, ToolMessage):
+        return _filled(message, EMPTY_RESULT)
+    if isinstance(message, SystemMessage):
+        return None if _is_blank(message.content) else _filled(message, "")
+    return None
+
+
+def _filled(message: BaseMessage, instead: str) -> BaseMessage:
+    content = message.content
+    if isinstance(content, list):
+        kept = [block for block in content if not _is_blank_block(block)]
+        if kept and len(kept) == len(content):
+            return message
+        return message.model_copy(update={"content": kept or instead})
+    return message.model_copy(update={"content": instead}) if _is_blank(content) else message
+
+
+def _is_blank(content: str | list[str | dict[str, object]]) -> bool:
+    if isinstance(content, str):
+        return not content or content.isspace()
+    return all(_is_blank_block(block) for block in content)
+
+
+def _is_blank_block(block: object) -> bool:
+    if isinstance(block, str):
+        return not block or block.isspace()
+    if isinstance(block, dict) and block.get("type") == "text":
+        text = block.get("text")
+        return not isinstance(text, str) or not text or text.isspace()
+    return not isinstance(block, dict) or not block
+
+
+def _from_chat_message(message: ChatMessage) -> BaseMessage:
+    kinds: dict[str, type[BaseMessage]] = {
+        "assistant": AIMessage,
+        "ai": AIMessage,
+        "system": SystemMessage,
+        "developer": SystemMessage,
+    }
+    kind: type[BaseMessage] = kinds.get(message.role.lower(), HumanMessage)
+    return kind(content=message.content, id=message.id)
+
+
+def _blocks(message: BaseMessage) -> list[str | dict[str, object]]:
+    if isinstance(message.content, str):
+        return [{"type": "text", "text": message.content}]
+    return list(message.content)
+
+
+def leading_system(messages: Sequence[BaseMessage]) -> SystemMessage | None:
+    """The one system message of a repaired conversation, where it has one."""
+    system, _ = split_system(messages)
+    return system[0] if system else None

@@ -1,0 +1,124 @@
+"""A conversation as a sequence of exchanges, and where it may be cut.
+
+An exchange is the smallest piece that may be shown or left out as a whole: one message of the
+user, or one answer of the model together with the results of all its tool calls. Providers
+reject a call without its result and a result without its call, so no cut goes through one.
+
+The functions here expect a repaired transcript (`utils.messages.repair`) and are pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Messages `start` up to, not including, `stop` of a transcript."""
+
+    start: int
+    stop: int
+    messages: tuple[BaseMessage, ...]
+
+    @property
+    def opener(self) -> BaseMessage:
+        """The first message: the user's words, or the answer that made the calls."""
+        return self.messages[0]
+
+    @property
+    def is_human(self) -> bool:
+        """Whether the user speaks."""
+        return isinstance(self.opener, HumanMessage)
+
+    @property
+    def results(self) -> tuple[ToolMessage, ...]:
+        """Results of this exchange's tool calls, in the order of the calls."""
+        return tuple(message for message in self.messages if isinstance(message, ToolMessage))
+
+
+def split_system(messages: Sequence[BaseMessage]) -> tuple[list[SystemMessage], list[BaseMessage]]:
+    """The leading system messages, and everything after them."""
+    system: list[SystemMessage] = []
+    for message in messages:
+        if not isinstance(message, SystemMessage):
+            break
+        system.append(message)
+    return system, list(messages[len(system) :])
+
+
+def exchanges(messages: Sequence[BaseMessage]) -> list[Exchange]:
+    """The exchanges of a transcript without its system block, oldest first."""
+    starts = [index for index, message in enumerate(messages) if not isinstance(message, ToolMessage)]
+    stops = [*starts[1:], len(messages)]
+    return [
+        Exchange(start, stop, tuple(messages[start:stop])) for start, stop in zip(starts, stops, strict=True)
+    ]
+
+
+def active_index(messages: Sequence[BaseMessage]) -> int | None:
+    """Where the active request stands: the user's last message. `None` where the user never spoke."""
+    for index in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[index], HumanMessage):
+            return index
+    return None
+
+
+def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:
+    """Where a transcript without its system block may begin, ascending; 0 leaves everything in.
+
+    Up to the active request a cut stands before a message of the user, since providers want the
+    user to speak first. After it, a cut stands before any exchange: the active request is then
+    carried over in front (`after_cut`).
+    """
+    active = active_index(messages)
+    if active is None:
+        return [0]
+    return [
+        exchange.start
+        for exchange in exchanges(messages)
+        if exchange.start == 0 or exchange.start > active or exchange.is_human
+    ]
+
+
+def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
+    """What stays in view when a transcript begins at `cut`: its tail, the active request in front."""
+    active = active_index(messages)
+    if active is not None and active < cut:
+        return [messages[active], *messages[cut:]]
+    return list(messages[cut:])
+
+
+def tool_names(messages: Iterable[BaseMessage]) -> list[str]:
+    """Names of the tools that were called, in order of the calls."""
+    return [
+        call["name"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls
+    ]
+
+
+def position_of(messages: Sequence[BaseMessage], message_id: str | None) -> int | None:
+    """Index of the message with this id, or `None`."""
+    if message_id is None:
+        return None
+    for index, message in enumerate(messages):
+        if message.id == message_id:
+            return index
+    return None
+
+
+def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The same messages, each with an id of its own.
+
+    A missing or repeated id becomes one made from the message's place, which is stable in a
+    conversation that only grows.
+    """
+    seen: set[str] = set()
+    named: list[BaseMessage] = []
+    for index, message in enumerate(messages):
+        if not message.id or message.id in seen:
+            message = message.model_copy(update={"id": f"{message.id or 'message'}-{index}"})  # noqa: PLW2901
+        seen.add(str(message.id))
+        named.append(message)
+    return named
