@@ -1,12 +1,12 @@
 """The fenced code blocks of the documentation, with what their info strings say.
 
-    ```python                       runs as a script
-    ```python file=PATH             is written to PATH of a copy of the checkout, for the blocks after it
-    ```yaml append=PATH             parses, and is added to PATH of that copy
-    ```bash                         runs in that copy
-    ```bash no-run="REASON"         is only checked for its syntax
-    ```json, ```yaml, ```env        parse
-    ```text                         is for people
+```python                       runs as a script
+```python file=PATH             is written to PATH of a copy of the checkout, for the blocks after it
+```yaml append=PATH             parses, and is added to PATH of that copy
+```bash                         runs in that copy
+```bash no-run="REASON"         is only checked for its syntax
+```json, ```yaml, ```env        parse
+```text                         is for people
 """
 
 from __future__ import annotations

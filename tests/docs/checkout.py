@@ -50,7 +50,9 @@ class Checkout:
             with (self.folder / block.options["append"]).open("a") as file:
                 file.write("\n" + text)
         elif "no-run" not in block.options and block.language in {"python", "bash"}:
-            command = [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
+            command = (
+                [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
+            )
             self._run([*command, text], str(block))
 
     def _write(self, name: str, text: str) -> None:

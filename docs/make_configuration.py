@@ -1,0 +1,48 @@
+"""`python -m docs.make_configuration`: write docs/configuration.md and .env.example anew from the settings."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from utils import settings
+from utils.settings import EnvSettings
+from utils.settings_docs import env_example_of, groups_of, markdown_of
+
+ROOT = Path(__file__).resolve().parent.parent
+
+INTRODUCTION = """\
+# Configuration
+
+Every setting is an environment variable. A `.env` file in the working folder is read too; the environment wins over
+it. An empty value counts as unset. A wrong value is one sentence that names the variable, and exit code 2.
+`platform-engineer doctor` checks them all.
+
+This page and `.env.example` are made from the settings classes in `utils/settings.py` and `agents/*/settings.py`: run
+`python -m docs.make_configuration` after a change there.
+
+"""
+EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
+
+
+def groups() -> list[type[EnvSettings]]:
+    """Every group: the shared ones, then those of each agent by name."""
+    found = groups_of(settings)
+    for path in sorted(ROOT.glob("agents/*/settings.py")):
+        found += groups_of(importlib.import_module(f"agents.{path.parent.name}.settings"))
+    return found
+
+
+def files() -> Mapping[Path, str]:
+    """What each generated file must hold."""
+    every = groups()
+    return {
+        ROOT / "docs" / "configuration.md": INTRODUCTION + markdown_of(every),
+        ROOT / ".env.example": EXAMPLE + env_example_of(every),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in files().items():
+        path.write_text(text, "utf-8")

@@ -1,0 +1,50 @@
+"""The settings tables are made from the settings and do not drift."""
+
+from __future__ import annotations
+
+import io
+from enum import Enum
+
+import pytest
+from dotenv import dotenv_values
+
+from docs.make_configuration import files, groups
+from tests.docs.blocks import ROOT, Block, all_blocks
+from utils.settings_docs import settings_of
+
+KNOWN = {one.variable for group in groups() for one in settings_of(group)}
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
+def test_a_generated_file_says_what_the_settings_say(path):
+    assert path.read_text("utf-8") == files()[path], "run: python -m docs.make_configuration"
+
+
+def test_every_setting_has_a_variable_and_a_meaning():
+    for group in groups():
+        for one in settings_of(group):
+            assert one.variable.isupper(), f"a field of {group.__name__} has no variable"
+            assert one.meaning, f"{one.variable} has no description"
+
+
+def test_the_meaning_of_a_choice_names_every_value():
+    for group in groups():
+        for field in group.model_fields.values():
+            if isinstance(field.annotation, type) and issubclass(field.annotation, Enum):
+                missing = [
+                    value for value in field.annotation if value.value not in (field.description or "")
+                ]
+                assert not missing, f"{field.alias} does not name {missing}"
+
+
+def test_a_copy_of_the_example_changes_nothing():
+    assert dotenv_values(stream=io.StringIO((ROOT / ".env.example").read_text("utf-8"))) == {}
+
+
+@pytest.mark.parametrize("block", all_blocks("env"), ids=str)
+def test_an_env_block_sets_variables_that_exist(block: Block):
+    given = dotenv_values(stream=io.StringIO(block.text))
+    assert given
+    assert set(given) <= KNOWN
+    for group in groups():
+        group.load({name: value or "" for name, value in given.items()})

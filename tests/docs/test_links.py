@@ -1,0 +1,62 @@
+"""Links between documents, and the files that they name, exist."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from tests.docs.blocks import ROOT, documents
+
+OUTSIDE = ("http://", "https://", "mailto:")
+FILE = re.compile(r"[\w.-]+(?:/[\w.*-]+)+/?|[\w-]+\.(?:py|md|toml|yaml)")
+ELSEWHERE = re.compile(
+    r"NAME|\.data|^agents/incidents|^tests/unit/incidents|incidents\.json|^octocat/|^x\.json"
+)
+"""Words in code style that are no file of the checkout: placeholders, and what a walk makes."""
+
+
+def _inline(document: str) -> list[Token]:
+    tokens = MarkdownIt().enable("table").parse((ROOT / document).read_text("utf-8"))
+    return [child for token in tokens if token.type == "inline" for child in token.children or []]
+
+
+def _anchors(document: str) -> set[str]:
+    tokens = MarkdownIt().parse((ROOT / document).read_text("utf-8"))
+    titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
+
+
+def _links() -> list[tuple[str, str]]:
+    return [
+        (document, str(child.attrs["href"]))
+        for document in documents()
+        for child in _inline(document)
+        if child.type == "link_open" and not str(child.attrs["href"]).startswith(OUTSIDE)
+    ]
+
+
+def _named_files() -> list[tuple[str, str]]:
+    return sorted({
+        (document, child.content)
+        for document in documents()
+        for child in _inline(document)
+        if child.type == "code_inline" and FILE.fullmatch(child.content) and not ELSEWHERE.search(child.content)
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("document, target", _links())
+def test_a_link_resolves(document, target):
+    name, _, anchor = target.partition("#")
+    path = (ROOT / document).parent / name if name else ROOT / document
+    assert path.exists(), f"{document} links to {target}"
+    if anchor:
+        assert anchor in _anchors(str(path.resolve().relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("document, name", _named_files())
+def test_a_file_that_a_document_names_exists(document, name):
+    found = [*ROOT.glob(name), *(ROOT / document).parent.glob(name)]
+    assert found, f"{document} names {name}"

@@ -1,0 +1,125 @@
+"""Settings as documents: a table and an `.env` example, made from the groups themselves. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from utils.settings import EnvSettings
+
+_KINDS: dict[Any, str] = {
+    bool: "true or false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    SecretStr: "secret",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One variable as a reader sees it. `default` is empty where nothing is set."""
+
+    variable: str
+    kind: str
+    default: str
+    meaning: str
+
+
+def groups_of(module: ModuleType) -> list[type[EnvSettings]]:
+    """The groups that a module defines, in its order; those without a field of their own are left out."""
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, EnvSettings) and value.__module__ == module.__name__
+    ]
+    return [group for group in found if settings_of(group)]
+
+
+def settings_of(group: type[EnvSettings]) -> list[Setting]:
+    """The settings that a group declares itself; inherited ones stand with the group they come from."""
+    own = vars(group).get("__annotations__", {})
+    return [_setting(field) for name, field in group.model_fields.items() if name in own]
+
+
+def markdown_of(groups: Sequence[type[EnvSettings]]) -> str:
+    """One section with a table for each group."""
+    return "\n".join(line for group in groups for line in _section(group)).rstrip() + "\n"
+
+
+def env_example_of(groups: Sequence[type[EnvSettings]]) -> str:
+    """Every variable as a comment with its default, so that a copy of it changes nothing."""
+    lines: list[str] = []
+    for group in groups:
+        lines += [f"# --- {_title(group)}", ""]
+        for one in settings_of(group):
+            lines += [f"# {_sentence(one)}", f"# {one.variable}={one.default}", ""]
+    return "\n".join(lines)
+
+
+def _section(group: type[EnvSettings]) -> Iterator[str]:
+    yield f"## {_title(group)}"
+    yield ""
+    yield "| variable | value | default | meaning |"
+    yield "|---|---|---|---|"
+    for one in settings_of(group):
+        default = f"`{one.default}`" if one.default else "unset"
+        yield f"| `{one.variable}` | {_cell(one.kind)} | {_cell(default)} | {_cell(one.meaning)} |"
+    yield ""
+
+
+def _title(group: type[EnvSettings]) -> str:
+    line = (group.__doc__ or group.__name__).strip().splitlines()[0]
+    return line.rstrip(".")
+
+
+def _sentence(setting: Setting) -> str:
+    return f"{setting.meaning.rstrip('.')} ({setting.kind})."
+
+
+def _setting(field: FieldInfo) -> Setting:
+    return Setting(
+        variable=field.alias or "",
+        kind=_kind(field.annotation) + _limits(field),
+        default=_default(field.default),
+        meaning=field.description or "",
+    )
+
+
+def _kind(annotation: Any) -> str:
+    if get_origin(annotation) in {Union, UnionType}:
+        return " or ".join(_kind(part) for part in get_args(annotation) if part is not NoneType)
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return "choice"
+    return _KINDS.get(annotation, "text")
+
+
+def _limits(field: FieldInfo) -> str:
+    signs = (("ge", "at least"), ("gt", "above"), ("le", "at most"), ("lt", "below"))
+    told = [
+        f"{words} {getattr(rule, name):g}"
+        for rule in field.metadata
+        for name, words in signs
+        if getattr(rule, name, None) is not None
+    ]
+    return "".join(f", {limit}" for limit in told)
+
+
+def _default(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value.value if isinstance(value, Enum) else value)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
