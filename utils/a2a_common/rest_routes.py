@@ -7,7 +7,10 @@ from a2a.server.routes import create_rest_routes
 from a2a.server.routes.common import ServerCallContextBuilder
 from starlette.applications import Starlette
 from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Mount
+
+from utils.a2a_common.http.answers import http_error, server_error
 
 
 class TenantConvertor(StringConvertor):
@@ -26,7 +29,10 @@ register_url_convertor("tenant", TenantConvertor())
 def rest_app(handler: RequestHandler, builder: ServerCallContextBuilder, grace: float) -> Starlette:
     """The application; `grace` is seconds that open streams get at shutdown."""
     routes = create_rest_routes(handler, builder, enable_v0_3_compat=True, shutdown_grace_period=grace)
-    app = Starlette(routes=[_with_tenant_rule(route) for route in routes])
+    app = Starlette(
+        routes=[_with_tenant_rule(route) for route in routes],
+        exception_handlers={HTTPException: http_error, Exception: server_error},
+    )
     app.router.redirect_slashes = False
     return app
 

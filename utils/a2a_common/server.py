@@ -13,6 +13,7 @@ from a2a.server.tasks import InMemoryPushNotificationConfigStore
 from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
@@ -20,6 +21,13 @@ from starlette.types import Lifespan
 from utils.a2a_common.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.grpc_server import start_grpc
 from utils.a2a_common.guarded_executor import GuardedExecutor
+from utils.a2a_common.http.answers import http_error, server_error
+from utils.a2a_common.http.body_limit import BodyLimit
+from utils.a2a_common.http.content_type import JsonOnly
+from utils.a2a_common.http.host_origin import HostOrigin
+from utils.a2a_common.http.json_body import JsonBody
+from utils.a2a_common.http.rpc_rules import RpcRules
+from utils.a2a_common.http.trailing_slash import TrailingSlash
 from utils.a2a_common.probes import probe_routes
 from utils.a2a_common.push import PushPolicy, PushSender
 from utils.a2a_common.readiness import Readiness
@@ -102,7 +110,8 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     safe = SafeRequestHandler(handler)
     app = Starlette(
         routes=_routes(service, safe, settings),
-        middleware=list(service.middleware),
+        middleware=_guards(service, settings),
+        exception_handlers={HTTPException: http_error, Exception: server_error},
         lifespan=_lifespan(service, _Parts(handler, safe, push), settings),
     )
     app.router.redirect_slashes = False
@@ -128,6 +137,19 @@ def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
         return True
 
     return rule
+
+
+def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
+    """What every request passes, from the outside in."""
+    return [
+        Middleware(TrailingSlash),
+        Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        *service.middleware,
+        Middleware(BodyLimit, limit=settings.max_body_bytes),
+        Middleware(JsonOnly),
+        Middleware(JsonBody),
+        Middleware(RpcRules),
+    ]
 
 
 def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:

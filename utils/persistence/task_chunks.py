@@ -32,10 +32,14 @@ class _Assembly:
     head: Artifact
     parts: list[Part] = field(default_factory=list)
     text: list[str] = field(default_factory=list)
+    media_type: str = ""
 
     def add(self, artifact: Artifact) -> None:
         for part in artifact.parts:
             if _is_plain_text(part):
+                if part.media_type != self.media_type:
+                    self._settle_text()
+                    self.media_type = part.media_type
                 self.text.append(part.text)
             else:
                 self._settle_text()
@@ -43,7 +47,7 @@ class _Assembly:
 
     def _settle_text(self) -> None:
         if self.text:
-            self.parts.append(Part(text="".join(self.text)))
+            self.parts.append(Part(text="".join(self.text), media_type=self.media_type))
             self.text.clear()
 
     def finish(self) -> Artifact:
@@ -54,7 +58,7 @@ class _Assembly:
 
 
 def assemble(task: Task, chunks: Iterable[Chunk]) -> None:
-    """Give `task` the artifacts that `chunks` make; consecutive plain text parts become one part.
+    """Give `task` the artifacts that `chunks` make; consecutive text parts of one media type become one part.
 
     Args:
         task: Its artifacts are heads without parts, which say what exists and in which order.
@@ -78,7 +82,6 @@ def assemble(task: Task, chunks: Iterable[Chunk]) -> None:
 def _is_plain_text(part: Part) -> bool:
     return (
         part.WhichOneof("content") == "text"
-        and not part.media_type
         and not part.filename
         and not part.HasField("metadata")
     )
