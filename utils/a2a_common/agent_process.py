@@ -16,6 +16,7 @@ from utils.settings import EmbeddingSettings, HomeSettings, LLMSettings, ModelPr
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
+    from langchain_core.language_models import BaseChatModel
     from starlette.applications import Starlette
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -28,8 +29,14 @@ _PARENT_SECONDS = 1.0
 """Seconds between two looks whether the parent still lives."""
 
 
-async def open_runtime(name: str, environ: Mapping[str, str], stack: AsyncExitStack) -> AgentRuntime:
-    """Everything that an agent is given; closed with `stack`.
+async def open_runtime(
+    name: str,
+    environ: Mapping[str, str],
+    stack: AsyncExitStack,
+    *,
+    model: BaseChatModel | None = None,
+) -> AgentRuntime:
+    """Everything that an agent is given; closed with `stack`. `model` takes the place of the settings' one.
 
     Raises:
         SettingsError: A setting is missing or wrong.
@@ -45,10 +52,10 @@ async def open_runtime(name: str, environ: Mapping[str, str], stack: AsyncExitSt
     return AgentRuntime(
         home=home,
         environ=environ,
-        model=create_chat_model(llm, embedder_factory=lambda: embedder),
+        model=model or create_chat_model(llm, embedder_factory=lambda: embedder),
         checkpointer=await stack.enter_async_context(open_checkpointer(home / "checkpoints.sqlite")),
         embedder=embedder,
-        notice=_notice(llm),
+        notice="" if model else _notice(llm),
     )
 
 

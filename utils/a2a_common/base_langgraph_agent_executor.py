@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import structlog
 from a2a.server.agent_execution import AgentExecutor
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from a2a.server.events import EventQueue
 
 log = structlog.get_logger(__name__)
+
+
+class _Run(NamedTuple):
+    """A running turn, and the sign that its last event was published."""
+
+    work: asyncio.Task[None]
+    ended: asyncio.Event
 
 
 class StreamingAgent(Protocol):
@@ -45,7 +52,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
 
     def __init__(self, agent: StreamingAgent) -> None:
         self._agent = agent
-        self._runs: dict[str, asyncio.Task[None]] = {}
+        self._runs: dict[str, _Run] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; returns when the task has ended or waits for the user."""
@@ -53,24 +60,28 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         sink = EventSink(event_queue, request.task_id, request.context_id)
         if context.current_task is None:
             await sink.task(_submitted(context, request))
-        run = asyncio.create_task(self._run(request, sink))
+        run = _Run(asyncio.create_task(self._run(request, sink)), asyncio.Event())
         self._runs[request.task_id] = run
         try:
-            await asyncio.wait([run])
+            await asyncio.wait([run.work])
+            if run.work.cancelled():
+                await sink.status(TaskState.TASK_STATE_CANCELED)
         finally:
             self._runs.pop(request.task_id, None)
-            run.cancel()
-            await asyncio.gather(run, return_exceptions=True)
+            run.ended.set()
+            run.work.cancel()
+            await asyncio.gather(run.work, return_exceptions=True)
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Stop the work of a task; when this returns, no model call of it will begin any more."""
         task_id = context.task_id or ""
         run = self._runs.get(task_id)
         if run is not None:
-            run.cancel()
-            await asyncio.wait([run])
-        sink = EventSink(event_queue, task_id, context.context_id or "")
-        await sink.status(TaskState.TASK_STATE_CANCELED)
+            run.work.cancel()
+            await run.ended.wait()
+        else:
+            sink = EventSink(event_queue, task_id, context.context_id or "")
+            await sink.status(TaskState.TASK_STATE_CANCELED)
 
     async def _run(self, request: AgentRequest, sink: EventSink) -> None:
         trace_id = current_trace_id()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,9 +38,7 @@ async def running_agent(
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {})}
-        runtime = await open_runtime(agent_class.name, settings, stack)
-        if model is not None:
-            runtime = replace(runtime, model=model, notice="")
+        runtime = await open_runtime(agent_class.name, settings, stack, model=model)
         listener = loopback_socket()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server_settings = ServerSettings.load({**settings, "PUBLIC_URL": url})

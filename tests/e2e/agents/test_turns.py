@@ -1,0 +1,192 @@
+"""One agent's turn as a client sees it: the rules of the wire, at the HTTP level."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
+
+from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
+from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
+from utils.events import Usage
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+async def one_turn(*script: Any, text: str = "hello") -> Answer:
+    model = ScriptedModel(script=list(script))
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        return await ask(client, text)
+
+
+async def test_the_first_event_is_the_task_and_the_last_the_one_terminal_status() -> None:
+    answer = await one_turn("A short answer.")
+    assert answer.kinds[0] == "task"
+    assert answer.kinds[-1] == "status_update"
+    assert answer.state == "completed"
+    terminal = [state for state in answer.statuses if state not in (1, 2)]
+    assert terminal == [TaskState.TASK_STATE_COMPLETED]
+
+
+async def test_the_text_of_an_answer_crosses_the_wire_once() -> None:
+    answer = await one_turn(ScriptedReply(chunks=["Once ", "and ", "only ", "once."]))
+    assert "".join(text for _, _, text in answer.chunks) == "Once and only once."
+    assert answer.last_words == ""
+
+
+async def test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked() -> None:
+    answer = await one_turn(ScriptedReply(chunks=["word "] * 300))
+    appends = [append for append, _, _ in answer.chunks]
+    lasts = [last for _, last, _ in answer.chunks]
+    assert appends == [False] + [True] * (len(appends) - 1)
+    assert lasts == [False] * (len(lasts) - 1) + [True]
+    assert 2 <= len(appends) < 60
+
+
+async def test_streamed_and_unary_sends_end_in_the_same_task() -> None:
+    model = ScriptedModel(script=[ScriptedReply(chunks=["Same ", "answer."])] * 2)
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        streamed = await ask(client, "hello")
+        stored = await client.get_task(GetTaskRequest(id=streamed.task_id))
+        unary = await ask_unary(url, "hello")
+    assert streamed.text == "Same answer."
+    for task in (stored, unary):
+        assert task.status.state == TaskState.TASK_STATE_COMPLETED
+        assert [part.text for part in task.artifacts[0].parts] == ["Same answer."]
+
+
+async def test_a_remark_before_a_tool_call_is_replaced_by_the_answer() -> None:
+    remark = ScriptedReply(text="Let me look.", tool_calls=[call("lookup", key="a")])
+    answer = await one_turn(remark, "The value is a.")
+    assert answer.text == "The value is a."
+    assert answer.state == "completed"
+
+
+async def test_tool_calls_are_activity_and_never_part_of_the_answer() -> None:
+    answer = await one_turn(calls(call("lookup", key="a")), "It is the value of a.")
+    kinds = [payload["kind"] for payload in answer.metadata(ACTIVITY_EXTENSION)]
+    assert kinds == ["tool_started", "tool_finished"]
+    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "ok"
+    assert answer.text == "It is the value of a."
+
+
+async def test_activity_never_grows_the_tasks_history() -> None:
+    model = ScriptedModel(script=[calls(call("lookup", key="a")), "Done."])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+        task = await client.get_task(GetTaskRequest(id=answer.task_id))
+    assert len(task.history) == 1
+
+
+async def test_a_failing_tool_is_never_shown_as_done() -> None:
+    answer = await one_turn(calls(call("lookup", key="missing")), "There is no such key.")
+    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "error"
+    assert answer.state == "completed"
+
+
+async def test_an_agent_whose_every_needed_tool_failed_fails_with_that_code() -> None:
+    answer = await one_turn(calls(call("lookup", key="down")), "The service is down.")
+    assert answer.state == "failed"
+    assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "upstream_unavailable"
+    assert answer.last_words == "The key service cannot be reached right now."
+
+
+async def test_one_tool_that_worked_is_enough_to_complete() -> None:
+    both = calls(call("lookup", "one", key="down"), call("lookup", "two", key="a"))
+    answer = await one_turn(both, "Half of it worked.")
+    assert answer.state == "completed"
+
+
+async def test_an_answer_that_quotes_an_error_is_an_answer() -> None:
+    text = 'The log says "Error: disk full" ✅ and 🔧 Calling tool'
+    answer = await one_turn(text)
+    assert (answer.state, answer.text) == ("completed", text)
+
+
+async def test_an_empty_model_stream_fails_with_a_sentence() -> None:
+    answer = await one_turn(ScriptedReply(text=""))
+    assert answer.state == "failed"
+    assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "empty_response"
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("No generations found in stream"), RuntimeError("secret at /srv/x")]
+)
+async def test_an_exceptions_text_never_reaches_the_client(error: Exception) -> None:
+    answer = await one_turn(ScriptedReply(error=error))
+    assert answer.state == "failed"
+    shown = "".join(str(event) for event in answer.events)
+    assert str(error) not in shown
+    assert "Traceback" not in shown
+    payload = answer.metadata(ERROR_EXTENSION)[0]
+    assert len(payload["trace_id"]) == 32
+    assert answer.last_words == payload["message"]
+
+
+async def test_a_bug_in_a_tool_shows_no_detail_to_model_or_client() -> None:
+    model = ScriptedModel(script=[calls(call("lookup", key="bug")), "It failed."])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+    assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "internal_error"
+    assert "secret detail" not in str(model.requests[1].messages)
+    assert "secret detail" not in str(answer.events)
+
+
+async def test_usage_is_in_the_terminal_status() -> None:
+    first = ScriptedReply(tool_calls=[call("lookup", key="a")], usage=Usage(10, 2, 1))
+    answer = await one_turn(first, ScriptedReply(text="Done.", usage=Usage(20, 3, 4)))
+    assert answer.metadata(USAGE_EXTENSION) == [
+        {"keys": {"input_tokens": 30, "output_tokens": 5, "cached_tokens": 5}}
+    ]
+
+
+async def test_the_second_message_of_a_context_sees_the_first() -> None:
+    model = ScriptedModel(script=["Hello Ada.", "You are Ada."])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        first = await ask(client, "I am Ada.")
+        await ask(client, "Who am I?", context_id=first.context_id)
+    shown = [str(each.content) for each in model.requests[1].messages]
+    assert shown[-3:] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+
+
+async def test_two_contexts_at_once_see_nothing_of_each_other() -> None:
+    def echo(messages: Any) -> str:
+        return " | ".join(str(each.content) for each in messages if each.type == "human")
+
+    async with (
+        running_agent(Keys, model=ScriptedModel(script=echo)) as url,
+        connected(url) as client,
+    ):
+        names = [f"secret-{index}" for index in range(20)]
+        first = await asyncio.gather(*(ask(client, name) for name in names))
+        second = await asyncio.gather(
+            *(ask(client, "again", context_id=answer.context_id) for answer in first)
+        )
+    assert [answer.text for answer in first] == names
+    assert [answer.text for answer in second] == [f"{name} | again" for name in names]
+
+
+async def test_a_canceled_task_starts_no_further_model_call() -> None:
+    started, never = asyncio.Event(), asyncio.Event()
+    model = ScriptedModel(script=[ScriptedReply(text="too late", started=started, gate=never), "and again"])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        asking = asyncio.create_task(ask(client, "hello"))
+        await started.wait()
+        tasks = await client.list_tasks(_list_all())
+        canceled = await client.cancel_task(CancelTaskRequest(id=tasks.tasks[0].id))
+        answer = await asking
+        never.set()
+    assert canceled.status.state == TaskState.TASK_STATE_CANCELED
+    assert answer.state == "canceled"
+    assert len(model.requests) == 1
+    assert answer.text == ""
+
+
+def _list_all() -> Any:
+    from a2a.types.a2a_pb2 import ListTasksRequest
+
+    return ListTasksRequest()
