@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,27 +24,46 @@ class _Loaded:
     matrix: Matrix
 
 
+@dataclass(frozen=True, slots=True)
+class Cosines:
+    """The cosine of every passage to one query. `ids` ascend."""
+
+    ids: Ids
+    values: Vector
+
+    def of(self, wanted: Collection[int]) -> dict[int, float]:
+        """Those of some passages; passages without a vector are left out."""
+        import numpy as np
+
+        if not len(self.ids) or not wanted:
+            return {}
+        ids = np.array(sorted(wanted), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        places = places[self.ids[places] == ids]
+        return {int(self.ids[at]): float(self.values[at]) for at in places}
+
+    def best(self, limit: int) -> dict[int, float]:
+        """Those of the nearest passages."""
+        import numpy as np
+
+        if not len(self.ids):
+            return {}
+        count = min(limit, len(self.ids))
+        places = np.argpartition(-self.values, count - 1)[:count]
+        return {int(self.ids[at]): float(self.values[at]) for at in places}
+
+
 class VectorCache:
-    """Searches by cosine; safe to use from several threads."""
+    """Compares with every vector; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._loaded: _Loaded | None = None
         self._lock = threading.Lock()
 
-    def nearest(
-        self, connection: sqlite3.Connection, model: str, query: Vector, limit: int
-    ) -> list[tuple[int, float]]:
-        """Chunk ids with their cosine to `query` (of length 1), best first."""
-        import numpy as np
-
+    def cosines(self, connection: sqlite3.Connection, model: str, query: Vector) -> Cosines:
+        """All cosines to `query` (of length 1), over the vectors of its model."""
         loaded = self._current(connection, model, query.shape[0])
-        if not len(loaded.ids):
-            return []
-        scores = loaded.matrix @ query
-        count = min(limit, len(scores))
-        best = np.argpartition(-scores, count - 1)[:count]
-        best = best[np.lexsort((loaded.ids[best], -scores[best]))]
-        return [(int(loaded.ids[at]), float(scores[at])) for at in best]
+        return Cosines(loaded.ids, loaded.matrix @ query)
 
     def _current(self, connection: sqlite3.Connection, model: str, dimensions: int) -> _Loaded:
         generation = int(connection.execute("SELECT generation FROM state").fetchone()[0])
