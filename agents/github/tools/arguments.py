@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
@@ -23,6 +24,16 @@ def _bare_repo(value: object) -> object:
     return value.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
 
 
+def _github_time(value: str) -> str:
+    """Any ISO date or time, in the one form that GitHub takes; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError as error:
+        raise ValueError("a date (YYYY-MM-DD) or an ISO time") from error
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 Owner = Annotated[str, Field(description="User or organisation, for example octocat."), AfterValidator(_name)]
 Repo = Annotated[
     str,
@@ -30,6 +41,7 @@ Repo = Annotated[
     AfterValidator(_name),
     BeforeValidator(_bare_repo),
 ]
+Moment = Annotated[str, AfterValidator(_github_time), Field(json_schema_extra={"format": "date-time"})]
 LimitArgument = Annotated[int, Field(ge=1, le=1000, description="Rows at most.")]
 PageArgument = Annotated[int, Field(ge=1, description="Page of the list, from 1.")]
 

@@ -62,6 +62,6 @@ SEARCH_CODE = ToolSpec(
         "Search the code of octo-org/octo-repo for DATABASE_URL",
         "Find usages of parse_config in octocat/hello-world",
         "Which files in django/django mention select_related?",
-        "Grep octo-org for hard-coded passwords",
+        "Search octo-org/octo-repo for the word timeout",
     ),
 )

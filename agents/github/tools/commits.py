@@ -6,13 +6,10 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import Paged, RepositoryArguments
-from agents.github.tools.issues import as_time
+from agents.github.tools.arguments import Moment, Paged, RepositoryArguments
 from agents.github.tools.project import day, field, items, login, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items
-
-_DATE = r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$"
 
 
 class ListCommits(RepositoryArguments, Paged):
@@ -21,8 +18,8 @@ class ListCommits(RepositoryArguments, Paged):
     branch: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
     path: str | None = Field(None, description="Only commits that change this file or folder.")
     author: str | None = Field(None, description="Only commits of this user or e-mail address.")
-    since: str | None = Field(None, pattern=_DATE, description="Only after this date (YYYY-MM-DD).")
-    until: str | None = Field(None, pattern=_DATE, description="Only before this date (YYYY-MM-DD).")
+    since: Moment | None = Field(None, description="Only after this date or time.")
+    until: Moment | None = Field(None, description="Only before this date or time.")
 
 
 async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
@@ -31,8 +28,8 @@ async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
         "sha": args.branch,
         "path": args.path,
         "author": args.author,
-        "since": as_time(args.since),
-        "until": as_time(args.until),
+        "since": args.since,
+        "until": args.until,
     }
     listing = await read_list(
         github,

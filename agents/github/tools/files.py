@@ -31,7 +31,7 @@ class GetFile(RepositoryArguments):
     path: str = Field(min_length=1, description="Path in the repository, for example docs/README.md.")
     ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
     first_line: int = Field(1, ge=1, description="First line to give.")
-    line_count: int = Field(500, ge=1, le=5000, description="Lines to give at most.")
+    limit: int = Field(500, ge=1, le=5000, description="Lines to give at most.")
 
 
 class ListDirectory(RepositoryArguments):
@@ -90,7 +90,7 @@ async def _raw_lines(github: GitHubClient, args: GetFile) -> list[str] | None:
     """Lines of a large file up to the last one wanted, streamed."""
     path, params = _contents_path(args, args.path), {"ref": args.ref}
     what = f"{args.path} of {args.full_name}"
-    last = args.first_line + args.line_count
+    last = args.first_line + args.limit
     found: list[str] = []
     async with aclosing(github.lines(path, what, params, max_bytes=_MAX_BYTES, accept=_RAW)) as lines:
         async for line in lines:
@@ -113,7 +113,7 @@ def _is_binary(data: bytes) -> bool:
 
 def _text_record(args: GetFile, item: Row, lines: list[str], source: str | None) -> Record:
     first = args.first_line - 1
-    wanted = lines[first : first + args.line_count]
+    wanted = lines[first : first + args.limit]
     shown, size = [], 0
     for line in wanted:
         size += min(len(line), _LONGEST_LINE) + 1

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.project import clip, day, field, items, login, names, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
@@ -26,12 +26,7 @@ class ListIssues(RepositoryArguments):
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
     labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
     assignee: str | None = Field(None, description="Only those assigned to this user; none or * also work.")
-    creator: str | None = Field(None, description="Only those opened by this user.")
-    since: str | None = Field(
-        None,
-        pattern=r"^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}:\d{2}Z)?$",
-        description="Only those changed since this date (YYYY-MM-DD).",
-    )
+    since: Moment | None = Field(None, description="Only those changed since this date or time.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
     limit: LimitArgument = 100
     page: PageArgument = 1
@@ -51,8 +46,7 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
         "state": args.state,
         "labels": ",".join(args.labels) or None,
         "assignee": args.assignee,
-        "creator": args.creator,
-        "since": as_time(args.since),
+        "since": args.since,
         "sort": args.sort,
     }
     listing = await read_list(
@@ -88,11 +82,6 @@ async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
     }
     note = f"Page {args.page + 1} has more comments." if comments.more else None
     return Record(kind="issue", item=item, note=note, source=text(raw.get("html_url")))
-
-
-def as_time(date: str | None) -> str | None:
-    """A date as the ISO time that GitHub wants."""
-    return f"{date}T00:00:00Z" if date and "T" not in date else date
 
 
 def _is_issue(raw: Row) -> bool:

@@ -29,7 +29,7 @@ class GetJobLogs(RepositoryArguments):
         ge=1,
         description="Id of a workflow run, for its failed job; the latest failed run when omitted.",
     )
-    tail: int = Field(40, ge=1, le=500, description="Lines to give from the end of the log.")
+    limit: int = Field(40, ge=1, le=500, description="Lines to give from the end of the log.")
 
 
 async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
@@ -37,7 +37,7 @@ async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
     job = await _find_job(github, args)
     failed = next((step for step in rows_of(job.get("steps")) if is_failed(step)), None)
     log = JobLog(
-        args.tail, window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
+        args.limit, window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
     )
     size = await _read(github, args, job, log)
     item = {

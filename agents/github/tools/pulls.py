@@ -38,7 +38,7 @@ class GetPullRequest(RepositoryArguments):
     """Which pull request to read."""
 
     number: int = Field(ge=1, description="Number of the pull request.")
-    patches: bool = Field(False, description="Include the changed lines.")
+    include_diff: bool = Field(False, description="Include the changed lines.")
 
 
 async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> Items:
@@ -69,8 +69,8 @@ async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record
         "files": [_file(row) for row in files.rows],
         "reviews": [_review(row) for row in reviews.rows],
     }
-    if args.patches:
-        item["patches"] = _patches(files.rows)
+    if args.include_diff:
+        item["diff"] = _patches(files.rows)
     note = "Not all changed files are listed." if files.more else None
     return Record(kind="pull request", item=item, note=note, source=text(raw.get("html_url")))
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
+from pydantic import ValidationError
 
 from agents.github.tools import build_tools
 from tests.unit.github.conftest import caller
@@ -118,7 +120,7 @@ async def test_filters_of_issues_reach_github(call, github):
     assert "labels=bug%2Chelp+wanted" in query or "labels=bug%2Chelp%20wanted" in query
     assert "assignee=octocat" in query
     assert "since=2026-01-02T00%3A00%3A00Z" in query
-    assert "creator" not in query
+    assert "sort=created" in query
 
 
 async def test_unicode_titles_arrive_unchanged(call):
@@ -183,3 +185,23 @@ async def test_loopback_is_reached_without_the_proxy_of_the_environment(github, 
     assert os.environ["HTTP_PROXY"]
     call = caller(clients(github.url, GITHUB_MAX_RETRIES="0"))
     assert (await call("list_pull_requests", **REPO)).total == 60
+
+
+@pytest.mark.parametrize(
+    "given, sent",
+    [
+        ("2026-01-15", "2026-01-15T00:00:00Z"),
+        ("2026-01-15T10:30:00+02:00", "2026-01-15T08:30:00Z"),
+        ("2026-01-15T10:30:00Z", "2026-01-15T10:30:00Z"),
+    ],
+)
+async def test_dates_reach_github_in_the_form_that_it_takes(call, github, given, sent):
+    await call("list_commits", **REPO, since=given, branch="main")
+    query = parse_qs(github.recorder.requests[0].query)
+    assert (query["since"], query["sha"]) == ([sent], ["main"])
+
+
+async def test_a_date_that_is_none_is_refused_before_a_request(call, github):
+    with pytest.raises(ValidationError, match="a date"):
+        await call("list_commits", **REPO, since="last week")
+    assert github.recorder.requests == []

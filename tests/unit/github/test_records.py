@@ -13,13 +13,13 @@ async def test_a_pull_request_comes_with_its_changes_and_reviews(call):
     assert result.item["merged_by"] == "octocat"
     assert result.item["files"] == ["file1.txt (added, +103 -21)"]
     assert result.item["reviews"] == ["octocat approved on 2019-11-17: Here is the body for the review."]
-    assert "patches" not in result.item
+    assert "diff" not in result.item
     assert result.source == "https://github.com/octocat/Hello-World/pull/12"
 
 
 async def test_the_changed_lines_come_when_they_are_asked_for(call):
-    result = await call("get_pull_request", **REPO, number=12, patches=True)
-    assert "@@ -132,7 +132,7 @@ module Test" in result.item["patches"]
+    result = await call("get_pull_request", **REPO, number=12, include_diff=True)
+    assert "@@ -132,7 +132,7 @@ module Test" in result.item["diff"]
 
 
 async def test_an_issue_comes_with_its_comments(call):
@@ -35,13 +35,13 @@ async def test_a_file_comes_as_text(call):
 
 
 async def test_a_part_of_a_file_says_where_to_go_on(call):
-    result = await call("get_file", **REPO, path="README.md", line_count=1)
+    result = await call("get_file", **REPO, path="README.md", limit=1)
     assert result.item["content"] == "# Hello, world"
     assert result.note == "There is more: go on with first_line=2."
 
 
 async def test_a_file_too_large_for_json_is_read_raw(call, github):
-    result = await call("get_file", **REPO, path="big.log", ref="master", first_line=40_000, line_count=2)
+    result = await call("get_file", **REPO, path="big.log", ref="master", first_line=40_000, limit=2)
     assert result.item["content"] == "line 40000 of a large file\nline 40001 of a large file"
     assert result.note == "There is more: go on with first_line=40002."
     assert [request.query for request in github.recorder.requests] == ["ref=master", "ref=master"]
@@ -124,5 +124,5 @@ async def test_a_job_log_shows_the_failing_step_and_the_end(call_signed_in, whic
 
 
 async def test_the_tail_is_as_long_as_asked(call_signed_in):
-    result = await call_signed_in("get_job_logs", **REPO, job_id=399444497, tail=5)
+    result = await call_signed_in("get_job_logs", **REPO, job_id=399444497, limit=5)
     assert result.item["tail"].splitlines() == [f"Cleaning up {number}" for number in range(95, 100)]
