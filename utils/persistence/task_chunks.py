@@ -80,8 +80,4 @@ def assemble(task: Task, chunks: Iterable[Chunk]) -> None:
 
 
 def _is_plain_text(part: Part) -> bool:
-    return (
-        part.WhichOneof("content") == "text"
-        and not part.filename
-        and not part.HasField("metadata")
-    )
+    return part.WhichOneof("content") == "text" and not part.filename and not part.HasField("metadata")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -25,6 +26,7 @@ async def running_agent(
     environ: Mapping[str, str] | None = None,
     model: BaseChatModel | None = None,
     home: Path | None = None,
+    listener: socket.socket | None = None,
 ) -> AsyncIterator[str]:
     """Serve an agent as its own process would, and yield its URL.
 
@@ -33,13 +35,14 @@ async def running_agent(
         environ: Its settings; the defaults where omitted.
         model: The chat model in place of the one that the settings name.
         home: Data folder; a temporary one when omitted.
+        listener: A listening socket, where the port matters.
     """
     async with AsyncExitStack() as stack:
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         settings = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {})}
         runtime = await open_runtime(agent_class.name, settings, stack, model=model)
-        listener = loopback_socket()
+        listener = listener or loopback_socket()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server_settings = ServerSettings.load({**settings, "PUBLIC_URL": url})
         app = await agent_app(agent_class(runtime), server_settings, url=url, stack=stack)

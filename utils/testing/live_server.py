@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
 
-def loopback_socket() -> socket.socket:
-    """A listening socket on a free port of 127.0.0.1; nobody else can take the port in between."""
+def loopback_socket(port: int = 0) -> socket.socket:
+    """A listening socket on a port of 127.0.0.1, a free one by default; nobody else can take it in between."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", 0))
+    listener.bind(("127.0.0.1", port))
     listener.listen(2048)
     return listener
 
