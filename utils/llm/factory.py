@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+CONNECT_SECONDS = 10.0
+"""A provider that takes longer to accept a connection is taken to be down."""
+
 KEYLESS = SecretStr("none")
 """Sent to OpenAI-compatible servers when no key is set: the client insists on one, they do not."""
 
@@ -125,18 +128,17 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
     from langchain_aws import ChatBedrockConverse
 
     endpoint = _address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    config = Config(  # the client's own time-out takes whole seconds only
+        connect_timeout=min(settings.timeout_seconds, CONNECT_SECONDS),
+        read_timeout=settings.timeout_seconds,
+        retries={"max_attempts": settings.max_retries},
+        **({"proxies": {"http": None, "https": None}} if is_loopback(endpoint) else {}),
+    )
     options = _given(
-        temperature=settings.temperature,
-        max_tokens=settings.max_output_tokens,
-        endpoint_url=endpoint,
-        config=Config(proxies={"http": None, "https": None}) if is_loopback(endpoint) else None,
+        temperature=settings.temperature, max_tokens=settings.max_output_tokens, endpoint_url=endpoint
     )
     return ChatBedrockConverse(
-        model_id=_model(settings),
-        region_name=_region(settings),
-        timeout=settings.timeout_seconds,
-        max_retries=settings.max_retries,
-        **options,
+        model_id=_model(settings), region_name=_region(settings), config=config, **options
     )
 
 

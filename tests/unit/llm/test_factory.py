@@ -9,6 +9,7 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from utils.errors import SettingsError
 from utils.llm.factory import create_chat_model, describe_model, is_loopback
 from utils.settings import LLMSettings
+from utils.testing.strict_provider import run_strict_provider
 
 OPENAI = {"LLM_PROVIDER": "openai", "LLM_MODEL": "gpt-4.1", "OPENAI_API_KEY": "sk-test"}
 AZURE = {
@@ -142,3 +143,33 @@ def test_the_model_is_described_in_a_few_words():
 )
 def test_only_addresses_of_this_machine_bypass_proxies(url, here):
     assert is_loopback(url) is here
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-compatible", "azure-openai", "aws-bedrock"])
+async def test_a_server_on_this_machine_is_reached_past_a_proxy(provider, monkeypatch):
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nothing listens there
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with run_strict_provider() as double:
+        model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "0"}))
+        assert model.invoke("past it").text == "past it"
+        assert (await model.ainvoke("past it")).text == "past it"
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-compatible", "azure-openai", "aws-bedrock"])
+async def test_a_streamed_answer_tells_its_usage(provider):
+    with run_strict_provider() as double:
+        model = create_chat_model(LLMSettings.load(double.environment(provider)))
+        used = [chunk.usage_metadata async for chunk in model.astream("hello") if chunk.usage_metadata]
+        assert [usage["input_tokens"] for usage in used] == [double.requests[0].tokens]
+
+
+def test_limits_of_the_settings_reach_the_provider():
+    limits = {"LLM_MAX_OUTPUT_TOKENS": "3", "LLM_TEMPERATURE": "0.25"}
+    with run_strict_provider() as double:
+        for provider in ("openai", "aws-bedrock"):
+            model = create_chat_model(LLMSettings.load(double.environment(provider) | limits))
+            assert model.invoke("one two three four five").text == "one two three"
+        openai, bedrock = (request.body for request in double.requests)
+        assert openai["temperature"] == bedrock["inferenceConfig"]["temperature"] == 0.25

@@ -53,7 +53,8 @@ class Exchange:
             await _start(self.send, 502, b"text/html")
             await _body(self.send, _GATEWAY_PAGE)
             return
-        await self.refuse(refusal(self.target.api, fault.kind), fault.retry_after)
+        said = fault.rejection or refusal(self.target.api, fault.kind)
+        await self.refuse(said, fault.retry_after)
 
     async def answer(self, request: ChatRequest, reply: Reply) -> None:
         """Answer as asked for: whole or streamed."""

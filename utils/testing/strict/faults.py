@@ -19,6 +19,7 @@ class FaultKind(StrEnum):
     MODEL_NOT_FOUND = "model_not_found"
     SERVER_ERROR = "server_error"
     OVERLOADED = "overloaded"
+    REFUSAL = "refusal"
     GATEWAY_PAGE = "gateway_page"
     EMPTY = "empty"
     BROKEN = "broken"
@@ -37,12 +38,19 @@ class Fault:
     Attributes:
         kind: What goes wrong.
         retry_after: Seconds in the `Retry-After` header of a refusal; no header when absent.
+        rejection: What a refusal says, for the words of servers that the double does not know.
         text: What the client gets before a broken, stalled or failing stream stops.
     """
 
     kind: FaultKind
     retry_after: float | None = None
     text: str = "Half of an"
+    rejection: Rejection | None = None
+
+    @classmethod
+    def refusing(cls, message: str, status: int = 400, code: str | None = None) -> Fault:
+        """A refusal in the words of another server."""
+        return cls(FaultKind.REFUSAL, rejection=Rejection("refusal", message, status, code))
 
 
 _OPENAI = {

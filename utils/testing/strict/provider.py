@@ -135,9 +135,7 @@ class StrictProvider:
         try:
             thought = self.brain(request)
             answer = await thought if inspect.isawaitable(thought) else thought
-            offered = {tool.name for tool in request.tools}
-            if isinstance(answer, Reply) and not {call.name for call in answer.calls} <= offered:
-                raise BrainError(f"The brain called a tool that is not offered; offered: {sorted(offered)}.")
+            _must_be_offered(answer, request)
         except Exception as error:
             self.errors.append(error)
             raise
@@ -172,6 +170,13 @@ def _target(path: str) -> Target | None:
     if path.endswith("/chat/completions"):
         return Target(Api.OPENAI, None, stream=False)
     return None
+
+
+def _must_be_offered(answer: Reply | Fault, request: ChatRequest) -> None:
+    offered = {tool.name for tool in request.tools}
+    called = {call.name for call in answer.calls} if isinstance(answer, Reply) else set()
+    if called - offered:
+        raise BrainError(f"The brain called {sorted(called)}, the request offers {sorted(offered)}.")
 
 
 def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
