@@ -1,4 +1,5 @@
 """`python -m docs.make_configuration`: write docs/configuration.md and .env.example anew from the settings."""
+# ruff: noqa: INP001 - a folder of documents with one script in it is no package
 
 from __future__ import annotations
 
