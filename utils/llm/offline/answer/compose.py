@@ -1,0 +1,109 @@
+"""The answer to a request, out of the results of its calls: one section a part, in the order of the request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utils.llm.offline.answer import phrases
+from utils.llm.offline.answer.blocks import demoted
+from utils.llm.offline.answer.passages import passages_text
+from utils.llm.offline.answer.records import fenced, record_text, shortened
+from utils.llm.offline.answer.tables import items_text
+from utils.llm.offline.arguments import repository_of
+from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.plan import Step
+from utils.llm.offline.similarity import Similarity
+from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
+
+NO_RESULT = "That was interrupted before it returned anything."
+EMPTY = "It returned nothing."
+
+
+def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
+    """The Markdown answer. Parts that could not be asked for are named at the end."""
+    parts = [
+        (_asked(call, steps, index, turn), _body(call, steps, index, turn, similarity))
+        for index, call in enumerate(calls)
+    ]
+    rest = _left_over(steps)
+    if len(parts) == 1:
+        return "\n\n".join([parts[0][1], *rest])
+    sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
+    return "\n\n".join([*sections, *rest])
+
+
+def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
+    """One typed result as Markdown."""
+    match result:
+        case Articles():
+            return passages_text(question, result, similarity)
+        case Items():
+            return items_text(result, context)
+        case Record():
+            return record_text(result)
+        case ToolProblem():
+            return result.message
+
+
+def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity: Similarity) -> str:
+    if call.result is None:
+        return NO_RESULT
+    result = parse_result(call.result)
+    if result is not None:
+        return result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
+    text = call.result.strip()
+    if text.startswith(("{", "[{")):
+        return fenced(shortened(text), "json")
+    return text or EMPTY
+
+
+def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
+    query = call.arguments.get("query") or call.arguments.get("question")
+    return str(query) if query else _asked(call, steps, index, turn)
+
+
+def _asked(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
+    """What a call was made for, in the user's words."""
+    callable_steps = [step for step in steps if step.tool and not step.missing]
+    step = callable_steps[index] if index < len(callable_steps) else None
+    text = step.clause.text if step and step.tool and step.tool.name == call.tool else ""
+    text = " ".join((text or _described(call) or turn.request).split()).rstrip(" .,;:")
+    return text[:1].upper() + text[1:]
+
+
+def _described(call: Call) -> str:
+    request = next(
+        (str(call.arguments[name]) for name in ("request", "query") if call.arguments.get(name)), ""
+    )
+    context = _context(call.arguments)
+    name = call.tool.replace("_", " ")
+    return request or (f"{name} ({context})" if context else name)
+
+
+def _context(arguments: Mapping[str, Any]) -> str:
+    """What a call was limited to, for people: "octocat/hello-world, open"."""
+    named = repository_of(arguments)
+    shown = ["/".join(named)] if named else []
+    taken = (
+        {"owner", "repo", "repository", "limit", "per_page", "page", "query"}
+        if named
+        else {"limit", "per_page", "page"}
+    )
+    for name, value in arguments.items():
+        if name not in taken and isinstance(value, str | int) and not isinstance(value, bool) and value != "":
+            shown.append(str(value) if name in {"state", "status"} else f"{name.replace('_', ' ')} {value}")
+    return ", ".join(shown)
+
+
+def _left_over(steps: Sequence[Step]) -> list[str]:
+    asked = [phrases.question(step.missing) for step in steps if step.tool and step.missing]
+    declined = [step.clause.text.strip(" .?!") for step in steps if step.tool is None and _is_request(step)]
+    refused = [f"I cannot help with “{text}”." for text in declined]
+    return [*refused, *asked[:1]]
+
+
+def _is_request(step: Step) -> bool:
+    from utils.llm.offline.clauses import opens_a_request
+
+    return opens_a_request(step.clause.text)

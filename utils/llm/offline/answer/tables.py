@@ -1,0 +1,105 @@
+"""Rows as a Markdown table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utils.messages.results import Items
+
+CELL = 100
+"""Longest cell in characters; more makes a table unreadable in a terminal."""
+LINKS = ("html_url", "url", "link", "web_url")
+_FIRST = ("number", "id", "run_id", "sha", "tag", "name", "title", "path", "source")
+_TIME = re.compile(r"^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$")
+
+
+def items_text(items: Items, context: str = "") -> str:
+    """A list of things as a table with a line above (how many) and below (remark, address).
+
+    Args:
+        items: The rows.
+        context: What the list was limited to: "octocat/hello-world, open".
+    """
+    where = f" — {context}" if context else ""
+    if not items.items:
+        return _joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
+    head = f"**{_count(items)}**{where}"
+    return _joined(head, table(items.items), items.note or "", _source(items.source))
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table. Columns that are empty everywhere are left out; an address becomes a link."""
+    link = next((name for name in LINKS if any(row.get(name) for row in rows)), None)
+    columns = _columns(rows, link)
+    if not columns:
+        columns, link = ([link] if link else []), None
+    lines = [_line([_heading(name) for name in columns]), _line(["---"] * len(columns))]
+    for row in rows:
+        cells = [cell(row.get(name)) for name in columns]
+        if link and row.get(link):
+            cells[0] = f"[{_label(columns[0], cells[0])}]({row[link]})"
+        lines.append(_line(cells))
+    return "\n".join(lines)
+
+
+def cell(value: object) -> str:
+    """A value as it stands in a table: one line, short, no character that ends a cell."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        text = ", ".join(str(part) for part in value)
+    else:
+        text = moment(str(value))
+    text = " ".join(text.split())
+    text = f"{text[: CELL - 1].rstrip()}…" if len(text) > CELL else text
+    return text.replace("|", "\\|")
+
+
+def moment(text: str) -> str:
+    """An ISO time as people write it: "2026-03-18 12:00"."""
+    match = _TIME.match(text)
+    return f"{match[1]} {match[2]}" if match else text
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], link: str | None) -> list[str]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    filled = [
+        name
+        for name in names
+        if name not in LINKS and any(row.get(name) not in (None, "", []) for row in rows)
+    ]
+    first = [name for name in _FIRST if name in filled]
+    return [*first, *(name for name in filled if name not in first)] if link else filled
+
+
+def _label(column: str, text: str) -> str:
+    return f"#{text}" if column == "number" else text
+
+
+def _heading(name: str) -> str:
+    words = name.replace("_", " ").strip()
+    return "#" if words == "number" else words[:1].upper() + words[1:]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _count(items: Items) -> str:
+    shown = len(items.items)
+    kind = items.kind.removesuffix("s") if shown == 1 and (items.total or 1) == 1 else items.kind
+    if items.total is not None and items.total > shown:
+        return f"{shown} of {items.total} {kind}"
+    return f"{shown} {kind}"
+
+
+def _source(address: str | None) -> str:
+    return f"Source: {address}" if address else ""
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)

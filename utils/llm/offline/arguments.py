@@ -1,0 +1,169 @@
+"""A tool's arguments, filled from a sentence. What is not said is left to the tool's default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from utils.llm.offline import entities
+from utils.llm.offline.choices import choice
+from utils.llm.offline.dates import period
+from utils.llm.offline.search_terms import search_terms
+from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, Parameter, ToolSpec
+
+REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
+OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
+PERSON = frozenset({"author", "creator", "assignee", "committer", "actor", "user"})
+BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"})
+PATH = frozenset({"path", "file", "filename", "file_path"})
+DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
+SINCE = frozenset({"since", "after", "from_date", "created_after", "updated_since", "start"})
+UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
+LABELS = frozenset({"label", "labels"})
+
+
+class Filled(NamedTuple):
+    """Arguments that were found, and the required ones that were not."""
+
+    arguments: dict[str, Any]
+    missing: tuple[str, ...]
+
+
+def fill(
+    tool: ToolSpec,
+    sentence: str,
+    now: datetime,
+    known: Mapping[str, Any] | None = None,
+    verbatim: str | None = None,
+) -> Filled:
+    """Arguments of `tool` for `sentence`.
+
+    Args:
+        tool: The tool to call.
+        sentence: What the user said, with links in words.
+        now: The time that relative dates count from.
+        known: Values from the conversation, for what the sentence does not say.
+        verbatim: The user's own words, for a tool that hands the request on; `sentence` when omitted.
+    """
+    arguments: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        value = _value(parameter, tool, sentence, now)
+        if parameter.name in DELEGATING:
+            value = verbatim or sentence
+        if value is None and known and parameter.name in known:
+            value = known[parameter.name]
+        if value is not None:
+            arguments[parameter.name] = value
+    missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
+    return Filled(arguments, missing)
+
+
+def repository_of(arguments: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Owner and name of the repository that a call's arguments name, however they are written."""
+    name = next((str(arguments[key]) for key in REPOSITORY if arguments.get(key)), None)
+    owner = next((str(arguments[key]) for key in OWNER if arguments.get(key)), None)
+    if name and "/" in name:
+        owner, name = name.split("/", 1)
+    return (owner, name) if owner and name else None
+
+
+def repository_arguments(tool: ToolSpec, named: tuple[str, str] | None) -> dict[str, Any]:
+    """A repository in the form that a tool takes it."""
+    if not named:
+        return {}
+    separate = tool.accepts(*OWNER)
+    given: dict[str, Any] = {}
+    for parameter in tool.parameters:
+        if parameter.name in REPOSITORY:
+            given[parameter.name] = named[1] if separate else "/".join(named)
+        elif parameter.name in OWNER:
+            given[parameter.name] = named[0]
+    return given
+
+
+def _value(parameter: Parameter, tool: ToolSpec, text: str, now: datetime) -> Any:
+    for names, reader in _READERS:
+        if parameter.name in names:
+            return reader(parameter, tool, text, now)
+    if parameter.choices:
+        return choice(text, parameter.choices)
+    if parameter.kind == "boolean":
+        return _flag(parameter, text)
+    if parameter.kind == "integer":
+        return _identifier(parameter, text)
+    if parameter.format in {"date", "date-time"}:
+        return _date(parameter, text, now)
+    if parameter.kind == "string" and parameter.required:
+        return entities.quoted(text)
+    return None
+
+
+def _repository(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | None:
+    found = entities.repository(text)
+    if not found:
+        return None
+    return found[1] if tool.accepts(*OWNER) else "/".join(found)
+
+
+def _branch(parameter: Parameter, _: ToolSpec, text: str, __: datetime) -> str | None:
+    hashed = entities.commit(text) if parameter.name in {"sha", "ref", "revision"} else None
+    if parameter.name == "head" and "from" not in text.lower():
+        return None
+    return hashed or entities.branch(text)
+
+
+def _labels(parameter: Parameter, _: ToolSpec, text: str, __: datetime) -> str | list[str] | None:
+    found = entities.labels(text)
+    if not found:
+        return None
+    return found if parameter.kind == "array" else ",".join(found)
+
+
+def _document(_: Parameter, __: ToolSpec, text: str, ___: datetime) -> str | None:
+    return entities.address(text) or entities.path(text) or entities.quoted(text)
+
+
+def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | None:
+    return search_terms(text, keep_question=tool.answers_questions, repository=tool.accepts(*REPOSITORY))
+
+
+def _flag(parameter: Parameter, text: str) -> bool | None:
+    telling = {"include", "with", "show", "is", "only", "get"}
+    wanted = [word for word in parameter.name.split("_") if word not in telling]
+    said = all(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text, re.IGNORECASE) for word in wanted)
+    return True if wanted and said else None
+
+
+def _identifier(parameter: Parameter, text: str) -> int | None:
+    found = entities.numbers(text)
+    word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
+    named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
+    if parameter.name in {"job_id", "attempt", "comment_id"}:
+        found = []
+    chosen = named or found
+    return chosen[0].value if chosen else None
+
+
+def _date(parameter: Parameter, text: str, now: datetime) -> str | None:
+    span = period(text, now)
+    moment = span.until if parameter.name in UNTIL else span.since
+    if moment is None:
+        return None
+    return moment.date().isoformat() if parameter.format == "date" else moment.isoformat()
+
+
+_Reader = Callable[[Parameter, ToolSpec, str, datetime], Any]
+_READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
+    (REPOSITORY, _repository),
+    (OWNER, lambda _, __, text, ___: entities.owner(text)),
+    (LIMITS, lambda _, __, text, ___: entities.limit(text)),
+    (LABELS, _labels),
+    (PATH, lambda _, __, text, ___: entities.path(text)),
+    (DOCUMENT, _document),
+    (SINCE | UNTIL, lambda parameter, _, text, now: _date(parameter, text, now)),
+    (BRANCH, _branch),
+    (PERSON, lambda _, __, text, ___: entities.person(text)),
+    (FREE_TEXT, _free_text),
+)

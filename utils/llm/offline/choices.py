@@ -1,0 +1,51 @@
+"""A word of a sentence as one of the values that a parameter allows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_MEANS = {
+    "open": ("open", "opened", "unmerged", "unresolved", "pending"),
+    "closed": ("closed", "merged", "resolved", "done", "finished"),
+    "merged": ("merged",),
+    "failure": ("failed", "failing", "failure", "failures", "broken", "red"),
+    "failed": ("failed", "failing", "failure", "broken"),
+    "success": ("successful", "succeeded", "passed", "passing", "green"),
+    "in_progress": ("in progress", "running", "ongoing"),
+    "cancelled": ("cancelled", "canceled", "aborted"),
+    "canceled": ("cancelled", "canceled", "aborted"),
+    "queued": ("queued", "waiting"),
+    "all": ("all", "every", "any state", "open and closed", "both open and closed"),
+    "asc": ("oldest", "ascending"),
+    "desc": ("newest", "descending"),
+}
+_WEAK = frozenset({"all", "any", "none"})
+"""Values whose words say other things as well; they count only when no other value does."""
+
+
+def choice(text: str, allowed: Sequence[str]) -> str | None:
+    """The allowed value that the sentence names, the most telling first; `None` when it names none."""
+    lower = text.lower()
+    if "all" in allowed and re.search(r"\bopen(ed)? (and|or|as well as) closed\b|\bclosed and open\b", lower):
+        return "all"
+    exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
+    for value in (*exact, *(value for value in allowed if value in _WEAK)):
+        if any(_has(lower, word) for word in _words(value)):
+            return value
+    return None
+
+
+def _words(value: str) -> tuple[str, ...]:
+    return _MEANS.get(value.lower(), (value.lower().replace("_", " "),))
+
+
+def _has(text: str, word: str) -> bool:
+    return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", text) is not None
+
+
+STATE_WORDS = re.compile(
+    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])",
+    re.IGNORECASE,
+)
+"""Words that a follow-up may put in place of each other ("and the closed ones?")."""

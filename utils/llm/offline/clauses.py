@@ -1,0 +1,106 @@
+"""A request cut into the independent things that it asks for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+LONGEST_SPLIT = 600
+"""Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
+_OPENER = (
+    r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
+    r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
+    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate)\b"
+)
+_SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
+_JOINT = re.compile(
+    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+)?|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,\s+(?={_OPENER})",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but)\b[\s,]*)+", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"\b(it|they|them|this|that|these|those)\b", re.IGNORECASE)
+_HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
+_STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
+_VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
+
+
+class Clause(NamedTuple):
+    """One wish: the words to understand it by, and the user's own words with their place in the request."""
+
+    text: str
+    start: int
+    end: int
+
+
+def opens_a_request(text: str) -> bool:
+    """Whether a text begins as a command or a question does."""
+    return bool(_STARTS.match(text))
+
+
+def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
+    """The clauses of a request, in order. `nouns` are what the bound tools are about: "issues", "commits"."""
+    if len(request) > LONGEST_SPLIT or "```" in request:
+        return [Clause(request.strip(), 0, len(request))]
+    masked = _HIDDEN.sub(lambda match: "x" * len(match[0]), request)
+    clauses = [
+        part
+        for start, end in _cuts(masked, _SENTENCE, 0, len(masked))
+        for piece in _joints(masked, start, end)
+        for part in _coordinated(request, *piece, nouns)
+    ]
+    return [clause for clause in clauses if re.search(r"\w", clause.text)]
+
+
+def _cuts(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    for match in pattern.finditer(text, start, end):
+        spans.append((start, match.start()))
+        start = match.end()
+    return [*spans, (start, end)]
+
+
+def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Cuts at "and show …", unless the right side speaks of the left ("how it works and why it fails")."""
+    spans: list[tuple[int, int]] = []
+    for left, right in _cuts(text, _JOINT, start, end):
+        if spans and _REFERS_BACK.search(text[left:right]):
+            spans[-1] = (spans[-1][0], right)
+        elif not spans and not _STARTS.match(_LEAD.sub("", text[left:right])) and right < end:
+            spans.append((left, right))
+        else:
+            spans.append((left, right))
+    return spans
+
+
+def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> list[Clause]:
+    """Two nouns under one verb ("list the issues and the commits of …") as two clauses."""
+    text = request[start:end]
+    whole = [_clause(request, start, end)]
+    joint = re.search(r"\s*,?\s+(?:and|as well as|plus)\s+", text)
+    if not joint or _STARTS.match(text[joint.end() :]):
+        return whole
+    left, right = text[: joint.start()], text[joint.end() :]
+    first, second = _noun(left, nouns), _noun(right, nouns)
+    if not first or not second or first == second:
+        return whole
+    verb = _VERB.match(_LEAD.sub("", left))
+    second_clause = _clause(request, start + joint.end(), end)
+    return [
+        _clause(request, start, start + joint.start()),
+        second_clause._replace(text=f"{verb[1]} {second_clause.text}" if verb else second_clause.text),
+    ]
+
+
+def _noun(text: str, nouns: Sequence[str]) -> str | None:
+    from utils.llm.offline.words import spelled_out
+
+    lower = spelled_out(text).lower()
+    return next((noun for noun in nouns if re.search(rf"\b{re.escape(noun)}\b", lower)), None)
+
+
+def _clause(request: str, start: int, end: int) -> Clause:
+    text = request[start:end]
+    lead = _LEAD.match(text)
+    stripped = text[lead.end() :] if lead and lead.end() < len(text) else text
+    return Clause(stripped.strip(" ,;\n"), start, end)

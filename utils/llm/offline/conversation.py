@@ -1,0 +1,70 @@
+"""A list of messages as turns: what was asked, what was called with which result, what was answered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from utils.messages.text import message_text
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call and what came of it; `result` is `None` while it is open."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    result: str | None = None
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class Turn:
+    """One request of the user with all that followed."""
+
+    request: str
+    calls: list[Call] = field(default_factory=list)
+    rounds: int = 0
+    answer: str = ""
+
+
+def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
+    """The conversation's turns, oldest first. System messages and summaries before the first request are not turns."""
+    results = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+    found: list[Turn] = []
+    for message in messages:
+        if isinstance(message, HumanMessage):
+            found.append(Turn(message_text(message)))
+        elif isinstance(message, AIMessage) and found:
+            _add(found[-1], message, results)
+    return found
+
+
+def waits_for_answer(messages: Sequence[BaseMessage]) -> bool:
+    """Whether the last message is a tool's result, which the model has to answer from."""
+    return bool(messages) and isinstance(messages[-1], ToolMessage)
+
+
+def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
+    """Every tool-call id that the history uses."""
+    return frozenset(
+        str(call["id"])
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    )
+
+
+def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage]) -> None:
+    for call in message.tool_calls:
+        result = results.get(call["id"] or "")
+        text = message_text(result) if result is not None else None
+        failed = result is not None and result.status == "error"
+        turn.calls.append(Call(call["name"], call["args"], text, failed))
+    if message.tool_calls:
+        turn.rounds += 1
+    else:
+        turn.answer = message_text(message)

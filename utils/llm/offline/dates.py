@@ -1,0 +1,97 @@
+"""Dates in a sentence: ISO dates and the usual words ("since last week", "in the last 3 days")."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+_ISO = r"(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?)"
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july"),
+    *("august", "september", "october", "november", "december"),
+)
+_UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
+_BEFORE = re.compile(rf"\b(?:before|until|till|up to)\s+{_ISO}", re.IGNORECASE)
+_SINCE = re.compile(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}", re.IGNORECASE)
+_SPAN = re.compile(
+    r"\b(?:last|past|previous|recent)\s+(\d+|two|three|few|couple of)?\s*(hour|day|week|month|year)s?\b"
+    r"|\b(\d+|a|one|two|three)\s+(hour|day|week|month|year)s?\s+ago\b",
+    re.IGNORECASE,
+)
+_THIS = re.compile(r"\b(today|yesterday|this (?:week|month|year))\b", re.IGNORECASE)
+_DAY = re.compile(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\b(?:since|in|from|after)\s+({'|'.join(_MONTHS)})\b(?:\s+(\d{{4}}))?", re.IGNORECASE)
+_NUMBERS = {"a": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3}
+
+
+class Period(NamedTuple):
+    """A time from which and a time up to which; either may be open."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def period(text: str, now: datetime) -> Period:
+    """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
+    until = _iso(_BEFORE.search(text))
+    rest = _BEFORE.sub(" ", text)
+    since = _iso(_SINCE.search(rest)) or _span(rest, now) or _this(rest, now) or _day(rest, now)
+    return Period(since or _month(rest, now), until)
+
+
+def _iso(match: re.Match[str] | None) -> datetime | None:
+    if not match:
+        return None
+    try:
+        value = datetime.fromisoformat(match[1].replace(" ", "T"))
+    except ValueError:
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def _span(text: str, now: datetime) -> datetime | None:
+    match = _SPAN.search(text)
+    if not match:
+        return None
+    count, unit = (match[1] or "1", match[2]) if match[2] else (match[3], match[4])
+    number = int(count) if count.isdigit() else _NUMBERS[count.lower()]
+    moment = now - timedelta(days=number * _UNIT_DAYS[unit.lower()])
+    return moment if unit.lower() == "hour" else _midnight(moment)
+
+
+def _this(text: str, now: datetime) -> datetime | None:
+    match = _THIS.search(text)
+    if not match:
+        return None
+    day = _midnight(now)
+    starts = {
+        "today": day,
+        "yesterday": day - timedelta(days=1),
+        "this week": day - timedelta(days=day.weekday()),
+        "this month": day.replace(day=1),
+        "this year": day.replace(month=1, day=1),
+    }
+    return starts[match[1].lower()]
+
+
+def _day(text: str, now: datetime) -> datetime | None:
+    match = _DAY.search(text)
+    if not match:
+        return None
+    back = (now.weekday() - _DAYS.index(match[1].lower())) % 7 or 7
+    return _midnight(now) - timedelta(days=back)
+
+
+def _month(text: str, now: datetime) -> datetime | None:
+    match = _MONTH.search(text)
+    if not match:
+        return None
+    month = _MONTHS.index(match[1].lower()) + 1
+    year = int(match[2]) if match[2] else now.year - (month > now.month)
+    return _midnight(now).replace(year=year, month=month, day=1)
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)

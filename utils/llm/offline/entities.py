@@ -1,0 +1,197 @@
+"""What a sentence names: repositories, numbers, branches, files, people, labels, quoted words.
+
+Each reader takes a sentence and gives what it finds or nothing; it never guesses.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_EXTENSIONS = (
+    "md|rst|txt|py|pyi|js|jsx|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|toml|yaml|yml|json|ini|cfg|conf|env|"
+    "lock|html|css|xml|csv|tf|proto|gradle|ipynb|pdf|tpl|mod|sum"
+)
+_BARE_FILES = "Dockerfile|Makefile|LICENSE|README|CHANGELOG|CODEOWNERS|Jenkinsfile|Procfile|Gemfile"
+_NOT_REPOSITORIES_TEXT = """and/or either/or yes/no input/output i/o client/server read/write tcp/ip ci/cd n/a on/off true/false
+    request/response start/stop"""
+_NOT_REPOSITORIES = frozenset(_NOT_REPOSITORIES_TEXT.split())
+_SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
+_REPO_OF = re.compile(
+    r"\b(?:repo|repository|project)\s+([\w.-]*\w)\s+(?:of|by|from|owned by)\s+(?:the\s+)?@?([\w-]+)",
+    re.IGNORECASE,
+)
+_PATH = re.compile(
+    rf"(?<![\w/.:@-])((?:[\w.@-]+/)*[\w.@-]*\.(?:{_EXTENSIONS})|(?:[\w.@-]+/)*(?:{_BARE_FILES})|(?:[\w.@-]+/){{2,}}[\w.@-]*)"
+    r"(?![\w/-])"
+)
+_ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
+_NUMBER = re.compile(
+    r"(?:\b(pull requests?|pull|prs?|issues?|tickets?|workflow runs?|runs?|jobs?|builds?|number|no\.?|id)\s*)?"
+    r"(?<![\w./-])(#)?(\d+)(?![\w/-]|\.\d)",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(
+    r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list)"
+    r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent)\b",
+    re.IGNORECASE,
+)
+_DURATION = re.compile(
+    r"\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*", re.IGNORECASE
+)
+_BRANCH_WORD = r"(main|master|develop|development|dev|trunk|staging|production|release[-/][\w./-]*\w|feature/[\w./-]*\w|v?\d+\.\d[\w.]*|gh-pages|next)"
+_BRANCH = (
+    re.compile(r"\b(?:branch|ref)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)", re.IGNORECASE),
+    re.compile(r"\b([\w./-]*\w)\s+branch\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:on|against|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])", re.IGNORECASE),
+)
+_NO_BRANCH_TEXT = "the a an this that which what default each every any main's of on new same"
+_NO_BRANCH = frozenset(_NO_BRANCH_TEXT.split())
+_SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
+_PERSON = (
+    re.compile(r"(?<![\w.])@([A-Za-z0-9][\w-]*)"),
+    re.compile(
+        r"\b(?:by|author(?:ed by)?|assigned to|from user|user|opened by)\s+(?!the\b|a\b|an\b|user\b|date\b|name\b)([A-Za-z0-9][\w-]*)(?![\w/])",
+        re.IGNORECASE,
+    ),
+)
+_OWNER = (
+    re.compile(
+        r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!have\b|has\b|own\b|of\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:does|do|did|has|have|is)\s+(?:the\s+)?@?([A-Za-z0-9][\w-]*)(?:\s+(?:org|organi[sz]ation|user|account|team))?\s+(?:have|own|maintain|publish|host|got)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?<![\w/])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:public\s+)?(?:repos|repositories|projects)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:repos|repositories|projects)\s+(?:of|by|from|owned by|belonging to|under|for|in|at)\s+(?:the\s+)?(?:github\s+)?(?:user\s+|org(?:ani[sz]ation)?\s+)?@?([A-Za-z0-9][\w-]*)(?![\w/])",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\bthe\s+([A-Za-z0-9][\w-]*)\s+(?:org|organi[sz]ation)\b", re.IGNORECASE),
+)
+_NO_OWNER_TEXT = "the this that you they we i it github user org organisation organization my your his her which what"
+_NO_OWNER = frozenset(_NO_OWNER_TEXT.split())
+_LABEL = (
+    re.compile(
+        r"\b(?:labell?ed|tagged|labels?)\s+(?:as\s+|with\s+|is\s+)?(?:[\"'`]([^\"'`]+)[\"'`]|(?!of\b|in\b|on\b|for\b)([\w:/-]*\w))",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?:with\s+the|the)\s+[\"'`]?([\w:-]+)[\"'`]?\s+label\b", re.IGNORECASE),
+)
+
+
+class Number(NamedTuple):
+    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
+
+    value: int
+    noun: str
+
+
+def repository(text: str) -> tuple[str, str] | None:
+    """Owner and name of the first repository that a sentence names."""
+    for match in _SLASHED.finditer(text):
+        if match[0].lower() not in _NOT_REPOSITORIES and not _is_path(text, match):
+            return match[1], match[2]
+    named = _REPO_OF.search(text)
+    return (named[2], named[1]) if named else None
+
+
+def _is_path(text: str, match: re.Match[str]) -> bool:
+    extension = match[2].rsplit(".", 1)[-1].lower() if "." in match[2] else ""
+    if extension not in _EXTENSIONS.split("|") and match[2] not in _BARE_FILES.split("|"):
+        return match[2].endswith(".")
+    before = text[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
+    return not (extension in {"js", "go", "rs"} and before in {"of", "for", "repo", "repository"})
+
+
+def repository_text(text: str) -> str | None:
+    """The words of the sentence that name the repository as owner/name."""
+    found = repository(text)
+    whole = f"{found[0]}/{found[1]}" if found else ""
+    return whole if whole and whole in text else None
+
+
+def path(text: str) -> str | None:
+    """The first file or folder that a sentence names."""
+    named = repository(text)
+    for match in _PATH.finditer(_ADDRESS.sub(" ", text)):
+        if match[1] != "/".join(named or ()):
+            return match[1]
+    return None
+
+
+def address(text: str) -> str | None:
+    """The first web address."""
+    match = _ADDRESS.search(text)
+    return match[0] if match else None
+
+
+def quoted(text: str) -> str | None:
+    """The first words in quotation marks or backticks."""
+    match = _QUOTED.search(text)
+    return next((group for group in match.groups() if group), None) if match else None
+
+
+def numbers(text: str) -> list[Number]:
+    """Numbers that name things: not counts ("last 5"), durations or dates."""
+    rest = _DURATION.sub(" ", _LIMIT.sub(" ", _ADDRESS.sub(" ", text)))
+    return [Number(int(match[3]), (match[1] or "").lower()) for match in _NUMBER.finditer(rest)]
+
+
+def limit(text: str) -> int | None:
+    """How many are wanted: 5 in "the last 5 commits"."""
+    match = _LIMIT.search(text)
+    return int(match[1] or match[2]) if match else None
+
+
+def branch(text: str) -> str | None:
+    """The branch or version that a sentence names."""
+    for pattern in _BRANCH:
+        for match in pattern.finditer(text):
+            if match[1].lower() not in _NO_BRANCH:
+                return match[1]
+    return None
+
+
+def commit(text: str) -> str | None:
+    """A commit's hash."""
+    match = _SHA.search(text)
+    return match[1] if match else None
+
+
+def person(text: str) -> str | None:
+    """Whose work is asked for: "by mona", "@mona"."""
+    return next((match[1] for pattern in _PERSON if (match := pattern.search(text))), None)
+
+
+def owner(text: str) -> str | None:
+    """A user or organisation: from owner/name, else from the words around it."""
+    named = repository(text)
+    if named:
+        return named[0]
+    for pattern in _OWNER:
+        for match in pattern.finditer(text):
+            if match[1].lower() not in _NO_OWNER:
+                return match[1]
+    return None
+
+
+def labels(text: str) -> list[str]:
+    """Names of labels."""
+    found = [
+        next(group for group in match.groups() if group)
+        for pattern in _LABEL
+        for match in pattern.finditer(text)
+    ]
+    return [label for label in dict.fromkeys(found) if label.lower() not in {"the", "a", "with"}]

@@ -1,0 +1,135 @@
+"""Messages that only make sense after the one before: "and the closed ones?", "what about …?", "the second one"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utils.llm.offline import entities
+from utils.llm.offline.arguments import repository_arguments, repository_of
+from utils.llm.offline.choices import STATE_WORDS
+from utils.llm.offline.conversation import Call
+from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.words import STOPWORDS, words
+from utils.messages.results import Items, parse_result
+
+LONGEST = 12
+"""Words of a follow-up at most: longer ones stand for themselves."""
+_OPENING = re.compile(
+    r"^\s*(?:(?:and|but|or|so|ok|okay|now)\b[\s,]*)*(?:(?:what|how)\s+about|(?:the\s+)?same\s+(?:thing\s+)?(?:for|with|but|in|on)|"
+    r"only|just|also|and|or|instead|more\b)[\s,]*(?:the\s+same\s+(?:for|with)\s+)?(?:for\s+)?",
+    re.IGNORECASE,
+)
+_ANAPHORA = re.compile(
+    r"\b(ones?|it|its|that|those|these|them|they|their|there|same|former|latter)\b", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(it|its|that|those|these|them|they|their|this)\b", re.IGNORECASE)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL = re.compile(
+    rf"\bthe\s+({'|'.join(_ORDINALS)}|last|newest|latest|oldest|\d+(?:st|nd|rd|th))\s*(?:one|entry|item|row|result|of (?:them|these|those))?\s*[?.!]*$",
+    re.IGNORECASE,
+)
+
+
+def follows_up(text: str) -> bool:
+    """Whether a message leans on the one before."""
+    listed = words(text)
+    if not listed or len(listed) > LONGEST:
+        return False
+    if _OPENING.match(text) or _ANAPHORA.search(text) or _ORDINAL.search(text):
+        return True
+    return is_bare(text)
+
+
+def is_bare(text: str) -> bool:
+    """Whether a message is a value and nothing else: a repository, a number, a state, a name."""
+    rest = text.replace(entities.repository_text(text) or "\0", " ")
+    rest = STATE_WORDS.sub(" ", re.sub(r"#?\d+", " ", rest))
+    left = [
+        word for word in words(rest) if word not in STOPWORDS and word not in {"repo", "repository", "number"}
+    ]
+    return not left or (len(words(text)) == 1)
+
+
+def without_opening(text: str) -> str:
+    """A follow-up without "and", "what about" and the like."""
+    return _OPENING.sub("", text).strip(" ,") or text
+
+
+def picked_row(text: str, call: Call) -> dict[str, Any] | None:
+    """The row of the last result that a message points at: "the second one", "#28"."""
+    result = parse_result(call.result or "")
+    if not isinstance(result, Items) or not result.items:
+        return None
+    match = _ORDINAL.search(text)
+    if match:
+        return _at(result.items, match[1].lower())
+    wanted = {number.value for number in entities.numbers(text)}
+    return next((row for row in result.items if row.get("number") in wanted or row.get("id") in wanted), None)
+
+
+def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
+    if word in {"newest", "latest"}:
+        return rows[0]
+    if word in {"last", "oldest"}:
+        return rows[-1]
+    index = _ORDINALS.index(word) if word in _ORDINALS else int(re.sub(r"\D", "", word)) - 1
+    return rows[index] if 0 <= index < len(rows) else None
+
+
+def detail_call(
+    row: Mapping[str, Any], call: Call, tools: Sequence[ToolSpec]
+) -> tuple[ToolSpec, dict[str, Any]] | None:
+    """The tool that shows one row of a list in full, with its arguments; `None` where no tool takes what the row has."""
+    listed = next((tool.noun for tool in tools if tool.name == call.tool), call.tool)
+    fitting = [
+        (tool, arguments) for tool in tools if (arguments := _row_arguments(tool, row, call)) is not None
+    ]
+    same = [pair for pair in fitting if pair[0].noun and pair[0].noun.rstrip("s") == listed.rstrip("s")]
+    named = [
+        pair
+        for pair in fitting
+        if any(p.is_identifier and p.name in row for p in pair[0].parameters if p.required)
+    ]
+    exact = [pair for pair in named if not any(p.name == "number" for p in pair[0].parameters)]
+    return next(iter(same or exact), None)
+
+
+def _row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
+    needed = [p for p in tool.parameters if p.required]
+    if not any(p.is_identifier for p in needed):
+        return None
+    known: dict[str, Any] = {**repository_arguments(tool, repository_of(call.arguments))}
+    for parameter in needed:
+        value = row.get(parameter.name)
+        if value is None and parameter.is_identifier:
+            value = row.get("number", row.get("id"))
+        if value is not None:
+            known[parameter.name] = value
+    return known if all(p.name in known for p in needed) else None
+
+
+def rewritten(previous: str, text: str) -> str | None:
+    """The previous request with the follow-up's repository or state in place of its own; `None` when that is not safe."""
+    rest, changed = without_opening(text), previous
+    new, old = entities.repository_text(rest), entities.repository_text(previous)
+    if new:
+        if not old:
+            return None
+        changed, rest = changed.replace(old, new), rest.replace(new, " ")
+    states, before = STATE_WORDS.findall(rest), STATE_WORDS.findall(changed)
+    if len(states) == 1 and len(before) == 1:
+        changed, rest = STATE_WORDS.sub(states[0], changed), STATE_WORDS.sub(" ", rest)
+    leftover = [
+        w
+        for w in words(rest)
+        if w not in STOPWORDS and w not in {"ones", "same", "repository", "repo", "them"}
+    ]
+    return changed if changed != previous and not leftover else None
+
+
+def joined_question(previous: str, text: str) -> str:
+    """A question that stands for itself: after the previous one when it refers to it, alone otherwise."""
+    topic = without_opening(text)
+    return f"{previous} {topic}" if _PRONOUN.search(topic) else topic

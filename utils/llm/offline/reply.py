@@ -1,0 +1,122 @@
+"""What the model does next: call tools, or say something."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from utils.llm.offline.answer import phrases
+from utils.llm.offline.answer.compose import compose
+from utils.llm.offline.chain import second_calls
+from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.plan import Planner, Step
+from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.smalltalk import small_talk, without_prelude
+from utils.llm.offline.tools import ToolSpec
+
+ROUNDS = 2
+"""Rounds of tool calls for one request at most: a list, and what one of its rows holds."""
+CHUNK_WORDS = 4
+"""Words of a streamed chunk."""
+_IDS = uuid.UUID("6f9d2c5e-0f0b-5c57-9d39-3c0a9f3b8e11")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call to make, with an id that the conversation has not used."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Text, or calls. Never both."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+def reply(
+    messages: Sequence[BaseMessage], tools: Sequence[ToolSpec], similarity: Similarity, now: datetime
+) -> Reply:
+    """Decide from the conversation alone. The same conversation gets the same reply."""
+    listed = turns(messages)
+    if not listed:
+        return Reply(phrases.abilities(tools))
+    steps = Planner(tools, similarity, now).plan(listed)
+    turn = listed[-1]
+    used = call_ids(messages)
+    if waits_for_answer(messages):
+        return _answered(turn, steps, tools, similarity, used)
+    callable_steps = [step for step in steps if step.tool and not step.missing]
+    if callable_steps:
+        wanted = [(step.tool.name, step.arguments or {}) for step in callable_steps if step.tool]
+        return Reply(calls=_calls(wanted, used))
+    return Reply(_spoken(turn, steps, tools))
+
+
+def _answered(
+    turn: Turn,
+    steps: Sequence[Step],
+    tools: Sequence[ToolSpec],
+    similarity: Similarity,
+    used: Collection[str],
+) -> Reply:
+    more = second_calls(turn, steps) if turn.rounds < ROUNDS else []
+    if more:
+        return Reply(calls=_calls(more, used))
+    final = [call for call in turn.calls if not any(call is first for first in _replaced(turn, steps))]
+    return Reply(compose(turn, steps, final, similarity))
+
+
+def _replaced(turn: Turn, steps: Sequence[Step]) -> list[Any]:
+    """First-round calls whose rows only served to find what a second-round call shows."""
+    if turn.rounds < ROUNDS:
+        return []
+    served = {step.tool.name for step in steps if step.tool and step.then}
+    return [call for call in turn.calls if call.tool in served]
+
+
+def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> str:
+    kind = small_talk(without_prelude(turn.request)) or small_talk(turn.request)
+    if kind:
+        return phrases.talk(kind, tools)
+    asking = next((step for step in steps if step.tool and step.missing), None)
+    if asking:
+        return phrases.question(asking.missing)
+    return phrases.outside(tools)
+
+
+def _calls(wanted: Sequence[tuple[str, Mapping[str, Any]]], used: Collection[str]) -> tuple[ToolCall, ...]:
+    made: dict[str, ToolCall] = {}
+    for name, arguments in wanted:
+        text = json.dumps([name, arguments], sort_keys=True, default=str)
+        if any(call.name == name and call.arguments == arguments for call in made.values()):
+            continue
+        identifier = _fresh(text, {*used, *made})
+        made[identifier] = ToolCall(identifier, name, arguments)
+    return tuple(made.values())
+
+
+def _fresh(text: str, used: Collection[str]) -> str:
+    """An id made of what is called and how many calls came before: the same on every run, new in this history."""
+    count = len(used)
+    while (identifier := f"call_{uuid.uuid5(_IDS, f'{count}:{text}').hex[:24]}") in used:
+        count += 1
+    return identifier
+
+
+def pieces(text: str) -> Iterator[str]:
+    """A text in small pieces for streaming; joined they are the text."""
+    found = re.findall(r"\s*\S+\s*", text)
+    for start in range(0, len(found), CHUNK_WORDS):
+        yield "".join(found[start : start + CHUNK_WORDS])

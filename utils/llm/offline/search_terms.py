@@ -1,0 +1,61 @@
+"""What to look for, out of a sentence that asks to look for it."""
+
+from __future__ import annotations
+
+import re
+
+from utils.llm.offline import entities
+from utils.llm.offline.words import STOPWORDS, words
+
+_COMMAND = re.compile(
+    r"^\s*(?:please\s+|can you\s+|could you\s+|i want to\s+)*"
+    r"(?:search|find|look|grep|scan|query|locate|get|show|list|give|tell)\b.*?"
+    r"\b(?:for|about|on|matching|containing|mentioning|mentions?|named|called|uses? of|usages? of|with the topic|related to)\s+(?P<terms>.+)$",
+    re.IGNORECASE,
+)
+_BARE_COMMAND = re.compile(
+    r"^\s*(?:please\s+)?(?:search|find|look up|look for|grep|locate)\s+(?:me\s+)?(?:all\s+|some\s+|any\s+|the\s+)?(?P<terms>.+)$",
+    re.IGNORECASE,
+)
+_DEFINED = re.compile(
+    r"\bwhere\s+(?:is|are|do we|does)\s+(?P<terms>.+?)\s+(?:defined|implemented|used|declared|set|called)\b",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"^(?:the\s+)?(?:words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?",
+    re.IGNORECASE,
+)
+
+
+def search_terms(text: str, *, keep_question: bool, repository: bool) -> str | None:
+    """The words to search for; `None` when nothing but the command is left.
+
+    Args:
+        text: What the user said.
+        keep_question: The tool understands questions, so a question stays whole.
+        repository: The tool takes the repository as an argument, so that its name is no search term.
+    """
+    in_quotes = entities.quoted(text)
+    if in_quotes and not keep_question:
+        return in_quotes
+    terms = _terms(text, keep_question)
+    named = entities.repository_text(terms) if repository else None
+    if named:
+        terms = re.sub(
+            rf"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?{re.escape(named)}",
+            " ",
+            terms,
+        )
+    terms = " ".join(terms.split()).strip(" ,;") if keep_question else " ".join(terms.split()).strip(" ,.;?!")
+    return terms if [word for word in words(terms) if word not in STOPWORDS] else None
+
+
+def _terms(text: str, keep_question: bool) -> str:
+    patterns = (_COMMAND,) if keep_question else (_DEFINED, _COMMAND, _BARE_COMMAND)
+    for pattern in patterns:
+        match = pattern.search(text)
+        if match and (
+            not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
+        ):
+            return _FILLER.sub("", match["terms"]).strip(" ?.!") or match["terms"]
+    return text

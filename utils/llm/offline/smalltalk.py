@@ -1,0 +1,61 @@
+"""Greetings, thanks and questions about the assistant itself."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+
+class Talk(Enum):
+    """What kind of small talk a message is."""
+
+    GREETING = "greeting"
+    THANKS = "thanks"
+    BYE = "bye"
+    HELP = "help"
+
+
+_ADDRESSEE = r"(?:\s+(?:there|you|all|everyone|again|team|bot|assistant|friend|folks))*"
+_TABLE = (
+    (
+        Talk.THANKS,
+        r"(?:(?:great|ok|okay|perfect|nice|cool|super|awesome|good|excellent|wonderful)\b[\s,!.]*)*(?:thanks?(?:\s+you)?|thx|ty|cheers|many thanks|much appreciated)\b(?:\s+(?:a lot|so much|very much|again|a bunch|a million|for\s+\w+(?:\s+\w+){0,3}|you))*",
+    ),
+    (
+        Talk.THANKS,
+        r"(?:great|perfect|nice|cool|awesome|excellent|well done|good job|ok|okay|got it|that helps?|wonderful)(?:\s+(?:work|job|one))?",
+    ),
+    (
+        Talk.GREETING,
+        rf"(?:hello|hi|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)|yo|moin|hallo){_ADDRESSEE}(?:[\s,!.]*how are you(?: doing)?(?: today)?)?",
+    ),
+    (Talk.GREETING, r"how are you(?: doing)?(?: today)?|what'?s up|how is it going"),
+    (
+        Talk.BYE,
+        r"(?:bye|goodbye|bye bye|see you|see ya|good night|ciao|farewell)(?:\s+(?:later|soon|tomorrow|then|now))*",
+    ),
+    (
+        Talk.HELP,
+        r"help(?:\s+me)?|(?:so\s+)?what (?:can|do|could) you (?:do|help|offer|know how to do)(?:\s.*)?|what are you able to do|how can you help(?: me)?|how do (?:i|you) use (?:you|this)|what are your (?:skills|abilities|capabilities|tools|features)|(?:list|show)(?: me)? your (?:skills|tools|abilities|capabilities)",
+    ),
+    (
+        Talk.HELP,
+        r"(?:who|what) are you\b.*|are you (?:a (?:bot|robot|human|person|model)|an? ai|real|human)|what(?:'s| is) your name|what tools do you have|what (?:kind|sort)s? of (?:questions|things) can .*",
+    ),
+)
+_PATTERNS = tuple((talk, re.compile(rf"^\W*(?:{pattern})\W*$", re.IGNORECASE)) for talk, pattern in _TABLE)
+_PRELUDE = re.compile(
+    r"^\s*(?:(?:thanks?(?: you)?(?: a lot| so much| very much)?|thx|cheers|hello|hi|hey|good (?:morning|afternoon|evening)|great|perfect|ok|okay|nice|cool)"
+    r"(?:\s+(?:there|team|again))?\s*[,!.;-]+\s*)+(?=\w)",
+    re.IGNORECASE,
+)
+
+
+def small_talk(text: str) -> Talk | None:
+    """The kind of small talk that the whole text is; `None` for anything else."""
+    return next((talk for talk, pattern in _PATTERNS if pattern.match(text)), None)
+
+
+def without_prelude(text: str) -> str:
+    """A request without the greeting or thanks before it."""
+    return _PRELUDE.sub("", text)

@@ -1,0 +1,146 @@
+"""The bound tools as the router sees them, and the form in which they travel with a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
+"""Names of a parameter that takes a request in the user's own words, for another agent."""
+FREE_TEXT = frozenset(
+    {"query", "q", "question", "text", "keywords", "search", "search_query", "topic", "pattern"}
+)
+"""Names of a parameter that takes words to look for."""
+LIMITS = frozenset(
+    {"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "page", "max_items"}
+)
+_QUESTION = re.compile(
+    r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument of a tool, from its JSON schema."""
+
+    name: str
+    kind: str
+    required: bool
+    description: str = ""
+    choices: tuple[str, ...] = ()
+    format: str = ""
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it names one thing by its number."""
+        return self.kind == "integer" and self.name not in LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool: its name, what it is for, requests that it answers, and its arguments."""
+
+    name: str
+    description: str
+    examples: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def text_parameter(self) -> Parameter | None:
+        """The parameter that takes free text, where there is one."""
+        return next(
+            (p for p in self.parameters if p.name in DELEGATING | FREE_TEXT and p.kind == "string"), None
+        )
+
+    @property
+    def delegates(self) -> bool:
+        """Whether the tool hands the request to another agent."""
+        return any(p.name in DELEGATING and p.required for p in self.parameters)
+
+    @property
+    def answers_questions(self) -> bool:
+        """Whether questions in free form belong here: free text is all it needs and most examples are questions."""
+        needed = [p for p in self.parameters if p.required]
+        if len(needed) != 1 or needed[0] != self.text_parameter or not self.examples:
+            return False
+        asked = sum(bool(_QUESTION.match(example)) for example in self.examples)
+        return asked * 2 >= len(self.examples)
+
+    @property
+    def noun(self) -> str:
+        """What the tool is about, from its name: "pull requests" for `list_pull_requests`."""
+        return " ".join(self.name.split("_")[1:])
+
+    def accepts(self, *names: str) -> bool:
+        """Whether it has a parameter of one of these names."""
+        return any(p.name in names for p in self.parameters)
+
+    @property
+    def fillable(self) -> bool:
+        """Whether its required arguments can come from a sentence: objects and lists of objects cannot."""
+        return all(p.kind != "object" for p in self.parameters if p.required)
+
+
+def payload(tool: Any) -> dict[str, Any]:
+    """A tool as plain JSON that keeps its examples, which the OpenAI form has no place for."""
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    converted = dict(convert_to_openai_tool(tool))
+    metadata = (
+        getattr(tool, "metadata", None) or (tool.get("metadata") if isinstance(tool, dict) else None) or {}
+    )
+    converted["examples"] = _examples(metadata)
+    return converted
+
+
+def specs(payloads: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
+    """The tools of a call, those left out whose arguments a sentence cannot give."""
+    found = [_spec(value) for value in payloads if isinstance(value.get("function"), Mapping)]
+    return [spec for spec in found if spec.fillable]
+
+
+def _examples(metadata: Mapping[str, Any]) -> list[str]:
+    listed = [*metadata.get("examples", ()), *metadata.get("skills", ())]
+    return [text for item in listed for text in _texts(item)]
+
+
+def _texts(item: Any) -> list[str]:
+    if isinstance(item, str):
+        return [item]
+    examples = item.get("examples", ()) if isinstance(item, Mapping) else getattr(item, "examples", ())
+    return [str(example) for example in examples]
+
+
+def _spec(value: Mapping[str, Any]) -> ToolSpec:
+    function = value["function"]
+    schema = function.get("parameters") or {}
+    required = set(schema.get("required", ()))
+    definitions = schema.get("$defs", {})
+    parameters = tuple(
+        _parameter(name, field, name in required, definitions)
+        for name, field in schema.get("properties", {}).items()
+    )
+    examples = tuple(value.get("examples", ()))
+    return ToolSpec(function["name"], function.get("description", ""), examples, parameters)
+
+
+def _parameter(
+    name: str, field: Mapping[str, Any], required: bool, definitions: Mapping[str, Any]
+) -> Parameter:
+    shape = dict(field)
+    for option in (*field.get("anyOf", ()), *field.get("allOf", ())):
+        if option.get("type") != "null":
+            shape |= option
+    reference = shape.get("$ref", "").rsplit("/", 1)[-1]
+    shape = dict(definitions.get(reference, {})) | shape
+    choices = tuple(str(choice) for choice in shape.get("enum", ()) if choice is not None)
+    kind = str(shape.get("type", "string"))
+    if kind == "array":
+        items = shape.get("items", {})
+        choices = choices or tuple(str(choice) for choice in items.get("enum", ()))
+        kind = "object" if items.get("type") == "object" or "$ref" in items else "array"
+    return Parameter(
+        name, kind, required, str(field.get("description", "")), choices, str(shape.get("format", ""))
+    )

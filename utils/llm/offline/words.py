@@ -1,0 +1,61 @@
+"""Words of a text in a form that two texts can be compared by."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_WORD = re.compile(r"[a-z0-9][a-z0-9_.\-]*[a-z0-9]|[a-z0-9]")
+_SHORT_FORMS = {
+    "pr": "pull request",
+    "prs": "pull requests",
+    "repo": "repository",
+    "repos": "repositories",
+    "docs": "documentation",
+    "doc": "document",
+    "ci": "continuous integration",
+    "org": "organisation",
+    "orgs": "organisations",
+    "config": "configuration",
+    "k8s": "kubernetes",
+    "pls": "please",
+    "plz": "please",
+}
+_SHORT = re.compile(rf"(?<![\w./#-])({'|'.join(_SHORT_FORMS)})(?![\w/-])(?!\.\w)", re.IGNORECASE)
+_STOPWORDS_TEXT = """a about all also an and any are as at be been but by can could did do does for from give had has have
+    how i if in into is it its just me my now of on one or our out please should show so tell than that the
+    their them then there these they this those to us was we were what when where which who why will with
+    would you your"""
+STOPWORDS = frozenset(_STOPWORDS_TEXT.split())
+_ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
+MIN_STEM = 4
+
+
+def spelled_out(text: str) -> str:
+    """Short forms of the trade in full: "PRs" becomes "pull requests"."""
+    return _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
+
+
+def words(text: str) -> list[str]:
+    """Lower-case words of a text, in order."""
+    return _WORD.findall(text.lower())
+
+
+def stem(word: str) -> str:
+    """A word without its ending, so that "truncated" and "truncation" meet half-way."""
+    word = word.removesuffix("ation").removesuffix("ion") if len(word) > MIN_STEM + 3 else word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= MIN_STEM - 1:
+            return word[: -len(ending)]
+    return word
+
+
+def content_stems(text: str) -> list[str]:
+    """Stems of the words that carry meaning."""
+    return [stem(word) for word in words(spelled_out(text)) if word not in STOPWORDS]
+
+
+def overlap(wanted: Iterable[str], present: Iterable[str]) -> float:
+    """Share of the wanted stems that are present, 0 to 1."""
+    wanted_set = set(wanted)
+    return len(wanted_set & set(present)) / len(wanted_set) if wanted_set else 0.0
