@@ -159,6 +159,7 @@ _READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
     (REPOSITORY, _repository),
     (OWNER, lambda _, __, text, ___: entities.owner(text)),
     (LIMITS, lambda _, __, text, ___: entities.limit(text)),
+    (frozenset({"page"}), lambda _, __, text, ___: entities.page(text)),
     (LABELS, _labels),
     (PATH, lambda _, __, text, ___: entities.path(text)),
     (DOCUMENT, _document),

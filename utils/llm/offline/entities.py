@@ -80,7 +80,9 @@ _OWNER = (
     ),
     re.compile(r"\bthe\s+([A-Za-z0-9][\w-]*)\s+(?:org|organi[sz]ation)\b", re.IGNORECASE),
 )
-_NO_OWNER_TEXT = "the this that you they we i it github user org organisation organization my your his her which what"
+_NO_OWNER_TEXT = (
+    "the this that you they we i it github user org organisation organization my your his her which what"
+)
 _NO_OWNER = frozenset(_NO_OWNER_TEXT.split())
 _LABEL = (
     re.compile(
@@ -153,6 +155,12 @@ def limit(text: str) -> int | None:
     """How many are wanted: 5 in "the last 5 commits"."""
     match = _LIMIT.search(text)
     return int(match[1] or match[2]) if match else None
+
+
+def page(text: str) -> int | None:
+    """Which page of a list is wanted."""
+    match = re.search(r"\bpage\s+(?:number\s+)?(\d{1,4})\b", text, re.IGNORECASE)
+    return int(match[1]) if match else None
 
 
 def branch(text: str) -> str | None:

@@ -56,7 +56,7 @@ def reply(
     turn = listed[-1]
     used = call_ids(messages)
     if waits_for_answer(messages):
-        return _answered(turn, steps, tools, similarity, used)
+        return _answered(turn, steps, similarity, used)
     callable_steps = [step for step in steps if step.tool and not step.missing]
     if callable_steps:
         wanted = [(step.tool.name, step.arguments or {}) for step in callable_steps if step.tool]
@@ -64,13 +64,7 @@ def reply(
     return Reply(_spoken(turn, steps, tools))
 
 
-def _answered(
-    turn: Turn,
-    steps: Sequence[Step],
-    tools: Sequence[ToolSpec],
-    similarity: Similarity,
-    used: Collection[str],
-) -> Reply:
+def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
     more = second_calls(turn, steps) if turn.rounds < ROUNDS else []
     if more:
         return Reply(calls=_calls(more, used))

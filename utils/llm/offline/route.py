@@ -15,14 +15,16 @@ from utils.llm.offline.words import spelled_out
 
 ABSTAIN = 0.42
 """Below it no tool is near enough. This and the weights below were chosen on the `tune` split of tests/eval."""
-ABSTAIN_QUESTION = 0.12
-"""The same for a question where a tool answers questions: documents can be about anything."""
+ABSTAIN_OTHER = 0.12
+"""The same for other words where a tool answers questions, since documents can be about anything; a question always goes there."""
+OUTSIDE_FROM = 0.33
+"""Closeness to a request of `OUTSIDE` from which a question is declined rather than looked up."""
 DESCRIPTION = 0.9
 """Weight of a tool's description against its examples."""
 FITS = 0.12
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
 _QUESTION = re.compile(
-    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what's|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me)\b|\?\s*$",
+    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what's|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|search|find|look)\b|\?\s*$",
     re.IGNORECASE,
 )
 _ADDRESSES = re.compile(r"https?://\S+")
@@ -57,12 +59,12 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
     best, tool = scored[0]
     outside = max(similarity.to_each(masked(clause), OUTSIDE))
     ranking = tuple(scored)
-    if outside > best:
-        return Route(None, best, ranking)
-    if best >= ABSTAIN:
+    if best >= ABSTAIN and best >= outside:
         return Route(tool, best, ranking)
     answering = next((spec for _, spec in scored if spec.answers_questions), None)
-    if answering and best >= ABSTAIN_QUESTION and (_QUESTION.search(clause) or _looks_like_a_term(clause)):
+    declined = outside >= max(best, OUTSIDE_FROM)
+    asks = bool(_QUESTION.search(clause)) or _looks_like_a_term(clause)
+    if answering and not declined and (asks or best >= ABSTAIN_OTHER):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
 

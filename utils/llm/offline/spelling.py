@@ -36,7 +36,12 @@ def mended(text: str, known: frozenset[str]) -> str:
 
 def _mended_word(word: str, known: frozenset[str]) -> str:
     lower = word.lower()
-    if {lower, f"{lower}s", lower.removesuffix("s")} & known or lower in COMMON or lower in STOPWORDS or word != lower:
+    if (
+        {lower, f"{lower}s", lower.removesuffix("s")} & known
+        or lower in COMMON
+        or lower in STOPWORDS
+        or word != lower
+    ):
         return word
     allowed = 2 if len(lower) >= LONG_WORD else 1
     near = [

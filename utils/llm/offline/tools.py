@@ -13,9 +13,7 @@ FREE_TEXT = frozenset(
     {"query", "q", "question", "text", "keywords", "search", "search_query", "topic", "pattern"}
 )
 """Names of a parameter that takes words to look for."""
-LIMITS = frozenset(
-    {"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "page", "max_items"}
-)
+LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
 _QUESTION = re.compile(
     r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b", re.IGNORECASE
 )
@@ -35,7 +33,7 @@ class Parameter:
     @property
     def is_identifier(self) -> bool:
         """Whether it names one thing by its number."""
-        return self.kind == "integer" and self.name not in LIMITS
+        return self.kind == "integer" and self.name not in LIMITS and self.name != "page"
 
 
 @dataclass(frozen=True, slots=True)
