@@ -10,7 +10,9 @@ from agents.github.client import GitHubClient, Page, Params, Row
 PAGE_SIZE = 100
 """Rows per request at most: GitHub's own maximum."""
 MAX_REQUESTS = 10
-"""Requests that one listing may take: 1,000 rows."""
+"""Requests that a listing may take in which rows are passed over: 1,000 rows."""
+SPARE_REQUESTS = 1
+"""Requests more than full pages would take: GitHub may leave rows out of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,9 @@ async def read_list(
     first = 1 if keep else offset // size + 1
     skipped = (first - 1) * size
     end = offset - skipped + limit
+    requests = MAX_REQUESTS if keep else -(-end // size) + SPARE_REQUESTS
     rows: list[Row] = []
-    for number in range(first, first + MAX_REQUESTS):
+    for number in range(first, first + requests):
         got = await github.get_page(path, what, {**params, "per_page": size, "page": number}, key=key)
         rows += [row for row in got.rows if keep is None or keep(row)]
         if len(rows) >= end or not got.has_next:

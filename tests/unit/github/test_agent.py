@@ -9,8 +9,12 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.github.agent import GitHubAgent
 from agents.github.settings import GitHubSettings
+from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.errors import SettingsError
+from utils.events import Completed, Failed
+from utils.messages.results import Items, parse_result
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 SHARED_WORDS = {"total", "note", "source"}
 
@@ -83,3 +87,40 @@ def test_a_wrong_setting_is_named(variable, value):
 def test_an_empty_token_is_no_token():
     assert GitHubSettings.load({"GITHUB_TOKEN": " "}).token is None
     assert GitHubSettings.load({}).api_url == "https://api.github.com"
+
+
+async def answer_of(agent: GitHubAgent, text: str) -> list[object]:
+    request = AgentRequest(text=text, task_id="t", context_id="c", message_id="m", thread_id="th")
+    return [event async for event in agent.stream(request)]
+
+
+def scripted_agent(tmp_path: Path, url: str, *script: object) -> tuple[GitHubAgent, ScriptedModel]:
+    model = ScriptedModel(script=list(script))
+    runtime = AgentRuntime(
+        home=tmp_path,
+        environ={"GITHUB_API_URL": url, "GITHUB_MAX_RETRIES": "0"},
+        model=model,
+        checkpointer=InMemorySaver(),
+    )
+    return GitHubAgent(runtime), model
+
+
+async def test_a_model_sees_the_projected_rows_of_a_call(tmp_path, github):
+    calling = calls(call("list_pull_requests", owner="octocat", repo="hello-world"))
+    agent, model = scripted_agent(tmp_path, github.url, calling, "There are 60.")
+    events = await answer_of(agent, "How many open pull requests?")
+    await agent.stop()
+    assert isinstance(events[-1], Completed)
+    shown = parse_result(str(model.requests[1].messages[-1].content))
+    assert isinstance(shown, Items)
+    assert shown.total == 60
+
+
+async def test_a_github_that_is_down_fails_the_turn_as_unavailable(tmp_path):
+    calling = calls(call("list_pull_requests", owner="octocat", repo="hello-world"))
+    agent, _ = scripted_agent(tmp_path, "http://127.0.0.1:9", calling, "I could not read it.")
+    events = await answer_of(agent, "List the open pull requests")
+    await agent.stop()
+    assert isinstance(events[-1], Failed)
+    assert events[-1].code == "upstream_unavailable"
+    assert "GitHub cannot be reached" in events[-1].message
