@@ -16,15 +16,16 @@ import sys
 import threading
 from typing import Any
 
-from utils.testing.strict.brains import Brain, EchoBrain, RoutingBrain, ScriptedBrain
+from utils.testing.strict.brains import Brain, EchoBrain, RoutingBrain, ScriptedBrain, ScriptExhaustedError
 from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
 from utils.testing.strict.faults import Fault, FaultKind
-from utils.testing.strict.provider import Rejected, StrictProvider
+from utils.testing.strict.provider import BrainError, Rejected, StrictProvider
 from utils.testing.strict.running import run_strict_provider
 
 __all__ = [
     "Api",
     "Brain",
+    "BrainError",
     "Call",
     "ChatRequest",
     "DeclaredTool",
@@ -36,6 +37,7 @@ __all__ = [
     "Reply",
     "RoutingBrain",
     "Said",
+    "ScriptExhaustedError",
     "ScriptedBrain",
     "StrictProvider",
     "main",

@@ -56,9 +56,13 @@ class StrictProvider:
     """
 
     def __init__(self, brain: Brain | None = None, *, window: int = 128_000) -> None:
+        self.url = ""
+        self.reset(brain, window=window)
+
+    def reset(self, brain: Brain | None = None, *, window: int = 128_000) -> None:
+        """Begin anew, so that one running double serves several tests."""
         self.brain: Brain = brain or EchoBrain()
         self.window = window
-        self.url = ""
         self.requests: list[ChatRequest] = []
         self.rejections: list[Rejected] = []
         self.errors: list[Exception] = []

@@ -1,0 +1,223 @@
+"""Real clients talk to the double, whole and streamed, plain and asynchronous."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import httpx
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import tool
+
+from utils.messages.tokens import count_messages_tokens, count_tools_tokens
+from utils.testing.scripted_model import ScriptedModel, call, calls
+from utils.testing.strict_provider import (
+    Brain,
+    BrainError,
+    Call,
+    Fault,
+    FaultKind,
+    Reply,
+    RoutingBrain,
+    ScriptedBrain,
+    ScriptExhaustedError,
+    StrictProvider,
+    run_strict_provider,
+)
+
+PROVIDERS = ["openai", "openai-compatible", "azure-openai", "aws-bedrock"]
+
+
+@tool
+def search(query: str) -> str:
+    """Search the documents."""
+    return f"found {query}"
+
+
+@tool
+def count(word: str, times: int = 1) -> int:
+    """Count a word."""
+    return len(word) * times
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_text_arrives_whole_and_streamed_in_both_kinds_of_calls(double, model_of, provider):
+    model = model_of(provider)
+    text = "größer: one two three four five"
+    assert model.invoke(text).text == text
+    assert (await model.ainvoke(text)).text == text
+    assert "".join(chunk.text for chunk in model.stream(text)) == text
+    pieces = [chunk.text async for chunk in model.astream(text) if chunk.text]
+    assert "".join(pieces) == text
+    assert len(pieces) > 1
+    assert (len(double.requests), double.rejections) == (4, [])
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("stream", [False, True])
+def test_tool_calls_arrive_with_text_arguments_and_usage(double, model_of, provider, stream):
+    made = [
+        Call("call_1", "search", {"query": 'a "b" ü'}),
+        Call("call_2", "count", {"word": "x", "times": 2}),
+    ]
+    double.brain = ScriptedBrain([Reply("Let me look.", made)])
+    model = model_of(provider).bind_tools([search, count])
+    answer: AIMessage = model.invoke("x")
+    if stream:
+        double.brain = ScriptedBrain([Reply("Let me look.", made)])
+        whole = None
+        for chunk in model.stream("x"):
+            whole = chunk if whole is None else whole + chunk
+        assert isinstance(whole, AIMessageChunk)
+        answer = whole
+    assert answer.text == "Let me look."
+    assert [(made["id"], made["name"], made["args"]) for made in answer.tool_calls] == [
+        ("call_1", "search", {"query": 'a "b" ü'}),
+        ("call_2", "count", {"word": "x", "times": 2}),
+    ]
+    assert answer.usage_metadata is not None
+    assert answer.usage_metadata["input_tokens"] == double.requests[0].tokens
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_an_agent_runs_parallel_tools_to_its_answer(double, model_of, provider):
+    double.brain = ScriptedBrain(
+        [
+            Reply(calls=[Call("", "search", {"query": "x"}), Call("", "count", {"word": "abc"})]),
+            "Both are done.",
+        ]
+    )
+    agent = create_agent(model_of(provider), [search, count], system_prompt="Be brief.")
+    result = await agent.ainvoke({"messages": [HumanMessage("Find x, count abc.")]})
+    assert result["messages"][-1].text == "Both are done."
+    second = double.requests[1]
+    assert [said.role for said in second.messages] == ["system", "user", "assistant", "tool", "tool"]
+    assert [said.text for said in second.messages[-2:]] == ["found x", "3"]
+    assert double.rejections == []
+
+
+async def test_the_routing_brain_lets_a_chat_model_decide_over_the_wire(double, model_of):
+    def decide(messages):
+        if isinstance(messages[-1], ToolMessage):
+            return f"It says: {messages[-1].text}"
+        return calls(call("search", query=messages[-1].text))
+
+    inner = ScriptedModel(script=decide)
+    double.brain = RoutingBrain(inner)
+    for provider in ("openai", "aws-bedrock"):
+        agent = create_agent(model_of(provider), [search], system_prompt="Be brief.")
+        result = await agent.ainvoke({"messages": [HumanMessage("ducks")]})
+        assert result["messages"][-1].text == "It says: found ducks"
+    assert isinstance(inner.requests[0].messages[0], SystemMessage)
+    assert inner.requests[0].tools[0]["function"]["parameters"]["properties"]["query"]["type"] == "string"
+    assert double.rejections == []
+
+
+HISTORY = [
+    SystemMessage("Be brief."),
+    HumanMessage("Find größe."),
+    AIMessage(
+        "Looking.",
+        tool_calls=[{"name": "search", "args": {"query": "größe"}, "id": "call_1", "type": "tool_call"}],
+    ),
+    ToolMessage("found größe", tool_call_id="call_1", name="search"),
+    HumanMessage([{"type": "text", "text": "And "}, {"type": "text", "text": "now?"}]),
+]
+
+
+def test_the_double_and_our_own_count_agree_on_openai_messages(double, model_of):
+    model_of("openai").bind_tools([search]).invoke(HISTORY)
+    request = double.requests[0]
+    tools = count_tools_tokens(request.body["tools"])
+    assert request.tokens == count_messages_tokens(HISTORY) + tools
+    assert tools > 0
+
+
+def test_our_own_count_is_never_below_the_double_s_for_bedrock(double, model_of):
+    model_of("aws-bedrock").bind_tools([search]).invoke(HISTORY)
+    specs = [tool["toolSpec"] for tool in double.requests[0].body["toolConfig"]["tools"]]
+    assert count_messages_tokens(HISTORY) + count_tools_tokens(specs) >= double.requests[0].tokens
+
+
+@pytest.mark.parametrize("provider", ["openai", "aws-bedrock"])
+def test_the_window_is_kept_to_the_token(double, model_of, provider):
+    model = model_of(provider)
+    model.invoke("ten words")
+    double.window = double.requests[0].tokens
+    model.invoke("ten words")
+    double.window -= 1
+    with pytest.raises(Exception, match=r"maximum context length|too long"):
+        model.invoke("ten words")
+    assert [rejected.rule for rejected in double.rejections] == ["window"]
+
+
+def test_faults_come_from_the_brain_too(double, model_of):
+    double.brain = ScriptedBrain([Fault(FaultKind.OVERLOADED), "back again"])
+    model = model_of("openai")
+    with pytest.raises(Exception, match="overloaded"):
+        model.invoke("x")
+    assert model.invoke("x").text == "back again"
+
+
+def test_a_client_retries_what_it_should(double):
+    from utils.llm.factory import create_chat_model
+    from utils.settings import LLMSettings
+
+    for provider in ("openai", "aws-bedrock"):
+        double.fail_next(Fault(FaultKind.RATE_LIMITED, retry_after=0))
+        model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "1"}))
+        assert model.invoke("again").text == "again"
+
+
+def post(double: StrictProvider, timeout: float = 20) -> httpx.Response:
+    return httpx.post(
+        f"{double.openai_url}/chat/completions",
+        json={"model": "m", "messages": [{"role": "user", "content": "x"}]},
+        headers={"Authorization": "Bearer k"},
+        trust_env=False,
+        verify=False,
+        timeout=timeout,
+    )
+
+
+def serve_once(brain: Brain) -> int:
+    with run_strict_provider(brain) as double:
+        return post(double).status_code
+
+
+def test_an_error_of_the_brain_ends_the_test_and_not_only_the_request():
+    with pytest.raises(ScriptExhaustedError):
+        serve_once(ScriptedBrain([]))
+
+
+def test_a_brain_may_not_call_what_is_not_offered():
+    with pytest.raises(BrainError, match="invented"):
+        serve_once(lambda _: Reply(calls=[Call("1", "invented")]))
+
+
+def test_an_unknown_path_is_not_found(double):
+    assert httpx.get(f"{double.url}/v1/models", trust_env=False, verify=False).status_code == 404
+
+
+def test_a_stalled_answer_does_not_keep_the_double_from_stopping():
+    with run_strict_provider() as double:
+        double.fail_next(FaultKind.STALL)
+        with pytest.raises(httpx.ReadTimeout):
+            post(double, timeout=0.2)
+
+
+def test_two_doubles_run_side_by_side():
+    with run_strict_provider() as one, run_strict_provider() as other:
+        assert one.url != other.url
+
+
+def test_the_double_runs_by_hand():
+    shown = subprocess.run(
+        [sys.executable, "-m", "utils.testing.strict_provider", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "--window" in shown.stdout
