@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
@@ -15,8 +16,13 @@ from multi_agents.cli.peer.events import PeerEvent
 from multi_agents.cli.view.sinks import Sink
 from multi_agents.cli.view.state import TurnView
 
+T = TypeVar("T")
+
 CANCEL_SECONDS = 10.0
 """How long a canceled task may take to say so."""
+
+IMPATIENT_SECONDS = 2.0
+"""How long the agent may still take to hear of it when the person pressed Ctrl-C twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +39,15 @@ class TurnResult:
         return ExitCode.INTERRUPTED if self.interrupted else exit_code_of(self.view.state)
 
 
-async def drive(peer: Peer, events: AsyncIterator[PeerEvent], sink: Sink) -> TurnResult:
+async def drive(peer: Peer, events: AsyncIterator[PeerEvent], sink: Sink, *, task_id: str = "") -> TurnResult:
     """Show `events` until they end or the person stops them.
+
+    `task_id` is the task they belong to, where it is known before the first event.
 
     Raises:
         CliError: The agent refused or was lost, and no interrupt was the cause.
     """
-    view = TurnView()
+    view = TurnView(task_id=task_id)
     with watch_interrupts() as interrupts, sink:
         turn = asyncio.create_task(_consume(events, sink, view))
         if not await _either(turn, interrupts.first):
@@ -55,7 +63,7 @@ async def _consume(events: AsyncIterator[PeerEvent], sink: Sink, view: TurnView)
         sink.show(event, view)
 
 
-async def _either(turn: asyncio.Task[None], event: asyncio.Event, limit: float | None = None) -> bool:
+async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | None = None) -> bool:
     """Wait for the turn or the event; whether the turn ended."""
     waiter = asyncio.create_task(event.wait())
     try:
@@ -71,19 +79,24 @@ async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, vi
     """Cancel the task at the agent, let its last events arrive, and end the turn in any case."""
     cancel = asyncio.create_task(_cancel(peer, view.task_id))
     try:
-        if await _either(cancel, interrupts.second, CANCEL_SECONDS):
+        if await _either(cancel, interrupts.second, CANCEL_SECONDS) and cancel.result():
             await _either(turn, interrupts.second, CANCEL_SECONDS)
+        elif not cancel.done():
+            await asyncio.wait({cancel}, timeout=IMPATIENT_SECONDS)
     finally:
         for task in (cancel, turn):
             task.cancel()
         await asyncio.gather(cancel, turn, return_exceptions=True)
 
 
-async def _cancel(peer: Peer, task_id: str) -> None:
+async def _cancel(peer: Peer, task_id: str) -> bool:
+    """Whether the agent agreed, so that the end of the turn is to be expected."""
     if not task_id:
         say("Stopped before the agent named its task.")
-        return
+        return False
     try:
         await peer.cancel(task_id)
     except CliError as error:
         say(error.message)
+        return False
+    return True

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from multi_agents.cli.chat.ask import print_result, sink_for, summary
 from multi_agents.cli.chat.drive import TurnResult, drive
-from multi_agents.cli.chat.typing_in import line_source
+from multi_agents.cli.chat.typing_in import PipedLines, line_source
 from multi_agents.cli.console import one_line, print_json, say
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
@@ -33,6 +33,7 @@ class Chat:
     as_json: bool
     waiting_task: str = ""
     last: ExitCode = ExitCode.OK
+    quit: bool = False
 
     @property
     def prompt(self) -> str:
@@ -43,7 +44,8 @@ class Chat:
         """One message and its answer; an answer to a question goes to the same task. Whether to go on."""
         events = run_turn(self.peer, text, context_id=self.context_id, task_id=self.waiting_task)
         try:
-            result = await drive(self.peer, events, sink_for(as_json=self.as_json))
+            sink = sink_for(as_json=self.as_json)
+            result = await drive(self.peer, events, sink, task_id=self.waiting_task)
         except ServiceUnreachable:
             raise
         except CliError as error:
@@ -51,6 +53,7 @@ class Chat:
             self.waiting_task, self.last = "", error.exit_code
             return True
         self._note(result)
+        self.quit = result.quit
         return not result.quit
 
     def _note(self, result: TurnResult) -> None:
@@ -99,7 +102,10 @@ class Chat:
 
 
 async def talk(peer: Peer, *, context_id: str, as_json: bool) -> ExitCode:
-    """Chat until the person ends it. From a pipe, the exit code is that of the last turn."""
+    """Chat until the person ends it.
+
+    The exit code is that of the last turn where the lines come from a pipe or Ctrl-C ended it.
+    """
     lines = line_source(home_folder())
     chat = Chat(peer, context_id, as_json)
     say(f"{one_line(peer.card.name)} at {peer.url} · /help for commands")
@@ -110,10 +116,6 @@ async def talk(peer: Peer, *, context_id: str, as_json: bool) -> ExitCode:
         go_on = await (chat.command(text) if text.startswith("/") else chat.turn(text))
         if not go_on:
             break
-    return chat.last if not _interactive(lines) else ExitCode.OK
-
-
-def _interactive(lines: object) -> bool:
-    from multi_agents.cli.chat.typing_in import PipedLines
-
-    return not isinstance(lines, PipedLines)
+    if chat.quit or isinstance(lines, PipedLines):
+        return chat.last
+    return ExitCode.OK

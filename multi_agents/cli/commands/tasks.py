@@ -69,7 +69,7 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
 
     async def action(peer: Peer) -> ExitCode:
-        result = await drive(peer, follow(peer, task_id), sink_for(as_json=as_json))
+        result = await drive(peer, follow(peer, task_id), sink_for(as_json=as_json), task_id=task_id)
         if as_json:
             print_json(summary(result))
         else:

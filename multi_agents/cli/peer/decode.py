@@ -43,7 +43,7 @@ def decode(response: StreamResponse) -> Iterator[PeerEvent]:
             metadata = MessageToDict(update.metadata)
             yield from _activity(metadata)
             yield from _facts(metadata)
-            yield _status(update.status)
+            yield _status(update.task_id, update.context_id, update.status)
         case "artifact_update":
             chunk = response.artifact_update
             yield _artifact(chunk.artifact, append=chunk.append)
@@ -55,7 +55,7 @@ def decode_task(task: Task) -> Iterator[PeerEvent]:
     for artifact in task.artifacts:
         yield _artifact(artifact, append=False)
     yield from _facts(MessageToDict(task.metadata))
-    yield _status(task.status)
+    yield _status(task.id, task.context_id, task.status)
 
 
 def state_name(state: TaskState) -> str:
@@ -98,9 +98,9 @@ def _plan(parts: Sequence[Part]) -> PlanUpdated | None:
     return parse_plan(value) if isinstance(value, dict) else None
 
 
-def _status(status: TaskStatus) -> StatusSeen:
+def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusSeen:
     text = message_text(status.message) if status.HasField("message") else ""
-    return StatusSeen(state_name(status.state), text)
+    return StatusSeen(task_id, context_id, state_name(status.state), text)
 
 
 def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:

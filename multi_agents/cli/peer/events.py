@@ -28,6 +28,8 @@ class TaskSeen:
 class StatusSeen:
     """The task's state as it was just reported; `message` is the agent's sentence, where it sent one."""
 
+    task_id: str
+    context_id: str
     state: str
     message: str = ""
 

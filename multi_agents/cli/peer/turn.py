@@ -38,10 +38,8 @@ class Progress:
     def note(self, event: PeerEvent) -> None:
         """Take in one event."""
         match event:
-            case TaskSeen():
-                self.task_id = event.task_id
-                self.settled = event.state in SETTLED_STATES
-            case StatusSeen():
+            case TaskSeen() | StatusSeen():
+                self.task_id = event.task_id or self.task_id
                 self.settled = event.state in SETTLED_STATES
             case MessageSeen():
                 self.settled = True
@@ -58,7 +56,7 @@ async def run_turn(
         ConnectionLost: The agent cannot be reached any more.
         AgentRefused: The agent refused, or stopped without an end.
     """
-    progress = Progress()
+    progress = Progress(task_id)
     try:
         async with aclosing(peer.send(text, context_id=context_id, task_id=task_id)) as stream:
             async for event in stream:
@@ -68,7 +66,7 @@ async def run_turn(
         if not progress.task_id:
             raise
     if not progress.settled:
-        async with aclosing(follow(peer, progress.task_id or task_id)) as rest:
+        async with aclosing(follow(peer, progress.task_id)) as rest:
             async for event in rest:
                 yield event
 

@@ -62,9 +62,10 @@ class TurnView:
         """Take in one event."""
         match event:
             case TaskSeen():
-                self.task_id, self.context_id, self.state = event.task_id, event.context_id, event.state
+                self._place(event.task_id, event.context_id, event.state)
             case StatusSeen():
-                self.state, self.status_text = event.state, event.message or self.status_text
+                self._place(event.task_id, event.context_id, event.state)
+                self.status_text = event.message or self.status_text
             case TextSeen():
                 before = self.artifacts.get(event.artifact_id, ("", ""))[1] if event.append else ""
                 self.artifacts[event.artifact_id] = (event.name, before + event.text)
@@ -79,6 +80,10 @@ class TurnView:
             case MessageSeen():
                 self.message, self.state = event.text, "completed"
                 self.context_id = event.context_id or self.context_id
+
+    def _place(self, task_id: str, context_id: str, state: str) -> None:
+        self.task_id, self.context_id = task_id or self.task_id, context_id or self.context_id
+        self.state = state
 
     @property
     def waits(self) -> bool:

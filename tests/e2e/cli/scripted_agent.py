@@ -24,7 +24,6 @@ from a2a.types import (
     Part,
     Role,
     TaskArtifactUpdateEvent,
-    TaskState,
     TaskStatus,
     TaskStatusUpdateEvent,
 )
@@ -56,10 +55,11 @@ class Turn:
 
     async def task(self) -> None:
         if self.context.current_task is None:
+            assert self.context.message is not None
             await self.queue.enqueue_event(new_task_from_user_message(self.context.message))
 
     async def status(self, state: str, text: str = "", metadata: dict[str, Any] | None = None) -> None:
-        status = TaskStatus(state=TaskState.Value(f"TASK_STATE_{state.upper()}"))
+        status = TaskStatus(state=f"TASK_STATE_{state.upper()}")
         if text:
             status.message.CopyFrom(new_text_message(text, role=Role.ROLE_AGENT, **self.ids))
         event = TaskStatusUpdateEvent(**self.ids, status=status, metadata=_struct(metadata or {}))

@@ -109,10 +109,9 @@ async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_t
 
 async def test_each_process_is_told_its_address_and_only_the_supervisor_the_others(tmp_path):
     scene = Scene(tmp_path)
-    async with scene.up():
-        async with httpx.AsyncClient(trust_env=False) as http:
-            boss = (await http.get(f"http://127.0.0.1:{scene.boss}/readyz")).json()["env"]
-            one = (await http.get(f"http://127.0.0.1:{scene.one}/readyz")).json()["env"]
+    async with scene.up(), httpx.AsyncClient(trust_env=False) as http:
+        boss = (await http.get(f"http://127.0.0.1:{scene.boss}/readyz")).json()["env"]
+        one = (await http.get(f"http://127.0.0.1:{scene.one}/readyz")).json()["env"]
     assert boss == {
         "PUBLIC_URL": f"http://127.0.0.1:{scene.boss}",
         "PORT": str(scene.boss),

@@ -1,0 +1,93 @@
+"""A person at a terminal: the command line on a pseudo-terminal of its own, keys in, screen text out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pty
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.e2e.cli.command import ROOT
+
+TAKE_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+fcntl.ioctl(0, termios.TIOCSWINSZ, b"\\x28\\x00\\x64\\x00\\x00\\x00\\x00\\x00")
+os.execv(sys.executable, [sys.executable, "-m", "multi_agents.cli", *sys.argv[1:]])
+"""
+_ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
+
+
+class Terminal:
+    def __init__(self, process: asyncio.subprocess.Process, master: int) -> None:
+        self.process, self._master, self.raw = process, master, b""
+        self._changed = asyncio.Event()
+        self._prompts = 0
+        asyncio.get_running_loop().add_reader(master, self._read)
+
+    def _read(self) -> None:
+        try:
+            chunk = os.read(self._master, 65536)
+        except OSError:
+            chunk = b""
+        if not chunk:
+            asyncio.get_running_loop().remove_reader(self._master)
+            return
+        self.raw += chunk
+        if b"\x1b[6n" in chunk:  # a real terminal answers where its cursor is
+            os.write(self._master, b"\x1b[1;1R")
+        self._changed.set()
+
+    @property
+    def text(self) -> str:
+        return _ESCAPES.sub("", self.raw.decode("utf-8", "replace"))
+
+    def type(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    async def asks(self) -> None:
+        """Wait for the next prompt: the editor switches bracketed paste on whenever it begins to read."""
+        self._prompts += 1
+        async with asyncio.timeout(30):
+            while self.raw.count(b"\x1b[?2004h") < self._prompts:
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def shows(self, text: str, *, since: int = 0) -> int:
+        """Wait for the text; where the screen's text ends then, for the next wait."""
+        async with asyncio.timeout(30):
+            while text not in self.text[since:]:
+                self._changed.clear()
+                await self._changed.wait()
+        return len(self.text)
+
+    async def ends(self) -> int:
+        async with asyncio.timeout(30):
+            return await self.process.wait()
+
+
+@asynccontextmanager
+async def terminal(*arguments: str, home: Path) -> AsyncIterator[Terminal]:
+    master, slave = pty.openpty()
+    env = os.environ | {
+        "PLATFORM_ENGINEER_HOME": str(home),
+        "PYTHONPATH": str(ROOT),
+        "TERM": "xterm-256color",
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", TAKE_TERMINAL, *arguments, env=env, cwd=home,
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    try:
+        yield Terminal(process, master)
+    finally:
+        asyncio.get_running_loop().remove_reader(master)
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        os.close(master)

@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+import json
+
+from a2a.server.agent_execution import RequestContext
+from a2a.server.events import EventQueue
+
+from tests.e2e.cli.command import run
+from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
+from tests.e2e.cli.terminal import terminal
+
+
+async def echoing(turn: Turn) -> None:
+    await turn.task()
+    if turn.text == "which?":
+        await turn.status("input_required", "Which repository?")
+        return
+    if turn.text == "wait":
+        await turn.status("working")
+        await turn.activity(kind="tool_started", call_id="1", tool="slow_tool", arguments="")
+        await asyncio.Event().wait()
+    if turn.text == "fail":
+        await turn.status("failed", "It did not work.")
+        return
+    await turn.chunk(f"You said **{turn.text}**.", append=False)
+    await turn.status("completed")
+
+
+async def test_lines_of_a_pipe_are_turns_of_one_conversation(tmp_path):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url:
+        done = await run("chat", "--url", url, home=tmp_path, typed="one\n\ntwo\n/new\nthree\n")
+    assert done.out == "You said **one**.\nYou said **two**.\nYou said **three**.\n"
+    contexts = [context for _, _, context in agent.seen]
+    assert contexts[0] == contexts[1] != contexts[2]
+    assert done.code == 0
+
+
+async def test_the_reply_to_a_question_goes_to_the_same_task(tmp_path):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url:
+        done = await run("chat", "--url", url, home=tmp_path, typed="which?\nthat one\nnext\n")
+    tasks = [task for _, task, _ in agent.seen]
+    assert tasks[0] == tasks[1] != tasks[2]
+    assert "Which repository?" in done.err
+    assert done.out == "You said **that one**.\nYou said **next**.\n"
+
+
+async def test_cancel_drops_the_task_that_waits(tmp_path):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url:
+        done = await run("chat", "--url", url, home=tmp_path, typed="which?\n/cancel\nnext\n")
+    assert agent.canceled == [agent.seen[0][1]]
+    assert agent.seen[1][1] != agent.seen[0][1]
+    assert done.out == "You said **next**.\n"
+
+
+async def test_from_a_pipe_the_last_turn_gives_the_exit_code(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        done = await run("chat", "--url", url, home=tmp_path, typed="one\nfail\n")
+    assert done.code == 4
+
+
+async def test_json_lines_of_a_chat_carry_an_end_per_turn(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        done = await run("chat", "--url", url, "--json", home=tmp_path, typed="one\nwhich?\n")
+    ends = [event for event in map(json.loads, done.out.splitlines()) if event["event"] == "end"]
+    assert [end["state"] for end in ends] == ["completed", "input-required"]
+    assert ends[1]["question"] == "Which repository?"
+
+
+async def test_at_a_terminal_ctrl_c_cancels_the_task_and_the_chat_goes_on(tmp_path):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+        await screen.asks()
+        screen.type("wait\r")
+        at = await screen.shows("slow_tool")
+        screen.type("\x03")
+        await screen.shows("Canceled.", since=at)
+        await screen.asks()
+        screen.type("hello\r")
+        await screen.shows("You said hello.", since=at)
+        await screen.asks()
+        screen.type("/quit\r")
+        assert await screen.ends() == 0
+    assert agent.canceled == [agent.seen[0][1]]
+
+
+class DeafAgent(ScriptedAgent):
+    """Hears a cancel and does not act on it before it is released."""
+
+    def __init__(self) -> None:
+        super().__init__(echoing)
+        self.heard, self.release = asyncio.Event(), asyncio.Event()
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        self.heard.set()
+        await self.release.wait()
+        await super().cancel(context, event_queue)
+
+
+async def test_at_a_terminal_the_second_ctrl_c_quits_though_the_agent_does_not_stop(tmp_path):
+    agent = DeafAgent()
+    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+        await screen.asks()
+        screen.type("wait\r")
+        await screen.shows("slow_tool")
+        screen.type("\x03")
+        await asyncio.wait_for(agent.heard.wait(), 30)
+        screen.type("\x03")
+        assert await screen.ends() == 130
+        agent.release.set()
+
+
+async def test_history_is_kept_for_the_arrow_keys_of_the_next_chat(tmp_path):
+    async with serve(ScriptedAgent(echoing)) as url:
+        async with terminal("chat", "--url", url, home=tmp_path) as screen:
+            await screen.asks()
+            screen.type("remember me\r")
+            await screen.shows("You said remember me.")
+            await screen.asks()
+            screen.type("\x04")
+            assert await screen.ends() == 0
+        async with terminal("chat", "--url", url, home=tmp_path) as screen:
+            await screen.asks()
+            screen.type("\x1b[A\r")
+            await screen.shows("You said remember me.")
+    assert (tmp_path / "chat_history").stat().st_mode & 0o077 == 0
