@@ -17,6 +17,7 @@ from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.tool_boundary import DELEGATION
 from utils.errors import SubAgentUnavailable
 from utils.events import DelegationState, UsageReported
 
@@ -65,7 +66,7 @@ class Delegation:
             name=agent.name,
             description=f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"',
             args_schema=DelegationInput,
-            metadata={"examples": agent.examples},
+            metadata={"examples": agent.examples, DELEGATION: True},
         )
 
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:

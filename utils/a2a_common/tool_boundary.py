@@ -23,6 +23,9 @@ log = structlog.get_logger(__name__)
 PROBLEM = "problem"
 """Key of a tool message's `additional_kwargs` that holds `{"code", "message", "fatal"}`."""
 
+DELEGATION = "delegation"
+"""Key of a tool's `metadata` that marks it as another agent."""
+
 _DIGEST_LENGTH = 160
 
 
@@ -37,7 +40,7 @@ class ToolBoundary(AgentMiddleware):
         """Run one tool call between its two events."""
         call = request.tool_call
         call_id, name = str(call["id"]), call["name"]
-        write = request.runtime.stream_writer
+        write = request.runtime.stream_writer if _is_shown(request) else _silent
         write(ToolStarted(call_id, name, digest(call["args"])))
         started = time.monotonic()
         status = ToolStatus.INTERRUPTED
@@ -53,6 +56,15 @@ class ToolBoundary(AgentMiddleware):
         finally:
             write(ToolFinished(call_id, name, status, time.monotonic() - started))
         return result
+
+
+def _is_shown(request: ToolCallRequest) -> bool:
+    """A delegation tells of itself, with more than a tool call could."""
+    return not (request.tool is not None and (request.tool.metadata or {}).get(DELEGATION))
+
+
+def _silent(_event: object) -> None:
+    pass
 
 
 def digest(arguments: Mapping[str, Any]) -> str:
