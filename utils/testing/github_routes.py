@@ -48,7 +48,7 @@ def _free_routes() -> dict[str, Handler]:
 
 
 def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Handler]:
-    commits = data.repeated("commits", 45, sha="{n:040d}")
+    commits = data.repeated("commits", 45, sha="{n:08x}dcb09b5b57875f334f61aebed695e2e4")
     releases = data.repeated("releases", 12, tag_name="v1.0.{n}", name="v1.0.{n}")
     handlers: dict[str, Handler] = {
         "/pulls": lambda request: _page(request, _by_state(request, data.pulls)),
@@ -96,8 +96,9 @@ def _signed_in(request: Request) -> Response | None:
 
 
 def _by_state(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    state = request.query_params.get("state", "open")
-    return [row for row in rows if state in ("all", row["state"])]
+    state, base = request.query_params.get("state", "open"), request.query_params.get("base")
+    kept = [row for row in rows if state in ("all", row["state"])]
+    return [row for row in kept if base in (None, row.get("base", {}).get("ref"))]
 
 
 def _page(request: Request, rows: Sequence[Any], key: str | None = None) -> Response:

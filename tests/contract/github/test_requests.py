@@ -28,7 +28,15 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     *(
         (
             "list_pull_requests",
-            {**REPO, "state": state, "base": "main", "sort": sort, "direction": "asc", "limit": 7, "page": 2},
+            {
+                **REPO,
+                "state": state,
+                "base": "master",
+                "sort": sort,
+                "direction": "asc",
+                "limit": 7,
+                "page": 2,
+            },
         )
         for state in ("open", "closed", "all")
         for sort in ("created", "updated", "popularity", "long-running")

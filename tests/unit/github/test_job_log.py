@@ -68,8 +68,8 @@ def test_colours_times_and_the_byte_order_mark_are_taken_out():
 
 def test_a_log_without_end_takes_little_memory():
     log = JobLog(10)
-    for number in range(200_000):
+    for number in range(50_000):
         log.add(f"2026-01-01T10:00:00.0Z ##[error]{'x' * 500}{number % 50}")
-    assert log.lines == 200_000
+    assert log.lines == 50_000
     held = [*log.tail, *log.excerpt, *log.errors]
     assert sum(sys.getsizeof(line) for line in held) < 50_000
