@@ -36,8 +36,8 @@ class Evicted:
 def evicted(draft: Draft, cut: int) -> Evicted | None:
     """What leaves the view when it begins at `cut`; `None` where nothing does.
 
-    The active request stays in view. It is part of what is summarised all the same, once: when it
-    is no longer active, it leaves the view without another summary.
+    The request of the turn that is cut stays in view (`after_cut`). It is part of what is summarised
+    all the same, once: it leaves the view later without another summary.
     """
     gone = [exchange for exchange in exchanges(draft.view) if exchange.stop <= cut]
     carried = _carried(draft)
@@ -78,11 +78,10 @@ def _named(messages: Sequence[BaseMessage]) -> list[Shelved]:
 
 
 def _carried(draft: Draft) -> str | None:
-    """Id of the active request where it was summarised before and stays in view nevertheless."""
-    active = active_index(draft.talk)
-    if active is None or active >= cut_of(draft.talk, draft.compaction):
-        return None
-    return draft.talk[active].id
+    """Id of the message that was summarised before and is in view as its turn's request."""
+    cut = cut_of(draft.talk, draft.compaction)
+    first = draft.view[0].id
+    return first if any(message.id == first for message in draft.talk[:cut]) else None
 
 
 def _is_active(draft: Draft, message: BaseMessage) -> bool:

@@ -7,8 +7,11 @@ An answer may carry a call several times: in `tool_calls`, as a content block, a
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from langchain_core.messages import AIMessage
@@ -17,6 +20,10 @@ CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_ch
 """Types of content blocks that make a tool call. LangChain's clients send some of them on."""
 
 _RAW_CALLS = ("tool_calls", "function_call")
+
+_LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # OpenAI: at most 40; Anthropic: these letters
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 
 Block = str | dict[str, Any]
 
@@ -40,26 +47,44 @@ def normal_answer(message: AIMessage) -> AIMessage:
 
 
 def call_ids(message: AIMessage, taken: set[str]) -> list[str]:
-    """An id for each call of the answer that nothing in `taken` has yet; adds them to `taken`."""
+    """A legal id for each call of the answer that nothing in `taken` has yet; adds them to `taken`."""
     ids: list[str] = []
     for place, call in enumerate(message.tool_calls):
         stem = str(call["id"] or "") or f"call-{message.id or len(taken)}-{place}"
-        name, again = stem, 2
+        name, again = _legal_id(stem), 2
         while name in taken:
-            name, again = f"{stem}-{again}", again + 1
+            name, again = _legal_id(f"{stem}-{again}"), again + 1
         taken.add(name)
         ids.append(name)
     return ids
 
 
+def _legal_id(call_id: str) -> str:
+    """The id itself, or one made from it that all providers take."""
+    if _LEGAL_ID.fullmatch(call_id):
+        return call_id
+    return f"call_{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
+
+
+def legal_name(name: str) -> str:
+    """The tool's name itself, or the nearest that all providers take: models invent odd ones."""
+    if _LEGAL_NAME.fullmatch(name):
+        return name
+    return _ILLEGAL.sub("_", name)[:64] or "unknown"
+
+
 def with_call_ids(message: AIMessage, ids: Sequence[str]) -> AIMessage:
     """The answer with these ids for its calls, in content blocks too; the same object if they are its own."""
-    if all(call["id"] == name for call, name in zip(message.tool_calls, ids, strict=True)):
+    own = zip(message.tool_calls, ids, strict=True)
+    if all(call["id"] == name and legal_name(call["name"]) == call["name"] for call, name in own):
         return message
     renamed: defaultdict[str, list[str]] = defaultdict(list)
     for call, name in zip(message.tool_calls, ids, strict=True):
         renamed[str(call["id"] or "")].append(name)
-    calls = [{**call, "id": name} for call, name in zip(message.tool_calls, ids, strict=True)]
+    calls = [
+        {**call, "id": name, "name": legal_name(call["name"])}
+        for call, name in zip(message.tool_calls, ids, strict=True)
+    ]
     content: str | list[Block] = message.content
     if isinstance(content, list):
         content = [_renamed_block(block, renamed) for block in content]
@@ -78,7 +103,8 @@ def _renamed_block(block: Block, renamed: Mapping[str, list[str]]) -> Block:
     if call_id is None or not isinstance(block, dict) or not renamed.get(call_id):
         return block
     key = "call_id" if block.get("call_id") else "id"
-    return {**block, key: renamed[call_id].pop(0)}
+    new = {**block, key: renamed[call_id].pop(0)}
+    return {**new, "name": legal_name(str(block["name"]))} if "name" in block else new
 
 
 def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Block]:
@@ -86,8 +112,13 @@ def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Bl
     if isinstance(content, str):
         return content
     seen: set[str] = set()
-    kept = [block for block in content if _is_sound(block, known, seen)]
-    return content if len(kept) == len(content) else kept
+    kept = text_blocks(block for block in content if _is_sound(block, known, seen))
+    return content if all(old is new for old, new in zip_longest(content, kept)) else kept
+
+
+def text_blocks(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks, with a text block for each bare string, which OpenAI refuses in a list."""
+    return [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
 
 
 def _is_sound(block: object, known: set[str], seen: set[str]) -> bool:

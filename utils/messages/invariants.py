@@ -94,7 +94,9 @@ def _user_first(claim: Claim) -> str | None:
     _, talk = split_system(claim.view)
     if not talk:
         return "there is no message besides the system message"
-    return None if isinstance(talk[0], HumanMessage) else f"a message of type {talk[0].type} comes first"
+    if not isinstance(talk[0], HumanMessage):
+        return f"a message of type {talk[0].type} comes first"
+    return "the model would speak twice in a row" if isinstance(talk[-1], AIMessage) else None
 
 
 def _active_kept(claim: Claim) -> str | None:
@@ -172,7 +174,8 @@ SINGLE_SYSTEM = Invariant(
 )
 USER_FIRST = Invariant(
     "user first",
-    "Bedrock: 'A conversation must start with a user message'; no provider accepts an empty conversation.",
+    "Bedrock: 'A conversation must start with a user message'; no provider accepts an empty conversation; "
+    "Claude: 'does not support assistant message prefill'.",
     _user_first,
 )
 ACTIVE_KEPT = Invariant(

@@ -1,6 +1,6 @@
 """Makes a conversation one that every provider accepts, whatever was interrupted, lost or doubled.
 
-After `repair`: one leading system message at most; the user speaks first; every tool call has
+After `repair`: one leading system message at most; the user speaks first, and last unless a tool does; every tool call has
 exactly one result, directly after it and in the order of the calls; call ids are unique; no
 message is empty; nothing else is changed. Repairing twice changes nothing. Pure.
 """
@@ -8,6 +8,7 @@ message is empty; nothing else is changed. Repairing twice changes nothing. Pure
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from langchain_core.messages import (
@@ -19,9 +20,9 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from utils.messages.calls import call_ids, normal_answer, with_call_ids
+from utils.messages.calls import call_ids, normal_answer, text_blocks, with_call_ids
 from utils.messages.pairing import match_results
-from utils.messages.transcript import split_system
+from utils.messages.transcript import split_system, stand_in
 
 INTERRUPTED = "Tool interrupted"
 """Content of the result that stands in for one that never came."""
@@ -29,8 +30,7 @@ INTERRUPTED = "Tool interrupted"
 EMPTY_REQUEST = "(empty message)"
 EMPTY_RESULT = "(no output)"
 OPENING = "(The conversation begins.)"
-
-_OPENING_ID = "opening"
+NUDGE = "(Go on.)"
 
 
 class Repair(NamedTuple):
@@ -55,7 +55,9 @@ def repair(messages: Sequence[BaseMessage]) -> Repair:
     results, dropped = match_results(talk, INTERRUPTED)
     paired, interrupted = _paired(talk, results)
     if not paired or not isinstance(paired[0], HumanMessage):
-        paired.insert(0, HumanMessage(OPENING, id=_OPENING_ID))
+        paired.insert(0, stand_in(OPENING, "opening"))
+    if isinstance(paired[-1], AIMessage):
+        paired.append(stand_in(NUDGE, "nudge"))
     return Repair([*merge_system(system), *paired], tuple(interrupted), dropped)
 
 
@@ -124,10 +126,11 @@ def _plain(message: BaseMessage) -> BaseMessage | None:
 
 
 def _filled(message: BaseMessage, instead: str) -> BaseMessage:
+    """The message without blank blocks, bare strings as text blocks, and not empty."""
     content = message.content
     if isinstance(content, list):
-        kept = [block for block in content if not _is_blank_block(block)]
-        if kept and len(kept) == len(content):
+        kept = text_blocks(block for block in content if not _is_blank_block(block))
+        if kept and all(old is new for old, new in zip_longest(content, kept)):
             return message
         return message.model_copy(update={"content": kept or instead})
     return message.model_copy(update={"content": instead}) if _is_blank(content) else message

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
+_STAND_IN = "stand_in"
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -60,10 +62,23 @@ def exchanges(messages: Sequence[BaseMessage]) -> list[Exchange]:
 
 def active_index(messages: Sequence[BaseMessage]) -> int | None:
     """Where the active request stands: the user's last message. `None` where the user never spoke."""
+    stand_ins: int | None = None
     for index in range(len(messages) - 1, -1, -1):
         if isinstance(messages[index], HumanMessage):
-            return index
-    return None
+            if not is_stand_in(messages[index]):
+                return index
+            stand_ins = index
+    return stand_ins
+
+
+def stand_in(text: str, message_id: str) -> HumanMessage:
+    """A message in the user's place where providers want one and the user said nothing."""
+    return HumanMessage(text, id=message_id, additional_kwargs={_STAND_IN: True})
+
+
+def is_stand_in(message: BaseMessage) -> bool:
+    """Whether this message only stands in the user's place."""
+    return bool(message.additional_kwargs.get(_STAND_IN))
 
 
 def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:
@@ -84,11 +99,15 @@ def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:
 
 
 def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
-    """What stays in view when a transcript begins at `cut`: its tail, the active request in front."""
-    active = active_index(messages)
-    if active is not None and active < cut:
-        return [messages[active], *messages[cut:]]
-    return list(messages[cut:])
+    """What stays in view when a transcript begins at `cut`.
+
+    Where that is inside a turn, or at the end, the request of that turn is carried over in front. It
+    stays there in later turns too, so that the view's beginning does not change.
+    """
+    if cut == 0 or (cut < len(messages) and isinstance(messages[cut], HumanMessage)):
+        return list(messages[cut:])
+    request = active_index(messages[:cut])
+    return [*([] if request is None else [messages[request]]), *messages[cut:]]
 
 
 def tool_names(messages: Iterable[BaseMessage]) -> list[str]:

@@ -1,0 +1,158 @@
+"""Runs one generated history through the pipeline and tells what went wrong, with checks of its own."""
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, TypeVar
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+
+from tests.property.context.histories import History
+from tests.property.context.rules import refusals
+from utils.context.compaction import Compaction
+from utils.context.pipeline import Parts, Prepared, Request, prepare
+from utils.context.policy import PRESETS, ContextPolicy
+from utils.errors import ContextBudgetExceeded
+from utils.messages.counter import MessageCounter
+from utils.messages.handles import handles_in
+from utils.messages.tokens import count_message_tokens, count_messages_tokens
+
+T = TypeVar("T")
+
+SMALLEST = 96
+"""Tokens for a clipped request and a summary, below which a refusal is right."""
+
+
+@dataclass
+class Outcome:
+    """What one history did. Every list but `views` and `refused` should stay empty."""
+
+    over: list[str] = field(default_factory=list)
+    invalid: list[str] = field(default_factory=list)
+    lost_requests: list[str] = field(default_factory=list)
+    lost_constraints: list[str] = field(default_factory=list)
+    wrong_refusals: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)
+    refused: int = 0
+    requests: int = 0
+    compacted: int = 0
+    views: list[list[BaseMessage]] = field(default_factory=list)
+
+    @property
+    def faults(self) -> list[str]:
+        return [
+            *self.over,
+            *self.invalid,
+            *self.lost_requests,
+            *self.lost_constraints,
+            *self.wrong_refusals,
+            *self.broken,
+        ]
+
+
+def run(history: History, counter: MessageCounter, *, keep_views: bool = False) -> Outcome:
+    """Send the history as it grows, each request with what the one before decided."""
+    outcome = Outcome()
+    policy = PRESETS[history.preset](history.window)
+    compaction, stored = Compaction(), dict[str, str]()
+    for cut in history.cuts:
+        messages = history.messages[:cut]
+        request = Request(messages, history.system, history.tool_tokens)
+        outcome.requests += 1
+        try:
+            prepared = finish(prepare(request, policy, Parts(counter), compaction))
+        except ContextBudgetExceeded as error:
+            outcome.refused += 1
+            if not _must_refuse(history, policy):
+                outcome.wrong_refusals.append(str(error))
+            return outcome
+        stored |= prepared.artifacts
+        compaction = Compaction.from_state(prepared.compaction.as_state())
+        outcome.compacted += bool(prepared.report.steps)
+        _judge(history, messages, policy, prepared, stored, outcome)
+        if keep_views:
+            outcome.views.append(prepared.whole())
+    return outcome
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+def finish(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a loop that is kept: starting one costs more than the pipeline."""
+    return _loop().run_until_complete(coroutine)
+
+
+def _judge(
+    history: History,
+    messages: list[BaseMessage],
+    policy: ContextPolicy,
+    prepared: Prepared,
+    stored: dict[str, str],
+    outcome: Outcome,
+) -> None:
+    sent = prepared.whole()
+    tokens = count_messages_tokens(sent) + history.tool_tokens
+    if tokens > policy.window - policy.reserve:
+        outcome.over.append(f"{tokens} of {policy.window - policy.reserve}")
+    if tokens != prepared.report.counted:
+        outcome.broken.append(f"counted {prepared.report.counted}, has {tokens}")
+    outcome.invalid.extend(refusals(sent))
+    outcome.broken.extend(prepared.report.violations)
+    if wrong := _lost_request(history, messages, policy, sent, stored):
+        outcome.lost_requests.append(wrong)
+    system = str(sent[0].content) if isinstance(sent[0], SystemMessage) else ""
+    said = "\n".join(str(m.content) for m in messages if isinstance(m, HumanMessage))
+    outcome.lost_constraints.extend(c for c in history.constraints if c in said and c not in system)
+    for message in sent:
+        for handle in handles_in(str(message.content)):
+            if handle not in stored and handle not in said:
+                outcome.broken.append(f"{handle} cannot be read")
+
+
+def _lost_request(
+    history: History,
+    messages: list[BaseMessage],
+    policy: ContextPolicy,
+    sent: list[BaseMessage],
+    stored: dict[str, str],
+) -> str | None:
+    said = [m for m in messages if isinstance(m, HumanMessage) and _words(m).strip()]
+    if not said:
+        return None
+    active, words = said[-1], _words(said[-1])
+    shown = [_words(m) for m in sent if isinstance(m, HumanMessage)]
+    if words in shown:
+        return None
+    system = count_messages_tokens([sent[0]]) if isinstance(sent[0], SystemMessage) else 3
+    room = policy.input_budget - history.tool_tokens - min(system, _own(history))
+    if count_message_tokens(active) <= room * policy.active_share:
+        return f"{words[:60]!r} of {count_message_tokens(active)} tokens is not in view"
+    parts = [text for text in shown if any(stored.get(h) is not None for h in handles_in(text))]
+    return None if parts else f"{words[:60]!r} is neither in view nor behind a handle"
+
+
+def _own(history: History) -> int:
+    return count_message_tokens(history.system) if history.system else 0
+
+
+def _must_refuse(history: History, policy: ContextPolicy) -> bool:
+    system = [m for m in [history.system, *history.messages] if isinstance(m, SystemMessage)]
+    fixed = sum(map(count_message_tokens, system)) + history.tool_tokens
+    pinned = sum(count_message_tokens(HumanMessage(text)) for text in history.constraints) + 20
+    return fixed + pinned > policy.input_budget - SMALLEST
+
+
+def _words(message: BaseMessage) -> str:
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "".join(b if isinstance(b, str) else str(b.get("text", "")) for b in content if not _blank(b))
+
+
+def _blank(block: object) -> bool:
+    text = block if isinstance(block, str) else block.get("text", "") if isinstance(block, dict) else ""
+    return not str(text).strip()
