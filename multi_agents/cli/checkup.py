@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from multi_agents.cli.commands.agents import Target, look_at
@@ -48,13 +49,13 @@ class Finding:
     message: str
 
 
-async def all_checks() -> list[Finding]:
+async def all_checks(agents_file: Path) -> list[Finding]:
     """Every check, in the order in which a person should read them."""
-    findings = [*check_python(), *check_settings()]
+    findings = [*check_python(), *check_settings(agents_file)]
     if any(finding.level == "wrong" for finding in findings):
         return findings
     findings += [*check_model(), *check_embeddings(), *await asyncio.to_thread(lambda: list(check_home()))]
-    entries = configured_agents()
+    entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
 
@@ -69,7 +70,7 @@ def check_python() -> Iterator[Finding]:
     )
 
 
-def check_settings() -> Iterator[Finding]:
+def check_settings(agents_file: Path) -> Iterator[Finding]:
     """Each group of settings, and the list of agents."""
     wrong = False
     for name, group in GROUPS.items():
@@ -79,7 +80,7 @@ def check_settings() -> Iterator[Finding]:
             wrong = True
             yield Finding("settings", "wrong", f"{error.message} ({name})")
     try:
-        configured_agents()
+        configured_agents(agents_file)
     except SettingsError as error:
         wrong = True
         yield Finding("settings", "wrong", error.message)

@@ -24,6 +24,9 @@ tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
 app.add_typer(tasks, name="tasks")
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
+AgentsFile = Annotated[
+    Path | None, typer.Option("--agents-file", help="List of agents; default: agents/agents.yaml.")
+]
 Url = Annotated[
     str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
 ]
@@ -46,9 +49,7 @@ def chat(
 @app.command(epilog=EXIT_CODE_HELP)
 def up(
     port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of the supervisor.")] = 8000,
-    agents_file: Annotated[
-        Path | None, typer.Option("--agents-file", help="List of agents; default: agents/agents.yaml.")
-    ] = None,
+    agents_file: AgentsFile = None,
     supervisor: Annotated[
         str, typer.Option("--supervisor", help="Module that serves the supervisor.", hidden=True)
     ] = "multi_agents.platform_engineer",
@@ -68,11 +69,12 @@ def serve(
     ],
     host: Annotated[str | None, typer.Option("--host", help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = None,
+    agents_file: AgentsFile = None,
 ) -> None:
     """Become the server of one agent: this process is replaced."""
     from multi_agents.cli.commands.serve import serve as command
 
-    raise typer.Exit(command(target, host, port))
+    raise typer.Exit(command(target, host, port, agents_file))
 
 
 @app.command(epilog=EXIT_CODE_HELP)
@@ -94,11 +96,11 @@ def agents(url: Url = None, as_json: Json = False) -> None:
 
 
 @app.command(epilog=EXIT_CODE_HELP)
-def doctor(as_json: Json = False) -> None:
+def doctor(agents_file: AgentsFile = None, as_json: Json = False) -> None:
     """Check Python, settings, model, data folder, ports and agents; exit 0 when all is well, else 2."""
     from multi_agents.cli.commands.doctor import doctor as command
 
-    raise typer.Exit(command(as_json=as_json))
+    raise typer.Exit(command(agents_file, as_json=as_json))
 
 
 @tasks.command("list", epilog=EXIT_CODE_HELP)

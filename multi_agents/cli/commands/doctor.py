@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 
 from multi_agents.cli.console import out, print_json
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
+from multi_agents.cli.service.plan import AGENTS_FILE
 
 
-def doctor(*, as_json: bool) -> ExitCode:
+def doctor(agents_file: Path | None, *, as_json: bool) -> ExitCode:
     """Run the checks: exit code 0 when nothing is wrong, else 2."""
-    return run(_doctor(as_json=as_json), as_json=as_json)
+    return run(_doctor(agents_file or AGENTS_FILE, as_json=as_json), as_json=as_json)
 
 
-async def _doctor(*, as_json: bool) -> ExitCode:
+async def _doctor(agents_file: Path, *, as_json: bool) -> ExitCode:
     from multi_agents.cli.checkup import all_checks
 
-    findings = await all_checks()
+    findings = await all_checks(agents_file)
     if as_json:
         print_json([asdict(finding) for finding in findings])
     else:

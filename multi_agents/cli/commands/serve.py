@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
@@ -17,29 +18,29 @@ _CLASS_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 SERVE_MODULE = "utils.a2a_common.serve"
 
 
-def serve(target: str, host: str | None, port: int | None) -> ExitCode:
+def serve(target: str, host: str | None, port: int | None, agents_file: Path | None) -> ExitCode:
     """Replace this process. Returns only when the target is wrong."""
-    return run(_serve(target, host, port))
+    return run(_serve(target, host, port, agents_file or AGENTS_FILE))
 
 
-async def _serve(target: str, host: str | None, port: int | None) -> ExitCode:
+async def _serve(target: str, host: str | None, port: int | None, agents_file: Path) -> ExitCode:
     options = [*(("--host", host) if host else ()), *(("--port", str(port)) if port is not None else ())]
-    command = [sys.executable, "-m", *module_arguments(target), *options]
+    command = [sys.executable, "-m", *module_arguments(target, agents_file), *options]
     environ = process_environment()
     environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
     os.execve(sys.executable, command, environ)  # noqa: S606
 
 
-def module_arguments(target: str) -> list[str]:
+def module_arguments(target: str, agents_file: Path) -> list[str]:
     """What follows `python -m` for an agent's name or for `module:Class`.
 
     Raises:
         UsageError: There is no local agent of that name.
-        SettingsError: agents.yaml is wrong.
+        SettingsError: The list of agents is wrong.
     """
     if _CLASS_PATH.fullmatch(target):
         return [SERVE_MODULE, target]
-    modules = {one.name: one.module for one in load_agents_file(AGENTS_FILE) if one.module}
+    modules = {one.name: one.module for one in load_agents_file(agents_file) if one.module}
     modules[SUPERVISOR] = SUPERVISOR_MODULE
     module = modules.get(target)
     if module is None:
