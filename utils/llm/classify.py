@@ -37,6 +37,9 @@ EMPTY = "The model answered with nothing."
 FILTERED = "The model provider's content filter refused the request."
 REFUSED = "The model provider refused the request."
 
+ERROR_IN_ANSWER = "openai.error-in-answer"
+"""Stands for the class of a `ValueError` that carries the `error` of an answer with status 200."""
+
 _TOO_LONG_STATUS = frozenset({400, 413, 422})
 
 
@@ -212,7 +215,15 @@ ROWS: tuple[Row, ...] = (
         text="no generations found in stream",
         raised="builtins.ValueError",
     ),
+    Row(
+        "openai-compatible null choices",
+        EmptyResponse,
+        EMPTY,
+        text="null value for 'choices'",
+        raised="builtins.TypeError",
+    ),
     # The rest of what these clients raise.
+    Row("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
     Row("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
     Row("openai refused", InvalidRequest, REFUSED, raised="openai.APIStatusError"),
     Row("openai error in stream", ModelUnavailable, CUT_OFF, raised="openai.APIError"),
@@ -286,6 +297,9 @@ def facts_of(error: BaseException) -> Facts:
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):
         return _amazon_facts(classes, response)
+    body = error.args[0] if isinstance(error, ValueError) and error.args else None
+    if isinstance(body, Mapping) and "message" in body:
+        return _body_facts(classes | {ERROR_IN_ANSWER}, body)
     text = str(getattr(error, "message", None) or error).lower()
     status = getattr(error, "status_code", None)
     return Facts(
@@ -295,6 +309,12 @@ def facts_of(error: BaseException) -> Facts:
         text=text,
         retry_after=_retry_after(getattr(response, "headers", {}), text),
     )
+
+
+def _body_facts(classes: frozenset[str], body: Mapping[str, object]) -> Facts:
+    code, text = str(body.get("code") or "").lower(), str(body["message"]).lower()
+    status = int(code) if code.isdecimal() else None
+    return Facts(classes, status, code, text, _retry_after({}, text))
 
 
 def _amazon_facts(classes: frozenset[str], response: Mapping[str, object]) -> Facts:

@@ -104,7 +104,7 @@ def _compatible(settings: LLMSettings) -> BaseChatModel:
         api_key=settings.openai_api_key or KEYLESS,
         base_url=base_url,
         use_responses_api=False,
-        **_openai_options(settings, base_url),
+        **_compatible_options(settings, base_url),
     )
 
 
@@ -145,9 +145,17 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
 def _region(settings: LLMSettings) -> str:
     """`AWS_REGION`, else what boto finds: `AWS_DEFAULT_REGION` or the profile's region."""
     import boto3
+    from botocore.exceptions import InvalidRegionError, ProfileNotFound
+    from botocore.utils import validate_region_name
 
-    found = settings.aws_region or boto3.Session().region_name
-    return str(_required(found, "AWS_REGION", settings))
+    try:
+        region = settings.aws_region or boto3.Session().region_name
+        validate_region_name(region)
+    except ProfileNotFound as error:
+        raise SettingsError("AWS_PROFILE", "AWS_PROFILE names a profile that does not exist.") from error
+    except InvalidRegionError as error:
+        raise SettingsError("AWS_REGION", "AWS_REGION is not the name of a region.") from error
+    return str(_required(region, "AWS_REGION", settings))
 
 
 def _openai_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
@@ -159,6 +167,13 @@ def _openai_options(settings: LLMSettings, address: str | None) -> dict[str, Any
         "max_retries": settings.max_retries,
         "stream_usage": True,
     }
+
+
+def _compatible_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
+    """As for OpenAI, with the limit under its older name, which more servers know."""
+    options = _openai_options(settings, address)
+    limit = options.pop("max_tokens", None)
+    return options if limit is None else options | {"extra_body": {"max_tokens": limit}}
 
 
 def _direct_clients() -> dict[str, Any]:
@@ -186,8 +201,12 @@ def _required(value: T | None, variable: str, settings: LLMSettings) -> T:
 def _address(url: str | None, variable: str) -> str | None:
     if url is None:
         return None
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number
+        whole = False
+    if not whole:
         raise SettingsError(variable, f"{variable} must be an address that starts with http:// or https://.")
     return url
 

@@ -7,6 +7,7 @@ from langchain_aws import ChatBedrockConverse
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
 from utils.errors import SettingsError
+from utils.llm.embedded import EmbeddedChatModel
 from utils.llm.factory import create_chat_model, describe_model, is_loopback
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import run_strict_provider
@@ -109,9 +110,10 @@ def test_a_missing_setting_is_named_in_one_sentence(base, missing):
         (BEDROCK, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME"),
     ],
 )
-def test_an_address_without_a_scheme_is_refused_at_start(base, variable):
+@pytest.mark.parametrize("address", ["llm.internal:8000/v1", "http://llm.internal:port", "http://"])
+def test_what_is_no_address_is_refused_at_start(base, variable, address):
     with pytest.raises(SettingsError) as caught:
-        create_chat_model(settings(base, **{variable: "llm.internal:8000/v1"}))
+        create_chat_model(settings(base, **{variable: address}))
     assert caught.value.variable == variable
 
 
@@ -120,6 +122,38 @@ def test_a_model_id_that_the_client_refuses_names_the_variable():
     with pytest.raises(SettingsError) as caught:
         create_chat_model(settings(BEDROCK, LLM_MODEL=arn))
     assert caught.value.variable == "LLM_MODEL"
+
+
+def test_a_region_or_profile_that_is_none_is_named(monkeypatch):
+    with pytest.raises(SettingsError) as caught:
+        create_chat_model(settings(BEDROCK, AWS_REGION="somewhere nice!"))
+    assert caught.value.variable == "AWS_REGION"
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    without = {name: value for name, value in BEDROCK.items() if name != "AWS_REGION"}
+    with pytest.raises(SettingsError) as caught:
+        create_chat_model(LLMSettings.load(without))
+    assert caught.value.variable == "AWS_PROFILE"
+
+
+def test_the_embedded_model_gets_its_embedder_only_when_it_is_asked_for():
+    asked: list[str] = []
+
+    def embedder() -> None:
+        asked.append("embedder")
+
+    create_chat_model(settings(OPENAI), embedder_factory=embedder)
+    assert asked == []
+    model = create_chat_model(LLMSettings.load({}), embedder_factory=embedder)
+    assert isinstance(model, EmbeddedChatModel)
+    assert (asked, model.embedder) == (["embedder"], None)
+
+
+def test_a_compatible_server_gets_the_limit_under_the_name_it_knows():
+    with run_strict_provider() as double:
+        environment = double.environment("openai-compatible") | {"LLM_MAX_OUTPUT_TOKENS": "2"}
+        assert create_chat_model(LLMSettings.load(environment)).invoke("one two three").text == "one two"
+        body = double.requests[0].body
+    assert (body["max_tokens"], "max_completion_tokens" in body) == (2, False)
 
 
 def test_the_model_is_described_in_a_few_words():

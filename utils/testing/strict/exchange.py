@@ -15,6 +15,7 @@ from utils.testing.strict.faults import Fault, FaultKind, refusal
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+_NOTHING = frozenset({FaultKind.EMPTY, FaultKind.NULL_CHOICES})
 _GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 
 
@@ -77,7 +78,7 @@ class Exchange:
             await self._spoil_whole(request, fault)
             return
         await _start(self.send, 200, openai_wire.CONTENT_TYPE if openai else bedrock_wire.CONTENT_TYPE)
-        if fault.kind is FaultKind.EMPTY:
+        if fault.kind in _NOTHING:
             await _body(self.send, openai_wire.end() if openai else b"")
             return
         begun = openai_wire.opening(request, fault.text) if openai else bedrock_wire.opening(fault.text)
@@ -88,7 +89,9 @@ class Exchange:
             await self._until_client_leaves()
 
     async def _spoil_whole(self, request: ChatRequest, fault: Fault) -> None:
-        if fault.kind is FaultKind.EMPTY:
+        if fault.kind is FaultKind.NULL_CHOICES and self.target.api is Api.OPENAI:
+            await send_json(self.send, 200, openai_wire.completion(request, Reply()) | {"choices": None})
+        elif fault.kind in _NOTHING:
             await self.answer(request, Reply())
         elif fault.kind is FaultKind.STALL:
             await self._until_client_leaves()

@@ -22,12 +22,15 @@ class FaultKind(StrEnum):
     REFUSAL = "refusal"
     GATEWAY_PAGE = "gateway_page"
     EMPTY = "empty"
+    NULL_CHOICES = "null_choices"
     BROKEN = "broken"
     STALL = "stall"
     ERROR_EVENT = "error_event"
 
 
-IN_ANSWER = frozenset({FaultKind.EMPTY, FaultKind.BROKEN, FaultKind.STALL, FaultKind.ERROR_EVENT})
+IN_ANSWER = frozenset(
+    {FaultKind.EMPTY, FaultKind.NULL_CHOICES, FaultKind.BROKEN, FaultKind.STALL, FaultKind.ERROR_EVENT}
+)
 """Faults that show in an answer of status 200; the others are refusals."""
 
 
