@@ -22,8 +22,8 @@ comparison with what the search does. Earlier figures for the same questions ove
 0.771, vectors 0.806, fused 0.857) came from plain page text, headings and the pages' tables of
 contents included; the loader leaves tables of contents out, since they compete with what they list.
 
-The package is fetched by `apt-get download` (no root needed) into `.cache/` and embedded once; the
-first run takes about two minutes, later ones seconds.
+The package is fetched by `apt-get download` (no root needed) into `.cache/` and embedded once, which
+takes about four minutes of two cores; later runs take seconds.
 """
 
 from __future__ import annotations

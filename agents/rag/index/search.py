@@ -61,7 +61,13 @@ class Searcher:
         self._vectors = VectorCache()
 
     def search(
-        self, query: str, limit: int, *, model: str = "", vector: Vector | None = None
+        self,
+        query: str,
+        limit: int,
+        *,
+        model: str = "",
+        vector: Vector | None = None,
+        words: bool = True,
     ) -> list[Passage]:
         """The best passages for a query, best first.
 
@@ -70,6 +76,7 @@ class Searcher:
             limit: How many at most.
             model: Name of the embedding model.
             vector: The query's vector of that model, of length 1; words only without.
+            words: Whether words count; `False` compares vectors alone.
 
         Raises:
             RetrievalFailed: The index is missing or damaged.
@@ -77,20 +84,21 @@ class Searcher:
         try:
             with schema.connect(self._path) as connection:
                 connection.execute("BEGIN")
-                return self._search(connection, query, limit, model, vector)
+                found = self._scores(connection, query if words else "", model, vector)
+                passages = _passages(connection, *found)
         except sqlite3.Error as error:
             raise RetrievalFailed("The document index could not be searched.") from error
+        return _spread([passage for passage in passages if _relevant(passage, query)], limit)
 
-    def _search(
-        self, connection: sqlite3.Connection, query: str, limit: int, model: str, vector: Vector | None
-    ) -> list[Passage]:
+    def _scores(
+        self, connection: sqlite3.Connection, query: str, model: str, vector: Vector | None
+    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
         words = dict(search_words(connection, query, _CANDIDATES))
         cosines: dict[int, float] = {}
         if vector is not None:
             every = self._vectors.cosines(connection, model, vector)
             cosines = every.best(_CANDIDATES) | every.of(words)
-        passages = _passages(connection, fuse(words, cosines), cosines)
-        return _spread([passage for passage in passages if _relevant(passage, query)], limit)
+        return fuse(words, cosines), cosines
 
 
 def _relevant(passage: Passage, query: str) -> bool:

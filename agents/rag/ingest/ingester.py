@@ -123,23 +123,27 @@ class Ingester:
         await self._embed(before)
 
     async def _embed(self, after: int) -> None:
-        """Give vectors to the passages past an id that have none of the current model."""
-        while embedder := self._embedder:
-            stale = await asyncio.to_thread(self._store.stale, embedder.name, after, _BATCH)
-            if not stale:
-                return
-            texts = [passage_text(passage.title, passage.heading, passage.body) for passage in stale]
-            try:
-                vectors = await embedder.embed(texts)
-            except ModelFailure as error:
-                log.warning(
-                    "rag.embedding_failed", code=error.code, effect="words only until the next ingestion"
-                )
-                self._embedder = None
-                return
-            ids = [passage.chunk_id for passage in stale]
-            await asyncio.to_thread(self._store.put_vectors, embedder.name, ids, vectors)
-            after = ids[-1]
+        if self._embedder is None:
+            return
+        try:
+            await embed_missing(self._store, self._embedder, after)
+        except ModelFailure as error:
+            log.warning("rag.embedding_failed", code=error.code, effect="words only until the next ingestion")
+            self._embedder = None
+
+
+async def embed_missing(store: Store, embedder: Embedder, after: int = 0) -> None:
+    """Give vectors to the passages past an id that have none of this model.
+
+    Raises:
+        ModelFailure: The model could not answer; the batches before stay.
+    """
+    while stale := await asyncio.to_thread(store.stale, embedder.name, after, _BATCH):
+        texts = [passage_text(passage.title, passage.heading, passage.body) for passage in stale]
+        vectors = await embedder.embed(texts)
+        ids = [passage.chunk_id for passage in stale]
+        await asyncio.to_thread(store.put_vectors, embedder.name, ids, vectors)
+        after = ids[-1]
 
 
 def _skipped(candidate: Candidate, reason: str) -> tuple[Outcome, str]:
