@@ -1,17 +1,20 @@
-"""The fenced code blocks of the documentation, with what their info strings say.
+"""The fenced code blocks of the documentation, and what the comment above each says of it.
 
-```python                       runs as a script
-```python file=PATH             is written to PATH of a copy of the checkout, for the blocks after it
-```yaml append=PATH             parses, and is added to PATH of that copy
-```bash                         runs in that copy
-```bash no-run="REASON"         is only checked for its syntax
-```json, ```yaml, ```env        parse
-```text                         is for people
+    ```python                                   runs as a script
+    <!-- file: PATH --> ```python               is written to PATH of a copy of the checkout
+    <!-- append: PATH --> ```yaml               parses, and is added to PATH of that copy
+    ```bash                                     runs in that copy
+    <!-- service; expect: TEXT --> ```bash      runs beside a running service, and prints TEXT
+    <!-- no-run: REASON --> ```bash             is only checked for its syntax
+    ```json, ```yaml, ```env                    parse
+    ```text                                     is for people
+
+The words stand in comments and not in the info string, since what a reader or the RAG agent quotes
+is the block.
 """
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -45,11 +48,13 @@ def documents() -> list[str]:
 def blocks_of(document: str) -> tuple[Block, ...]:
     """The fenced blocks of one document, in order."""
     tokens = MarkdownIt().parse((ROOT / document).read_text("utf-8"))
-    return tuple(
-        _block(document, (token.map or [0])[0] + 1, token.info, token.content)
-        for token in tokens
-        if token.type == "fence"
-    )
+    found, comment = [], ""
+    for token in tokens:
+        if token.type == "fence":
+            line = (token.map or [0])[0] + 1
+            found.append(Block(document, line, token.info.strip(), token.content, _options(comment)))
+        comment = token.content if token.type == "html_block" else ""
+    return tuple(found)
 
 
 def all_blocks(*languages: str) -> list[Block]:
@@ -58,7 +63,7 @@ def all_blocks(*languages: str) -> list[Block]:
     return [block for block in found if not languages or block.language in languages]
 
 
-def _block(document: str, line: int, info: str, text: str) -> Block:
-    language, *rest = shlex.split(info) or [""]
-    options = dict(part.split("=", 1) for part in rest)
-    return Block(document, line, language, text, options)
+def _options(comment: str) -> dict[str, str]:
+    text = comment.strip().removeprefix("<!--").removesuffix("-->").strip()
+    pairs = [part.partition(":") for part in text.split(";") if part.strip()]
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,8 +1,9 @@
-"""A copy of the checkout that blocks may write to: links to the code, files of its own where it grows."""
+"""A copy of the checkout that blocks may write to."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -11,29 +12,39 @@ from pathlib import Path
 
 from tests.docs.blocks import ROOT, Block
 
-_LINKED = ("utils", "multi_agents", "docs", "README.md", "pyproject.toml", "Makefile")
+COPIED = ("utils", "multi_agents", "agents", "docs", "README.md", "pyproject.toml", "Makefile")
+VENV = Path(sys.executable).parent.parent
 
 
 @dataclass
 class Checkout:
-    """The copy. `replaced` maps the addresses of the documentation to those of a running stack."""
+    """The copy. `replaced` maps words of the documentation to those that hold here, such as addresses."""
 
     folder: Path
     environ: Mapping[str, str] = field(default_factory=dict)
     replaced: Mapping[str, str] = field(default_factory=dict)
 
-    def make(self) -> Checkout:
-        """Fill the folder."""
-        for name in _LINKED:
-            (self.folder / name).symlink_to(ROOT / name)
-        agents = self.folder / "agents"
-        agents.mkdir()
-        for path in (ROOT / "agents").iterdir():
-            if path.name == "agents.yaml":
-                (agents / path.name).write_text(path.read_text("utf-8"))
-            elif path.suffix != ".pyc" and path.name != "__pycache__":
-                (agents / path.name).symlink_to(path)
-        return self
+    @classmethod
+    def make(cls, folder: Path) -> Checkout:
+        """A copy in a new folder, on the virtual environment of this process, with its own data."""
+        folder.mkdir()
+        for name in COPIED:
+            source = ROOT / name
+            (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
+        (folder / ".venv").symlink_to(VENV)
+        return cls(
+            folder,
+            {
+                "PLATFORM_ENGINEER_HOME": str(folder / ".data"),
+                "RAG_SOURCES": "docs/add-an-agent.md,docs/offline-model.md",
+            },
+        )
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of a process that runs in the copy."""
+        path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PYTHONPATH": str(self.folder), "PATH": path, **self.environ}
 
     def play(self, block: Block) -> None:
         """Write or run one block.
@@ -53,7 +64,8 @@ class Checkout:
             command = (
                 [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
             )
-            self._run([*command, text], str(block))
+            printed = self._run([*command, text], str(block))
+            assert block.options.get("expect", "") in printed, f"{block} printed:\n{printed}"
 
     def _write(self, name: str, text: str) -> None:
         path = self.folder / name
@@ -61,10 +73,15 @@ class Checkout:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
-    def _run(self, command: list[str], name: str) -> None:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environ = {**os.environ, "PYTHONPATH": str(self.folder), "PATH": path, **self.environ}
+    def _run(self, command: list[str], name: str) -> str:
         done = subprocess.run(
-            command, cwd=self.folder, env=environ, capture_output=True, text=True, timeout=110, check=False
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=110,
+            check=False,
         )
         assert done.returncode == 0, f"{name} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
+        return done.stdout

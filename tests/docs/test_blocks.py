@@ -14,7 +14,7 @@ from tests.docs.blocks import Block, all_blocks, blocks_of, documents
 from tests.docs.checkout import Checkout
 
 LANGUAGES = {"python", "bash", "yaml", "json", "env", "text"}
-OPTIONS = {"file", "append", "no-run", "service"}
+OPTIONS = {"file", "append", "no-run", "service", "expect"}
 
 
 def _runs(document: str) -> bool:
@@ -23,9 +23,7 @@ def _runs(document: str) -> bool:
 
 @pytest.mark.parametrize("document", [name for name in documents() if _runs(name)])
 def test_the_blocks_of_a_document_run_one_after_the_other(document, tmp_path):
-    folder = tmp_path / "checkout"
-    folder.mkdir()
-    checkout = Checkout(folder, environ={"PLATFORM_ENGINEER_HOME": str(tmp_path / "home")}).make()
+    checkout = Checkout.make(tmp_path / "checkout")
     for block in blocks_of(document):
         if "service" not in block.options:
             checkout.play(block)

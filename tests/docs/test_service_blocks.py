@@ -1,0 +1,76 @@
+"""Blocks that need a running service run beside one: the checkout's agents and the one of the walk."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.blocks import Block, all_blocks, blocks_of
+from tests.docs.checkout import VENV, Checkout
+from utils.testing.live_server import loopback_socket
+
+WALK = "docs/add-an-agent.md"
+START_SECONDS = 90
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    made = Checkout.make(tmp_path_factory.mktemp("service") / "checkout")
+    for block in blocks_of(WALK):
+        if {"file", "append"} & set(block.options) and "https://" not in block.text:
+            made.play(block)
+    ports = _move_to_free_ports(made.folder / "agents" / "agents.yaml")
+    command = [str(VENV / "bin" / "platform-engineer"), "up", "--port", str(ports.pop())]
+    log = made.folder / "up.log"
+    with log.open("wb") as out:
+        service = subprocess.Popen(command, cwd=made.folder, env=made.environment, stdout=out, stderr=out)
+        try:
+            made.replaced = _addresses(_wait_for(made.folder / ".data" / "run.json", service, log))
+            yield made
+        finally:
+            service.send_signal(signal.SIGINT)
+            service.wait(30)
+
+
+def _move_to_free_ports(agents: Path) -> list[int]:
+    """Give each agent of the file a free port; returns one more, for the supervisor."""
+    text = agents.read_text("utf-8")
+    with ExitStack() as stack:
+        count = text.count("port:") + 1
+        sockets = [stack.enter_context(loopback_socket()) for _ in range(count)]
+        ports = [one.getsockname()[1] for one in sockets]
+    agents.write_text(re.sub(r"port: \d+", lambda _: f"port: {ports.pop()}", text), "utf-8")
+    return ports
+
+
+def _wait_for(run_file: Path, service: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
+    deadline = time.monotonic() + START_SECONDS
+    while not run_file.exists():
+        assert service.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.1)
+    return json.loads(run_file.read_text("utf-8"))
+
+
+def _addresses(running: dict[str, Any]) -> dict[str, str]:
+    urls = {agent["name"]: agent["url"] for agent in running["agents"]}
+    return {
+        "http://127.0.0.1:8000": urls["supervisor"],
+        "http://127.0.0.1:8003": urls["incidents"],
+        "make chat": "make -s -o setup chat",  # the environment of these tests stays as it is
+    }
+
+
+@pytest.mark.parametrize("block", [one for one in all_blocks("bash") if "service" in one.options], ids=str)
+def test_a_block_works_beside_a_running_service(block: Block, checkout: Checkout):
+    assert block.options.get("expect"), "a block beside a service says what it prints"
+    checkout.play(block)
