@@ -12,6 +12,7 @@ from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.retrieve.library import Library
 from agents.rag.retrieve.limit import searches_before
 from agents.rag.settings import RagSettings
+from utils.a2a_common.request import AgentRequest
 from utils.messages.results import Articles, dump_result
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ Source = Annotated[
 def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
     """The tools, on one library. Each result is the JSON of `utils.messages.results`."""
 
-    async def search(query: Query, runtime: ToolRuntime, limit: Limit = None) -> str:
+    async def search(query: Query, runtime: ToolRuntime[AgentRequest], limit: Limit = None) -> str:
         had = searches_before(runtime.state["messages"], "search", runtime.tool_call_id)
         if had >= settings.max_searches:
             return dump_result(Articles(articles=[], note=_ENOUGH.format(count=had)))
