@@ -48,7 +48,8 @@ class JsonBody:
         first = await receive()
         body = first.get("body", b"")
         try:
-            scope[PARSED] = parse(body) if body else None
+            if body:
+                scope[PARSED] = parse(body)
         except BadJson as error:
             answer = refusal(scope, 400, str(error), rpc_code=error.code)
             return await answer(scope, receive, send)

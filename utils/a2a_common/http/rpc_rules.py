@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from a2a.types.a2a_pb2 import TaskState
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from utils.a2a_common.http.answers import (
@@ -17,6 +18,7 @@ from utils.a2a_common.http.answers import (
     refusal,
 )
 from utils.a2a_common.http.json_body import PARSED
+from utils.a2a_common.http.legacy_rules import legacy_complaint
 
 _LIST_PATH = re.compile(r"/rest(?:/[^/]+)?/tasks")
 
@@ -44,7 +46,9 @@ class RpcRules:
 
 def _complaint(scope: Scope) -> tuple[int, str, Any] | None:
     if is_json_rpc(scope):
-        return _rpc_complaint(scope.get(PARSED))
+        return _rpc_complaint(scope.get(PARSED), Headers(scope=scope).get("a2a-version", ""))
+    if PARSED in scope and not isinstance(scope[PARSED], dict):
+        return INVALID_REQUEST, "The body must be a JSON object.", None
     if scope["method"] == "GET" and _LIST_PATH.fullmatch(local_path(scope)):
         query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         for status in query.get("status", []):
@@ -53,17 +57,20 @@ def _complaint(scope: Scope) -> tuple[int, str, Any] | None:
     return None
 
 
-def _rpc_complaint(body: Any) -> tuple[int, str, Any] | None:
+def _rpc_complaint(body: Any, version: str) -> tuple[int, str, Any] | None:
     if not isinstance(body, dict):
         return None
     if "method" in body and "id" not in body:
         return INVALID_REQUEST, "Give the request an id: every operation has an answer.", None
-    params = body.get("params")
-    if body.get("method") == "ListTasks" and isinstance(params, dict):
-        status = params.get("status")
-        if status is not None and not _is_state(str(status)):
-            rpc_id = body["id"] if isinstance(body["id"], str | int) else None
-            return INVALID_PARAMS, "status is not a task state, such as TASK_STATE_WORKING.", rpc_id
+    rpc_id = body.get("id") if isinstance(body.get("id"), str | int) else None
+    if "params" in body and not isinstance(body["params"], dict):
+        return INVALID_PARAMS, "params must be an object.", rpc_id
+    legacy = legacy_complaint(body, version)
+    if legacy is not None:
+        return (*legacy, rpc_id)
+    status = body.get("params", {}).get("status")
+    if body.get("method") == "ListTasks" and status is not None and not _is_state(str(status)):
+        return INVALID_PARAMS, "status is not a task state, such as TASK_STATE_WORKING.", rpc_id
     return None
 
 

@@ -1,0 +1,159 @@
+"""Chunks on the wire, and the whole that they make."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from a2a.types.a2a_pb2 import TaskState
+
+from tests.e2e.wire.agents import Stage, echo
+from tests.e2e.wire.wiring import message, serving, state
+from utils.a2a_common.scope import owner_of
+from utils.persistence.tasks import ChunkedTaskStore, memory_task_store, sqlite_task_store
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request, tmp_path) -> ChunkedTaskStore:
+    if request.param == "memory":
+        return memory_task_store(owner_of)
+    return sqlite_task_store(tmp_path / "tasks.sqlite", owner_of)
+
+
+async def two_artifacts(stage: Stage) -> None:
+    await stage.task()
+    await stage.status(TaskState.TASK_STATE_WORKING)
+    await stage.chunk("plan one", append=False, artifact="plan")
+    for index in range(50):
+        await stage.chunk(f"{index} ", append=index > 0, last=index == 49)
+        if index == 25:
+            await stage.chunk("plan two", append=False, artifact="plan")
+    await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+
+def replay(events: list[dict[str, Any]]) -> dict[str, str]:
+    """What a client that follows the rules of append has in the end."""
+    text: dict[str, str] = {}
+    for event in events:
+        if "task" in event:
+            text = {a["artifactId"]: texts(a) for a in event["task"].get("artifacts", [])}
+        if "artifactUpdate" in event:
+            update = event["artifactUpdate"]
+            name = update["artifact"]["artifactId"]
+            text[name] = (text[name] if update.get("append") else "") + texts(update["artifact"])
+    return text
+
+
+def texts(artifact: dict[str, Any]) -> str:
+    return "".join(part["text"] for part in artifact.get("parts", []))
+
+
+async def test_what_get_task_returns_is_what_was_streamed(store):
+    async with serving(two_artifacts, store=store) as wire:
+        streamed = await wire.stream()
+        unary = await wire.send()
+        stored = await wire.get(streamed[0]["task"]["id"])
+        listed = (await wire.rpc("ListTasks", {"includeArtifacts": True}))["result"]["tasks"]
+    expected = {"plan": "plan two", "response": "".join(f"{index} " for index in range(50))}
+    assert replay(streamed) == expected
+    for task in (unary, stored, *listed):
+        assert {a["artifactId"]: texts(a) for a in task["artifacts"]} == expected
+        assert [len(a["parts"]) for a in task["artifacts"]] == [1, 1]
+
+
+async def test_chunks_begin_without_append_and_the_last_one_says_so(store):
+    async with serving(two_artifacts, store=store) as wire:
+        streamed = await wire.stream()
+    updates = [event["artifactUpdate"] for event in streamed if "artifactUpdate" in event]
+    response = [update for update in updates if update["artifact"]["artifactId"] == "response"]
+    assert [update.get("append", False) for update in response] == [False] + [True] * 49
+    assert [update.get("lastChunk", False) for update in response] == [False] * 49 + [True]
+
+
+async def test_appending_to_an_unknown_artifact_fails_the_task():
+    async def wrong(stage: Stage) -> None:
+        await stage.task()
+        await stage.chunk("x", append=True)
+
+    async with serving(wrong) as wire, asyncio.timeout(5):
+        answer = await wire.send()
+        assert "error" in answer or state(answer) == "failed"
+
+
+async def test_a_subscriber_gets_each_chunk_once_in_its_snapshot_or_after_it(store):
+    """Subscribers join while chunks flow; each must end with the very same text."""
+    joined = asyncio.Semaphore(0)
+    total = 400
+
+    async def flowing(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_WORKING)
+        for index in range(total):
+            await stage.chunk(f"{index},", append=index > 0)
+            if index % 100 == 50:
+                await joined.acquire()
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+    async with serving(flowing, store=store) as wire:
+        task = await wire.start()
+
+        async def follow() -> str:
+            async with wire.events("SubscribeToTask", {"id": task["id"]}) as events:
+                seen = [await anext(events)]
+                joined.release()
+                seen += [event async for event in events]
+            return replay(seen)["response"]
+
+        async with asyncio.timeout(15):
+            texts_seen = await asyncio.gather(*(follow() for _ in range(4)))
+        assert texts_seen == ["".join(f"{index}," for index in range(total))] * 4
+
+
+async def test_a_subscriber_that_leaves_does_not_disturb_another():
+    go = asyncio.Event()
+
+    async def waiting(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_WORKING)
+        await go.wait()
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+    async with serving(waiting) as wire:
+        task = await wire.start()
+        async with wire.events("SubscribeToTask", {"id": task["id"]}) as stays:
+            assert "task" in await anext(stays)
+            async with wire.events("SubscribeToTask", {"id": task["id"]}) as leaves:
+                await anext(leaves)
+            go.set()
+            rest = [event async for event in stays]
+        assert state(rest[-1]["statusUpdate"]) == "completed"
+
+
+async def test_what_the_sdk_copies_for_each_event_stays_small(store):
+    """The live task holds no parts, however long the answer is."""
+    sizes: list[int] = []
+
+    async def long(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_WORKING)
+        for index in range(300):
+            await stage.chunk("x" * 600, append=index > 0)
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+    save = store.save
+
+    async def watched(task: Any, **options: Any) -> Any:
+        version = await save(task, **options)
+        sizes.append(task.ByteSize())
+        return version
+
+    store.save = watched  # type: ignore[method-assign]
+    async with serving(long, store=store) as wire:
+        assert len(texts((await wire.send())["artifacts"][0])) == 300 * 600
+    assert len(sizes) > 300
+    assert max(sizes) < 1000
+
+
+async def test_a_first_event_of_a_stream_is_the_task():
+    async with serving(echo) as wire:
+        first = (await wire.stream(text="a"))[0]
+        assert first["task"]["history"][0]["parts"] == message("a")["parts"]

@@ -1,0 +1,110 @@
+"""A served agent and a client with a word for each operation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+from a2a.types.a2a_pb2 import AgentCard
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+
+from tests.e2e.wire.agents import Script, Scripted, card
+from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.scope import owner_of
+from utils.a2a_common.server import AgentService, build_app
+from utils.persistence.tasks import ChunkedTaskStore, memory_task_store
+from utils.settings import ServerSettings
+from utils.testing.live_server import running
+
+HEADERS = {"A2A-Version": "1.0"}
+
+
+def message(text: str = "hi", **fields: Any) -> dict[str, Any]:
+    return {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": text}], **fields}
+
+
+class Wire:
+    """One server, and raw HTTP to it."""
+
+    def __init__(self, url: str, http: httpx.AsyncClient, app: Starlette, agent: Scripted) -> None:
+        self.url = url
+        self.http = http
+        self.app = app
+        self.agent = agent
+
+    async def rpc(
+        self, method: str, params: Any = None, headers: Mapping[str, str] = HEADERS
+    ) -> dict[str, Any]:
+        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params or {}}
+        answer = await self.http.post(f"{self.url}/", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        decoded: dict[str, Any] = answer.json()
+        return decoded
+
+    async def send(self, headers: Mapping[str, str] = HEADERS, **fields: Any) -> dict[str, Any]:
+        answer = await self.rpc("SendMessage", {"message": message(**fields)}, headers)
+        task: dict[str, Any] = answer["result"]["task"] if "result" in answer else answer
+        return task
+
+    async def start(self, **fields: Any) -> dict[str, Any]:
+        """Send and return at once."""
+        params = {"message": message(**fields), "configuration": {"returnImmediately": True}}
+        task: dict[str, Any] = (await self.rpc("SendMessage", params))["result"]["task"]
+        return task
+
+    async def get(self, task_id: str) -> dict[str, Any]:
+        task: dict[str, Any] = (await self.rpc("GetTask", {"id": task_id}))["result"]
+        return task
+
+    @asynccontextmanager
+    async def events(self, method: str, params: Any) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+        body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+        async with self.http.stream("POST", f"{self.url}/", json=body, headers=HEADERS) as answer:
+            yield _events(answer)
+
+    async def stream(self, **fields: Any) -> list[dict[str, Any]]:
+        async with self.events("SendStreamingMessage", {"message": message(**fields)}) as events:
+            return [event async for event in events]
+
+
+async def _events(answer: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+    async for line in answer.aiter_lines():
+        if line.startswith("data:"):
+            decoded = json.loads(line[5:])
+            yield decoded.get("result", decoded)
+
+
+async def ready() -> Readiness:
+    return Readiness(ready=True)
+
+
+@asynccontextmanager
+async def serving(
+    script: Script,
+    *,
+    store: ChunkedTaskStore | None = None,
+    shown: AgentCard | None = None,
+    settings: Mapping[str, str] | None = None,
+    middleware: tuple[Middleware, ...] = (),
+    readiness: Any = ready,
+) -> AsyncIterator[Wire]:
+    agent = Scripted(script)
+    service = AgentService(
+        card=shown or card(),
+        executor=agent,
+        store=store or memory_task_store(owner_of),
+        middleware=middleware,
+        readiness=readiness,
+    )
+    app = build_app(service, ServerSettings.load(settings or {}))
+    async with running(app) as url, httpx.AsyncClient(timeout=20, trust_env=False) as http:
+        yield Wire(url, http, app, agent)
+
+
+def state(task: Mapping[str, Any]) -> str:
+    name: str = task["status"]["state"]
+    return name.removeprefix("TASK_STATE_").lower()
