@@ -80,12 +80,14 @@ def _last_resort(draft: Draft) -> Draft:
     """System message and active request, nothing else; the rest can be recalled."""
     part = evicted(draft, len(draft.view))
     if part is not None:
-        draft, artifacts = leave_out(draft, part, "")
-        draft = replace(draft, artifacts={**draft.artifacts, **artifacts})
+        draft, archived = leave_out(draft, part, "")
+        draft = replace(draft, artifacts={**draft.artifacts, **archived})
     active = active_index(draft.talk)
     request = draft.talk[active] if active is not None else HumanMessage("(continue)", id="opening")
     kept: dict[str, str] = {}
     room = draft.budget - draft.overhead
     if draft.counter.message(request) > room:
         request = clip_message(request, room, draft.counter, kept)
-    return replace(draft, view=(request,), artifacts={**draft.artifacts, **kept})
+    artifacts = {**draft.artifacts, **kept}
+    compaction = draft.compaction.with_given(artifacts)
+    return replace(draft, view=(request,), artifacts=artifacts, compaction=compaction)

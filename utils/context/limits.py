@@ -1,0 +1,107 @@
+"""How many tokens a model can read: explicit setting, model profile, model table, provider table. Pure.
+
+Providers' numbers are of November 2026. An unknown model gets `DEFAULT_WINDOW`; a wrong guess is
+corrected by the first request that the provider refuses (`ContextMiddleware`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from utils.settings import ContextSettings, ModelProvider
+
+DEFAULT_WINDOW = 128_000
+"""Tokens of a model that nothing is known of."""
+
+PROVIDER_WINDOWS: Mapping[str, int] = {
+    "aws-bedrock": 100_000,
+    "openai": 128_000,
+    "azure-openai": 128_000,
+    "openai-compatible": 32_000,
+    "anthropic": 100_000,
+    "google-gemini": 128_000,
+    "gcp-vertexai": 128_000,
+    "embedded": 128_000,
+}
+"""Window of a provider's models where the model is not known: of its smaller current ones."""
+
+MODEL_WINDOWS: tuple[tuple[str, int], ...] = (
+    ("gpt-4.1", 1_047_576),
+    ("gpt-4o", 128_000),
+    ("gpt-4-turbo", 128_000),
+    ("gpt-4-32k", 32_768),
+    ("gpt-4", 8_192),
+    ("gpt-3.5", 16_385),
+    ("gpt-5", 272_000),
+    ("o1", 200_000),
+    ("o3", 200_000),
+    ("o4", 200_000),
+    ("claude", 200_000),
+    ("nova-micro", 128_000),
+    ("nova-lite", 300_000),
+    ("nova-pro", 300_000),
+    ("gemini", 1_048_576),
+    ("llama-3.1", 128_000),
+    ("llama3.1", 128_000),
+    ("qwen3", 32_768),
+    ("qwen2.5", 32_768),
+    ("mistral-large", 128_000),
+)
+"""Windows by the beginning of a model's name, more special names first."""
+
+_PREFIXES = ("us.", "eu.", "apac.", "global.", "anthropic.", "amazon.", "meta.", "mistral.")
+
+_SETTINGS: Mapping[str, str] = {
+    "aws-bedrock": "bedrock_window",
+    "openai": "openai_window",
+    "openai-compatible": "openai_window",
+    "azure-openai": "azure_window",
+    "anthropic": "anthropic_window",
+    "google-gemini": "gemini_window",
+    "gcp-vertexai": "vertex_window",
+}
+
+
+def get_context_window(
+    model: str | None,
+    override: int | Mapping[str, Any] | None = None,
+    *,
+    profile: Mapping[str, Any] | None = None,
+    provider: str | None = None,
+) -> int:
+    """The context window of a model, in tokens.
+
+    Args:
+        model: Name of the model, also with a provider's prefix.
+        override: The window itself, or a mapping that has it as `context_window`.
+        profile: LangChain's profile of the model (`model.profile`).
+        provider: Where the model comes from, for a model that no table knows.
+    """
+    explicit = override.get("context_window") if isinstance(override, Mapping) else override
+    for known in (explicit, (profile or {}).get("max_input_tokens"), _by_name(model)):
+        if isinstance(known, int) and known > 0:
+            return known
+    return PROVIDER_WINDOWS.get(provider or "", DEFAULT_WINDOW)
+
+
+def get_context_limit_for_provider(
+    provider: ModelProvider | str | None = None, settings: ContextSettings | None = None
+) -> int:
+    """The window for a provider: its own setting, the setting for all, the table, `DEFAULT_WINDOW`."""
+    return explicit_limit(provider, settings) or PROVIDER_WINDOWS.get(str(provider), DEFAULT_WINDOW)
+
+
+def explicit_limit(provider: ModelProvider | str | None, settings: ContextSettings | None) -> int | None:
+    """The window that an operator set for this provider, or for all; `None` where none is set."""
+    if settings is None:
+        return None
+    own = getattr(settings, _SETTINGS.get(str(provider), "window"))
+    return own or settings.window
+
+
+def _by_name(model: str | None) -> int | None:
+    name = (model or "").lower().rpartition("/")[2]
+    while name.startswith(_PREFIXES):
+        name = name.partition(".")[2]
+    return next((window for start, window in MODEL_WINDOWS if name.startswith(start)), None)
