@@ -11,7 +11,10 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 
+from utils.embeddings import create_embedder
+from utils.llm.factory import create_chat_model
 from utils.messages.tokens import count_messages_tokens, count_tools_tokens
+from utils.settings import EmbeddingSettings, LLMSettings
 from utils.testing.scripted_model import ScriptedModel, call, calls
 from utils.testing.strict_provider import (
     Brain,
@@ -162,9 +165,6 @@ def test_faults_come_from_the_brain_too(double, model_of):
 
 
 def test_a_client_retries_what_it_should(double):
-    from utils.llm.factory import create_chat_model
-    from utils.settings import LLMSettings
-
     for provider in ("openai", "aws-bedrock"):
         double.fail_next(Fault(FaultKind.RATE_LIMITED, retry_after=0))
         model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "1"}))
@@ -221,3 +221,28 @@ def test_the_double_runs_by_hand():
         check=True,
     )
     assert "--window" in shown.stdout
+
+
+@tool
+def ask_github(request: str) -> str:
+    """GitHub: pull requests, issues, repositories, workflow runs."""
+    return '{"kind": "pull requests", "items": [{"number": 7, "title": "Mend the fence"}]}'
+
+
+@tool
+def ask_documents(request: str) -> str:
+    """Answers from the bundled documentation."""
+    return '{"articles": []}'
+
+
+@pytest.mark.parametrize("provider", ["openai", "aws-bedrock"])
+async def test_the_embedded_model_behind_the_double_routes_and_answers(double, model_of, provider):
+    embedder = create_embedder(EmbeddingSettings.load({}), cache=None)
+    double.brain = RoutingBrain(create_chat_model(LLMSettings.load({}), embedder_factory=lambda: embedder))
+    agent = create_agent(model_of(provider), [ask_github, ask_documents], system_prompt="Delegate.")
+    question = HumanMessage("List the open pull requests of octocat/hello-world")
+    result = await agent.ainvoke({"messages": [question]})
+    asked = [made["name"] for message in result["messages"] for made in getattr(message, "tool_calls", ())]
+    assert asked == ["ask_github"]
+    assert "Mend the fence" in result["messages"][-1].text
+    assert double.rejections == []
