@@ -44,6 +44,10 @@ OPERATIONS = (
     "tasks/pushNotificationConfig/set", "tasks/pushNotificationConfig/get", "agent/getAuthenticatedExtendedCard",
 )  # fmt: skip
 
+BAD_PARAMS: tuple[Any, ...] = (
+    None, [], "x", {"id": {}}, {"id": ""}, {"id": "\x00"}, {"message": []}, {"message": {}}
+)  # fmt: skip
+
 GOOD_PART = {"text": "hi"}
 GOOD_MESSAGE: dict[str, Any] = {"messageId": "m", "role": "ROLE_USER", "parts": [GOOD_PART]}
 
@@ -96,16 +100,7 @@ def _envelopes() -> Iterator[Bad]:
 
 def _params() -> Iterator[Bad]:
     for method in OPERATIONS:
-        for value in (
-            None,
-            [],
-            "x",
-            {"id": {}},
-            {"id": ""},
-            {"id": "\x00"},
-            {"message": []},
-            {"message": {}},
-        ):
+        for value in BAD_PARAMS:
             bad = _rpc({"jsonrpc": "2.0", "id": 1, "method": method, "params": value})
             yield bad
             if "/" in method:

@@ -146,7 +146,7 @@ async def test_what_the_sdk_copies_for_each_event_stays_small(store):
         sizes.append(task.ByteSize())
         return version
 
-    store.save = watched  # type: ignore[method-assign]
+    store.save = watched
     async with serving(long, store=store) as wire:
         assert len(texts((await wire.send())["artifacts"][0])) == 300 * 600
     assert len(sizes) > 300

@@ -211,7 +211,9 @@ async def test_a_webhook_that_never_answers_holds_no_more_than_its_share():
         await configs.set_info("t", TaskPushNotificationConfig(task_id="t", url=url), ServerCallContext())
         sender = PushSender(configs, PushPolicy(waiting=10, allow_private=True))
         for index in range(50):
-            await sender.send_notification("t", Task(id=str(index), status=TaskStatus(state=1)))
+            await sender.send_notification(
+                "t", Task(id=str(index), status=TaskStatus(state=TaskState.TASK_STATE_SUBMITTED))
+            )
         hook_open.set()
         await sender.aclose(5)
     assert len(hook.requests) <= 12
