@@ -78,10 +78,11 @@ class Checkout:
             command,
             cwd=self.folder,
             env=self.environment,
+            stdin=subprocess.DEVNULL,  # an interactive chat ends at once
             capture_output=True,
             text=True,
             timeout=110,
             check=False,
         )
         assert done.returncode == 0, f"{name} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done.stdout + done.stderr

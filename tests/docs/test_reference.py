@@ -1,0 +1,99 @@
+"""What the reference pages list is what the code has."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, get_args
+
+from typer.main import get_command
+
+from multi_agents.cli.chat.typing_in import COMMANDS
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.main import app
+from multi_agents.cli.peer import events as peer_events
+from tests.docs.blocks import ROOT
+from utils import errors, events
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.messages import results
+
+
+def _page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+def _section(page: str, title: str) -> str:
+    """The text below a heading, up to the next heading of any level."""
+    found = re.search(rf"^#+ {re.escape(title)}\n(.*?)(?=^#|\Z)", page, re.MULTILINE | re.DOTALL)
+    assert found, f"there is no section {title!r}"
+    return found[1]
+
+
+def _first_column(section: str) -> list[str]:
+    rows = re.findall(r"^\| (.+?) \|", section, re.MULTILINE)
+    return [row for row in rows[1:] if not row.startswith("-")]
+
+
+def _commands() -> dict[str, Any]:
+    """Every command and sub-command by its words; Typer's own classes, which are not click's."""
+    found: dict[str, Any] = {}
+    groups: list[tuple[str, Any]] = [("", get_command(app))]
+    while groups:
+        path, group = groups.pop()
+        for name, command in group.commands.items():
+            found[f"{path} {name}".strip()] = command
+            if hasattr(command, "commands"):
+                groups.append((name, command))
+    return found
+
+
+def test_the_table_of_exit_codes_is_complete():
+    codes = _first_column(_section(_page("cli.md"), "Exit codes"))
+    assert [int(code) for code in codes] == [int(code) for code in ExitCode]
+
+
+def test_every_command_stands_on_the_page_of_the_command_line():
+    told = _page("cli.md")
+    for name in _commands():
+        words = name.split()
+        assert re.search(rf"`[^`]*\b{words[-1]}\b", told), f"{name} is not told"
+
+
+def test_the_page_names_only_options_that_exist():
+    known = {option for command in _commands().values() for part in command.params for option in part.opts}
+    named = set(re.findall(r"(?<![\w-])--[a-z-]+", _page("cli.md")))
+    assert named <= known | {"--help"}
+
+
+def test_every_option_of_chat_is_explained():
+    chat = _commands()["chat"]
+    told = " ".join(_first_column(_section(_page("cli.md"), "chat")))
+    assert all(option in told for part in chat.params for option in part.opts)
+
+
+def test_the_kinds_of_json_lines_are_complete():
+    told = set(re.findall(r"`(\w+)`", _section(_page("cli.md"), "JSON lines")))
+    kinds = {name for kind in get_args(peer_events.PeerEvent) for name in [peer_events._NAMES[kind]]}
+    assert kinds | {"end"} <= told
+
+
+def test_the_slash_commands_are_complete():
+    told = _section(_page("getting-started.md"), "In the chat")
+    for command in COMMANDS:
+        assert f"`{command}`" in told, command
+
+
+def test_the_table_of_events_is_complete():
+    rows = _first_column(_section(_page("architecture.md"), "Events"))
+    told = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    assert told == {kind.__name__ for kind in get_args(events.AgentEvent)}
+
+
+def test_the_tables_for_authors_of_agents_name_what_exists():
+    page = _page("add-an-agent.md")
+    shapes = re.findall(r"`(\w+)`", " ".join(_first_column(_section(page, "Results that a tool returns"))))
+    raised = re.findall(r"`(\w+)`", " ".join(_first_column(_section(page, "Errors that a tool raises"))))
+    hooks = re.findall(r"`(\w+)\(", " ".join(_first_column(_section(page, "The agent"))))
+    assert [] not in (shapes, raised, hooks)
+    assert all(hasattr(results, name) for name in shapes)
+    assert all(issubclass(getattr(errors, name), errors.PlatformError) for name in raised)
+    assert all(callable(getattr(BaseLangGraphAgent, name)) for name in hooks)
