@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
+from utils.errors import UpstreamRefused
 from utils.testing.github_data import FAILED_STEP, FILES
 
 REPO = {"owner": "octocat", "repo": "hello-world"}
@@ -78,8 +80,6 @@ async def test_a_folder_lists_folders_first(call):
 
 @pytest.mark.parametrize("path", ["../../../user", "docs/../../../../../user", "./docs//../..%2f..%2fuser"])
 async def test_a_path_cannot_leave_the_repository(call, github, path):
-    from utils.errors import UpstreamRefused
-
     with pytest.raises(UpstreamRefused):
         await call("get_file", **REPO, path=path)
     assert all(path.startswith("/repos/octocat/hello-world/contents/") for path in github.recorder.paths())
@@ -87,8 +87,6 @@ async def test_a_path_cannot_leave_the_repository(call, github, path):
 
 @pytest.mark.parametrize("name", ["..", ".", "a b", "a/b?x=1", "", "a%2e"])
 async def test_an_owner_that_is_no_name_is_refused_before_a_request(call, github, name):
-    from pydantic import ValidationError
-
     with pytest.raises(ValidationError):
         await call("list_pull_requests", owner=name, repo="hello-world")
     assert github.recorder.requests == []
@@ -126,3 +124,12 @@ async def test_a_job_log_shows_the_failing_step_and_the_end(call_signed_in, whic
 async def test_the_tail_is_as_long_as_asked(call_signed_in):
     result = await call_signed_in("get_job_logs", **REPO, job_id=399444497, limit=5)
     assert result.item["tail"].splitlines() == [f"Cleaning up {number}" for number in range(95, 100)]
+
+
+async def test_strange_characters_of_a_path_stay_in_the_path(call, github):
+    with pytest.raises(UpstreamRefused):
+        await call("get_file", **REPO, path="a?ref=x#y%41/ü b.txt")
+    assert github.recorder.paths() == [
+        "/repos/octocat/hello-world/contents/a%3Fref%3Dx%23y%2541/%C3%BC%20b.txt"
+    ]
+    assert github.recorder.requests[0].query == ""
