@@ -58,7 +58,8 @@ def _wait_for(run_file: Path, service: subprocess.Popen[bytes], log: Path) -> di
         assert service.poll() is None, log.read_text()
         assert time.monotonic() < deadline, log.read_text()
         time.sleep(0.1)
-    return json.loads(run_file.read_text("utf-8"))
+    running: dict[str, Any] = json.loads(run_file.read_text("utf-8"))
+    return running
 
 
 def _addresses(running: dict[str, Any]) -> dict[str, str]:
