@@ -23,7 +23,7 @@ comparison with what the search does. Earlier figures for the same questions ove
 contents included; the loader leaves tables of contents out, since they compete with what they list.
 
 The package is fetched by `apt-get download` (no root needed) into `.cache/` and embedded once, which
-takes about four minutes of two cores; later runs take seconds.
+takes about four minutes on two cores; later runs take twenty seconds.
 """
 
 from __future__ import annotations

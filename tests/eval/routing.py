@@ -40,9 +40,12 @@ def model(*, lexical: bool = False, cache: Path | None = None) -> EmbeddedChatMo
     return EmbeddedChatModel(embedder, now=routing_data.clock)
 
 
-def routing_outcomes(chat: EmbeddedChatModel, split: str | None = None) -> list[Outcome]:
+def routing_outcomes(
+    chat: EmbeddedChatModel, split: str | None = None, *, written: bool = False
+) -> list[Outcome]:
+    """Every case of a split, with the agents' own tools or with those that the dataset was written against."""
     cases = [case for case in routing_data.dataset()["cases"] if split in (None, case["split"])]
-    return [_routed(chat, case) for case in cases]
+    return [_routed(chat, case, written) for case in cases]
 
 
 def answer_outcomes(chat: EmbeddedChatModel, split: str | None = None) -> list[Outcome]:
@@ -54,8 +57,8 @@ def share(values: Sequence[bool]) -> float:
     return sum(values) / len(values) if values else 1.0
 
 
-def _routed(chat: EmbeddedChatModel, case: Mapping[str, Any]) -> Outcome:
-    answer = chat.bind_tools(tools_of(case["agent"])).invoke(routing_data.messages_of(case))
+def _routed(chat: EmbeddedChatModel, case: Mapping[str, Any], written: bool) -> Outcome:
+    answer = chat.bind_tools(tools_of(case["agent"], written=written)).invoke(routing_data.messages_of(case))
     wanted = case.get("calls", [])
     got = [(call["name"], _plain(call["args"])) for call in answer.tool_calls]
     routed = sorted(name for name, _ in got) == sorted(call["tool"] for call in wanted)
@@ -79,7 +82,7 @@ def _arguments_match(
 
 
 def _fits(wanted: Mapping[str, Any], got: Mapping[str, Any]) -> bool:
-    return all(_same(value, got.get(name)) for name, value in wanted.items())
+    return all(_same(value, got.get(name)) for name, value in _plain(wanted).items())
 
 
 def _same(wanted: Any, got: Any) -> bool:
@@ -92,7 +95,13 @@ def _same(wanted: Any, got: Any) -> bool:
 
 def _plain(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments under one name for each thing, whatever the tool calls it."""
-    same = {"pull_number": "number", "issue_number": "number", "repository": "repo", "branch": "branch"}
+    same = {
+        "pull_number": "number",
+        "issue_number": "number",
+        "repository": "repo",
+        "sha": "branch",
+        "ref": "branch",
+    }
     plain = {same.get(name, name): value for name, value in arguments.items()}
     if "repo" in plain and "owner" in plain:
         plain["repo"] = f"{plain['owner']}/{plain['repo']}"
@@ -113,10 +122,14 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--failures", choices=SPLITS)
     parser.add_argument("--lexical", action="store_true", help="without embeddings")
+    parser.add_argument("--written", action="store_true", help="with the tools that stand in the dataset")
     options = parser.parse_args(arguments)
     chat = model(lexical=options.lexical)
     for split in SPLITS:
-        routed, answered = routing_outcomes(chat, split), answer_outcomes(chat, split)
+        routed, answered = (
+            routing_outcomes(chat, split, written=options.written),
+            answer_outcomes(chat, split),
+        )
         filled = [outcome.arguments for outcome in routed if outcome.arguments is not None]
         print(
             f"{split:9} routing {share([o.routed for o in routed]):.3f} of {len(routed)}"

@@ -15,7 +15,7 @@ from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, Parameter, To
 
 REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
 OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
-PERSON = frozenset({"author", "creator", "assignee", "committer", "actor", "user"})
+PERSON = frozenset({"author", "creator", "committer", "actor", "user"})
 BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"})
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
@@ -140,7 +140,7 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
     found = entities.numbers(text)
     word = parameter.name.removesuffix("_id").removesuffix("_number").replace("_", " ")
     named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
-    if parameter.name in {"job_id", "attempt", "comment_id"}:
+    if not parameter.names_its_subject:
         found = []
     chosen = named or found
     return chosen[0].value if chosen else None
@@ -161,10 +161,11 @@ _READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
     (LIMITS, lambda _, __, text, ___: entities.limit(text)),
     (frozenset({"page"}), lambda _, __, text, ___: entities.page(text)),
     (LABELS, _labels),
-    (PATH, lambda _, __, text, ___: entities.path(text)),
+    (PATH, lambda _, __, text, ___: entities.path(text) or entities.folder(text)),
     (DOCUMENT, _document),
     (SINCE | UNTIL, lambda parameter, _, text, now: _date(parameter, text, now)),
     (BRANCH, _branch),
+    (frozenset({"assignee"}), lambda _, __, text, ___: entities.assignee(text)),
     (PERSON, lambda _, __, text, ___: entities.person(text)),
     (FREE_TEXT, _free_text),
 )

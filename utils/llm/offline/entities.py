@@ -29,7 +29,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _NUMBER = re.compile(
     r"(?:\b(pull requests?|pull|prs?|issues?|tickets?|workflow runs?|runs?|jobs?|builds?|number|no\.?|id)\s*)?"
-    r"(?<![\w./-])(#)?(\d+)(?![\w/-]|\.\d)",
+    r"(?:#|(?<![\w./-]))(\d+)(?![\w/-]|\.\d)",
     re.IGNORECASE,
 )
 _LIMIT = re.compile(
@@ -61,6 +61,16 @@ _PERSON = (
         re.IGNORECASE,
     ),
 )
+_ASSIGNEE = re.compile(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)", re.IGNORECASE)
+_FOLDER = (
+    re.compile(
+        r"\b(?:folder|directory|dir)\s+[`'\"]?(?!of\b|in\b|on\b|structure\b|tree\b|listing\b)([\w./-]*\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b([\w./-]*\w)\s+(?:folder|directory)\b", re.IGNORECASE),
+)
+_NO_FOLDER_TEXT = "the a an this that which what root top each every any whole of same"
+_NO_FOLDER = frozenset(_NO_FOLDER_TEXT.split())
 _OWNER = (
     re.compile(
         r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!have\b|has\b|own\b|of\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
@@ -148,7 +158,7 @@ def quoted(text: str) -> str | None:
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = _DURATION.sub(" ", _LIMIT.sub(" ", _ADDRESS.sub(" ", text)))
-    return [Number(int(match[3]), (match[1] or "").lower()) for match in _NUMBER.finditer(rest)]
+    return [Number(int(match[2]), (match[1] or "").lower()) for match in _NUMBER.finditer(rest)]
 
 
 def limit(text: str) -> int | None:
@@ -181,6 +191,21 @@ def commit(text: str) -> str | None:
 def person(text: str) -> str | None:
     """Whose work is asked for: "by mona", "@mona"."""
     return next((match[1] for pattern in _PERSON if (match := pattern.search(text))), None)
+
+
+def assignee(text: str) -> str | None:
+    """Who has to do it: "assigned to mona"."""
+    match = _ASSIGNEE.search(text)
+    return match[1] if match else None
+
+
+def folder(text: str) -> str | None:
+    """The folder that a sentence names as one."""
+    for pattern in _FOLDER:
+        for match in pattern.finditer(text):
+            if match[1].lower() not in _NO_FOLDER and "/".join(repository(text) or ()) != match[1]:
+                return match[1]
+    return None
 
 
 def owner(text: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,7 +12,7 @@ from utils.llm.offline.arguments import fill, repository_arguments, repository_o
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.route import route
+from utils.llm.offline.route import one_by_place, route
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
 from utils.llm.offline.spelling import mended, vocabulary
@@ -22,7 +21,6 @@ from utils.llm.offline.words import words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
-BY_PLACE = re.compile(r"\b(last|latest|newest|most recent|recent|first|current)\b", re.IGNORECASE)
 QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
@@ -123,7 +121,7 @@ class Planner:
     def _listing(self, tool: ToolSpec, missing: Sequence[str], reading: str) -> ToolSpec | None:
         """The tool that lists what `tool` shows one of, where the sentence says which one by its place ("the last run")."""
         identifiers = [p for p in tool.parameters if p.is_identifier and p.name in missing]
-        if not identifiers or not BY_PLACE.search(reading):
+        if not identifiers or not one_by_place(tool, reading):
             return None
         word = identifiers[0].name.removesuffix("_id").replace("_", " ")
         topic = tool.noun if word == "number" else word

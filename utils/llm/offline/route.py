@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,20 +13,32 @@ from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import OUTSIDE
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import spelled_out
+from utils.llm.offline.words import content_stems, spelled_out
 
-ABSTAIN = 0.42
+ABSTAIN = 0.36
 """Below it no tool is near enough. This and the weights below were chosen on the `tune` split of tests/eval."""
+ABSTAIN_NAMED = 0.15
+"""The same where the sentence names a repository and the tool takes one: that says a lot already."""
 ABSTAIN_OTHER = 0.12
 """The same for other words where a tool answers questions, since documents can be about anything; a question always goes there."""
 OUTSIDE_FROM = 0.33
 """Closeness to a request of `OUTSIDE` from which a question is declined rather than looked up."""
 DESCRIPTION = 0.9
 """Weight of a tool's description against its examples."""
-FITS = 0.12
+COMPANY = 0.2
+"""Share of a tool's three nearest examples against the nearest alone."""
+NAMED = 0.12
+"""What it is worth when the sentence names what the tool is named for ("commits", `list_commits`)."""
+FITS = 0.15
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
 _QUESTION = re.compile(
     r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what's|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|search|find|look)\b|\?\s*$",
+    re.IGNORECASE,
+)
+_PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
+_PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
+_SOUGHT = re.compile(
+    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+",
     re.IGNORECASE,
 )
 _ADDRESSES = re.compile(r"https?://\S+")
@@ -44,11 +58,12 @@ def masked(text: str) -> str:
     text = _ADDRESSES.sub("an address", links_in_words(text))
     named = entities.repository_text(text)
     if named:
-        text = text.replace(named, "owner/repository")
+        text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
     file = entities.path(text)
-    if file and file != "owner/repository":
-        text = text.replace(file, "file.md")
-    return re.sub(r"#?\b\d+\b", "12", spelled_out(text))
+    if file:
+        text = text.replace(file, "file")
+    text = _SOUGHT.sub(r"\1 something", text)
+    return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
 def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route:
@@ -59,7 +74,9 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
     best, tool = scored[0]
     outside = max(similarity.to_each(masked(clause), OUTSIDE))
     ranking = tuple(scored)
-    if best >= ABSTAIN and best >= outside:
+    named = entities.repository(links_in_words(clause)) is not None
+    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
+    if best >= max(enough, outside):
         return Route(tool, best, ranking)
     answering = next((spec for _, spec in scored if spec.answers_questions), None)
     declined = outside >= max(best, OUTSIDE_FROM)
@@ -72,14 +89,37 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
     plain = masked(clause)
-    texts = [masked(text) for tool in tools for text in (tool.description, *tool.examples)]
-    closeness = iter(similarity.to_each(plain, texts))
+    texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
+    weights = telling_words(texts)
+    closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
     found = []
     for tool in tools:
         description = DESCRIPTION * next(closeness)
-        nearest = max((next(closeness) for _ in tool.examples), default=0.0)
-        found.append((max(description, nearest) + fit(tool, clause, tools), tool))
+        near = sorted((next(closeness) for _ in tool.examples), reverse=True)
+        score = max(description, _nearest(near)) + fit(tool, clause, tools) + _named(tool, plain)
+        found.append((score, tool))
     return found
+
+
+def telling_words(texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    """What each word tells about the tool it speaks of: little when most tools use it."""
+    uses = Counter(stem for own in texts for stem in set(content_stems(" ".join(own))))
+    return {stem: math.log(1 + len(texts) / count) for stem, count in uses.items()}
+
+
+def _nearest(near: Sequence[float]) -> float:
+    if not near:
+        return 0.0
+    return (1 - COMPANY) * near[0] + COMPANY * sum(near[:3]) / len(near[:3])
+
+
+def _named(tool: ToolSpec, plain: str) -> float:
+    """Whether the sentence has the tool's own noun in it: in the same number all of it counts, else half."""
+    if not tool.noun:
+        return 0.0
+    if re.search(rf"\b{re.escape(tool.noun)}\b", plain, re.IGNORECASE):
+        return NAMED
+    return NAMED / 2 if set(content_stems(tool.noun)) <= set(content_stems(plain)) else 0.0
 
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
@@ -87,13 +127,29 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     text = links_in_words(clause)
     score = 0.0
     if any(_needs_identifier(other) for other in tools):
-        score += _agreement(_needs_identifier(tool), bool(entities.numbers(text)))
+        score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
     if any(_needs_path(other) for other in tools):
         score += _agreement(_needs_path(tool), entities.path(text) is not None, tool.accepts("path"))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
         score += _agreement(_takes_repository(tool), named, not named)
     return score
+
+
+def one_by_place(tool: ToolSpec, text: str) -> bool:
+    """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
+    identifiers = [p.name.removesuffix("_id") for p in tool.parameters if p.is_identifier and p.name != "number"]
+    nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
+    return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
+
+
+def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
+    optional = any(
+        p.is_identifier and p.names_its_subject for p in tool.parameters
+    ) and not _needs_identifier(tool)
+    if optional:
+        return FITS if has else 0.0
+    return _agreement(_needs_identifier(tool), has, by_place and not has)
 
 
 def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:

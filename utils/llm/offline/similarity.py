@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from utils.embeddings import Embedder
-from utils.llm.offline.words import content_stems, overlap
+from utils.llm.offline.words import content_stems
 
 MEANING = 0.75
-"""Weight of the embeddings against the words, where there is an embedder. Chosen on the `tune` split of tests/eval."""
+"""Weight of the embeddings against the words, where there is an embedder. Chosen with tests/eval (see `route`)."""
+UNKNOWN = 1.0
+"""Weight of a word that is not in the table of weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,19 @@ class Similarity:
 
     embedder: Embedder | None = None
 
-    def to_each(self, text: str, candidates: Sequence[str]) -> list[float]:
-        """Closeness of `text` to each candidate, about 0 (nothing in common) to 1 (the same)."""
+    def to_each(
+        self, text: str, candidates: Sequence[str], weights: Mapping[str, float] | None = None
+    ) -> list[float]:
+        """Closeness of `text` to each candidate, about 0 (nothing in common) to 1 (the same).
+
+        Args:
+            text: What to compare.
+            candidates: What to compare it with.
+            weights: What a shared word is worth, by its stem; all the same when omitted.
+        """
         if not candidates:
             return []
-        by_words = self._by_words(text, candidates)
+        by_words = _by_words(text, candidates, weights or {})
         if self.embedder is None:
             return by_words
         vectors = self.embedder.embed_sync([text, *candidates])
@@ -32,7 +42,17 @@ class Similarity:
             for meaning, shared in zip(by_meaning, by_words, strict=True)
         ]
 
-    def _by_words(self, text: str, candidates: Sequence[str]) -> list[float]:
-        wanted = content_stems(text)
-        present = [content_stems(candidate) for candidate in candidates]
-        return [(overlap(wanted, stems) + overlap(stems, wanted)) / 2 for stems in present]
+
+def _by_words(text: str, candidates: Sequence[str], weights: Mapping[str, float]) -> list[float]:
+    wanted = set(content_stems(text))
+    return [_shared(wanted, set(content_stems(candidate)), weights) for candidate in candidates]
+
+
+def _shared(left: set[str], right: set[str], weights: Mapping[str, float]) -> float:
+    """Weight of the words in common against those of either side: Dice's coefficient."""
+    total = _weight(left, weights) + _weight(right, weights)
+    return 2 * _weight(left & right, weights) / total if total else 0.0
+
+
+def _weight(stems: set[str], weights: Mapping[str, float]) -> float:
+    return sum(weights.get(stem, UNKNOWN) for stem in stems)

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from utils.messages.tool_examples import split_examples
+
 DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
 """Names of a parameter that takes a request in the user's own words, for another agent."""
 FREE_TEXT = frozenset(
@@ -29,6 +31,11 @@ class Parameter:
     description: str = ""
     choices: tuple[str, ...] = ()
     format: str = ""
+
+    @property
+    def names_its_subject(self) -> bool:
+        """Whether a number without a word before it may be meant: what a tool shows, not a line or an attempt."""
+        return self.required or self.name in {"number", "run_id", "pull_number", "issue_number"}
 
     @property
     def is_identifier(self) -> bool:
@@ -89,7 +96,10 @@ def payload(tool: Any) -> dict[str, Any]:
     metadata = (
         getattr(tool, "metadata", None) or (tool.get("metadata") if isinstance(tool, dict) else None) or {}
     )
-    converted["examples"] = _examples(metadata)
+    function = dict(converted.get("function", {}))
+    function["description"], shown = split_examples(function.get("description", ""))
+    converted["function"] = function
+    converted["examples"] = _examples(metadata) or shown
     return converted
 
 
