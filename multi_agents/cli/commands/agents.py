@@ -107,7 +107,7 @@ def _print_table(rows: Sequence[AgentRow]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("agent", "health", "latency", "version", "address", "skills"):
-        table.add_column(heading)
+        table.add_column(heading, no_wrap=True, overflow="ellipsis" if heading == "skills" else "fold")
     styles = {"ready": "green", "not ready": "yellow", "down": "red"}
     for row in rows:
         latency = "" if row.latency_ms is None else f"{row.latency_ms:.0f} ms"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from importlib import import_module
 from uuid import uuid4
 
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
+
+CLIENT = "multi_agents.cli.peer.connection"
 
 
 def chat(url: str | None, ask: str | None, context: str, *, as_json: bool) -> ExitCode:
@@ -22,7 +26,11 @@ async def _chat(url: str | None, ask: str | None, context_id: str, *, as_json: b
         return await _talk(url, ask, context_id, as_json=as_json)
     from multi_agents.cli.service.local import Wish, local_service
 
+    client = asyncio.create_task(
+        asyncio.to_thread(import_module, CLIENT)
+    )  # takes a second; so does the start
     async with local_service(Wish()) as (running, own):
+        await client
         if own is None:
             say(f"Using the service that runs already at {running.supervisor.url}.")
         return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)

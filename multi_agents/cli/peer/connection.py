@@ -34,6 +34,7 @@ from utils.a2a_common.activity import ACTIVITY_EXTENSION
 
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0
+NO_CARD = "{} answers, but what it sends is no A2A agent card."
 BINDINGS = ["JSONRPC", "HTTP+JSON"]
 
 
@@ -128,6 +129,8 @@ async def read_card(http: httpx.AsyncClient, url: str) -> AgentCard:
         card = await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CONNECT_SECONDS})
     except AgentCardResolutionError as error:
         raise ServiceUnreachable(_card_problem(url, error)) from error
+    if not card.supported_interfaces:
+        raise ServiceUnreachable(NO_CARD.format(url))
     problem = loopback_problem(url, card)
     if problem:
         raise ServiceUnreachable(problem)
@@ -176,7 +179,7 @@ def _card_problem(url: str, error: AgentCardResolutionError) -> str:
         return f"{url} answers, but not with an A2A agent card (HTTP {error.status_code})."
     if isinstance(error.__cause__, httpx.TransportError):
         return f"No agent answers at {url}."
-    return f"{url} answers, but what it sends is no A2A agent card."
+    return NO_CARD.format(url)
 
 
 def _context(timeout: float | None = None) -> ClientCallContext:

@@ -46,7 +46,7 @@ class StartupView:
         planned, _ = self._rows[name]
         self._rows[name] = (planned, state)
         if self._live is None and state.answers:
-            say(f"{name}: {_word(state)} at {planned.url}")
+            say(f"{name}: {_word(state)}" + (f" at {planned.url}" if state.ready else ""))
 
     def _draw(self) -> RenderableType:
         from rich.spinner import Spinner

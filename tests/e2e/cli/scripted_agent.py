@@ -106,9 +106,11 @@ class ScriptedAgent(AgentExecutor):
 
 
 @asynccontextmanager
-async def serve(agent: ScriptedAgent, *, streaming: bool = True, wrap: Any = None) -> AsyncIterator[str]:
+async def serve(
+    agent: ScriptedAgent, *, streaming: bool = True, wrap: Any = None, port: int = 0
+) -> AsyncIterator[str]:
     """The agent on a free loopback port; the block gets its address."""
-    config = uvicorn.Config(None, host="127.0.0.1", port=0, log_level="critical", lifespan="off")  # type: ignore[arg-type]
+    config = uvicorn.Config(None, host="127.0.0.1", port=port, log_level="critical", lifespan="off")  # type: ignore[arg-type]
     sock = config.bind_socket()
     url = f"http://127.0.0.1:{sock.getsockname()[1]}"
     card = _card(url, streaming=streaming)

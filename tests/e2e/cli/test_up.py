@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.e2e.cli.command import ROOT, Finished, finish, run, start
 from tests.e2e.cli.fake_package import write_agent, write_list
@@ -95,7 +96,7 @@ def alive(pid: int) -> bool:
 async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path):
     scene = Scene(tmp_path, one={"looks": 2})
     async with scene.up() as (process, lines, pids):
-        assert "one: ingesting 3 of 12 documents at" in lines
+        assert "one: ingesting 3 of 12 documents\n" in lines
         assert lines.index("one: ingesting") < lines.index("one: ready")
         assert all(alive(pid) for pid in pids)
         process.send_signal(signal.SIGINT)
@@ -170,6 +171,50 @@ async def test_killing_the_parent_leaves_no_process_and_no_stale_service(tmp_pat
         assert scene.run_file.exists()
     async with scene.up() as (_, _, again):  # the leftover is recognised and replaced
         assert not set(again) & set(pids)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+async def test_a_signal_during_the_start_leaves_no_process(tmp_path, number):
+    scene = Scene(tmp_path, one={"looks": 100_000})
+    process = await scene.start()
+    await read_until(process, b"one: ingesting")
+    process.send_signal(number)
+    done = await finish(process)
+    assert done.code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
+    async with asyncio.timeout(20):
+        while any(processes_with(str(port)) for port in (scene.boss, scene.one, scene.two)):
+            await asyncio.sleep(0.05)
+    assert not scene.run_file.exists()
+
+
+async def test_commands_without_url_use_the_running_service(tmp_path):
+    scene = Scene(tmp_path)
+    (tmp_path / "boss.py").write_text(TALKER)
+    async with scene.up():
+        asked = await run("chat", "--ask", "hi", home=tmp_path)
+        listed = await run("tasks", "list", "--json", home=tmp_path)
+        agents = await run("agents", "--json", home=tmp_path)
+    assert (asked.code, asked.out) == (0, "You said **hi**.\n")
+    assert f"Using the service that runs already at http://127.0.0.1:{scene.boss}." in asked.err
+    assert len(json.loads(listed.out)) == 1
+    assert [(row["name"], row["health"]) for row in json.loads(agents.out)] == [
+        ("supervisor", "ready"), ("one", "down"), ("two", "down"),
+    ]  # fmt: skip
+
+
+TALKER = """
+import asyncio, sys
+from tests.e2e.cli.scripted_agent import ScriptedAgent, serve
+from tests.e2e.cli.test_chat import echoing
+
+
+async def main():
+    async with serve(ScriptedAgent(echoing), port=int(sys.argv[sys.argv.index("--port") + 1])):
+        await asyncio.Event().wait()
+
+
+asyncio.run(main())
+"""
 
 
 async def test_a_second_up_attaches_to_the_running_service(tmp_path):
