@@ -1,0 +1,98 @@
+"""Log lines of context management. Their `message` fields are phrases that operators search for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from utils.context.report import Report, Step
+
+
+def request(log: Any, report: Report, summariser: str) -> None:
+    """Tell what became of one model request; nothing where nothing was done."""
+    if report.interrupted:
+        log.warning(
+            "context.repaired",
+            message=f"Added {len(report.interrupted)} synthetic ToolMessages for interrupted tool calls",
+            calls=len(report.interrupted),
+        )
+    if report.violations:
+        log.error("context.last_resort", violations=report.violations)
+    if report.clipped_request:
+        log.warning("context.request_clipped", limit=report.limit)
+    for step in report.steps:
+        _step(log, step, report, summariser)
+
+
+def preflight(log: Any, report: Report, summariser: str) -> None:
+    """Tell what the check before a turn found and did."""
+    log.warning(
+        "context.preflight.over_budget",
+        message=f"Pre-flight check detected {report.before} tokens of {report.limit}",
+        tokens=report.before,
+        limit=report.limit,
+    )
+    request(log, report, summariser)
+
+
+def overflow(log: Any, report: Report, limit: int) -> None:
+    """Tell that a provider refused a request for its length."""
+    log.warning(
+        "context.overflow",
+        message=f"The provider refused {report.after} tokens; trying again within {limit}",
+        tokens=report.after,
+        limit=limit,
+    )
+
+
+def _step(log: Any, step: Step, report: Report, summariser: str) -> None:
+    if step.strategy == "summarise":
+        message = f"Summarizing {step.touched} messages with {_title(summariser)}"
+        log.info("context.summarising", message=message, failed=step.failed)
+    if step.strategy == "compress":
+        _compression(log, step, report)
+    log.info(
+        "context.compacted",
+        message=f"context {_share(step.before, report)} → {_share(step.after, report)}, {phrase(step)}",
+        strategy=step.strategy,
+        before=step.before,
+        after=step.after,
+        limit=report.limit,
+    )
+
+
+def _compression(log: Any, step: Step, report: Report) -> None:
+    percent = 100 * step.before / report.window
+    log.warning(
+        "context.compressing",
+        message=(
+            f"Context at {step.before} tokens ({percent:.1f}% of {report.window} window), compressing tool results"
+        ),
+    )
+    for detail in step.details:
+        log.info("context.compressed_article", message=detail)
+    saved, percent = step.before - step.after, 100 * step.after / report.window
+    log.info(
+        "context.compression_complete",
+        message=f"Compression complete: saved {saved} tokens, new total ~{step.after} ({percent:.1f}% of window)",
+    )
+
+
+def phrase(step: Step) -> str:
+    """What a step did, in words."""
+    words = {
+        "truncate": "{} oversized tool results cut",
+        "clear": "{} tool results cleared",
+        "compress": "{} ranked results compressed",
+        "summarise": "{} messages summarised",
+        "drop": "{} messages left out",
+        "clip": "{} messages clipped",
+    }
+    return words.get(step.strategy, "{} messages changed").format(step.touched)
+
+
+def _share(tokens: int, report: Report) -> str:
+    return f"{100 * tokens / report.window:.0f} %"
+
+
+def _title(summariser: str) -> str:
+    return "LangMem" if summariser == "langmem" else "an extract"

@@ -1,0 +1,83 @@
+"""Ends a turn after a number of model calls, with an answer from what was found so far.
+
+The calls of a turn are counted from the conversation itself: they are the answers since the user's
+last message. So the count survives an interrupt and a restart, and needs no hook of its own, each of
+which would be one of LangGraph's supersteps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from utils.context.rendering import full_text
+from utils.messages.results import ToolProblem, parse_result
+from utils.messages.transcript import active_index
+
+STOPPED = "call_limit"
+"""Key of `response_metadata` that marks an answer that no model wrote."""
+
+_SHOWN_RESULTS = 3
+_LONGEST_RESULT = 1_200
+_SUPERSTEPS_PER_CALL = 4
+_SUPERSTEPS_BESIDES = 10
+
+
+class ModelCallLimit(AgentMiddleware[Any, Any]):
+    """At most `limit` model calls in one turn."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self._limit = limit
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any] | AIMessage:
+        """Let the model answer, or end the turn in its place."""
+        if calls_this_turn(request.messages) < self._limit:
+            return await handler(request)
+        return AIMessage(
+            answer_so_far(request.messages, self._limit), response_metadata={STOPPED: self._limit}
+        )
+
+
+def recursion_limit(calls: int) -> int:
+    """A backstop in supersteps that is never reached before `calls` model calls.
+
+    A call takes its own step, one for its tools, and one for each `before_model` and `after_model` hook.
+    """
+    return _SUPERSTEPS_PER_CALL * calls + _SUPERSTEPS_BESIDES
+
+
+def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
+    """Model calls since the user's last message."""
+    start = active_index(messages)
+    tail = messages if start is None else messages[start + 1 :]
+    return sum(isinstance(message, AIMessage) for message in tail)
+
+
+def answer_so_far(messages: Sequence[BaseMessage], limit: int) -> str:
+    """What a user reads when a turn is ended: why, and the latest results."""
+    start = active_index(messages) or 0
+    results = [m for m in messages[start:] if isinstance(m, ToolMessage) and _is_useful(m)][-_SHOWN_RESULTS:]
+    why = f"I stopped after {limit} steps without coming to an end."
+    if not results:
+        return f"{why} No tool gave a usable result. Please narrow the question down."
+    shown = "\n\n".join(f"{message.name or 'Tool'}: {_short(full_text(message))}" for message in results)
+    return f"{why} This is what I found last:\n\n{shown}"
+
+
+def _is_useful(message: ToolMessage) -> bool:
+    text = full_text(message)
+    return (
+        message.status != "error" and bool(text.strip()) and not isinstance(parse_result(text), ToolProblem)
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_RESULT else f"{text[:_LONGEST_RESULT].rstrip()}…"

@@ -1,0 +1,86 @@
+"""Context management for an agent from its settings, with nothing to configure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from utils.context.limits import explicit_limit, get_context_window
+from utils.context.policy import PRESETS, ContextPolicy
+from utils.context.protocols import Summariser
+from utils.messages.counter import MessageCounter, encoding_for
+from utils.settings import ContextSettings, LLMSettings, ModelProvider
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+    from utils.context.middleware import Announce, ContextMiddleware
+
+
+def policy_for(
+    llm: LLMSettings, context: ContextSettings, model: BaseChatModel | None = None
+) -> ContextPolicy:
+    """The policy that the settings ask for, with the window of the model."""
+    window = get_context_window(
+        llm.model,
+        explicit_limit(llm.provider, context),
+        profile=getattr(model, "profile", None),
+        provider=str(llm.provider),
+    )
+    policy = PRESETS[context.policy](window)
+    return replace(
+        policy,
+        max_tool_output=context.max_tool_output,
+        output_reserve=context.output_reserve or llm.max_output_tokens or policy.output_reserve,
+        summarise_at=context.summarise_at or policy.summarise_at,
+        keep_messages=context.keep_messages or policy.keep_messages,
+        use_model=policy.use_model and context.auto_compression,
+    )
+
+
+def default_context_middleware(
+    llm: LLMSettings,
+    context: ContextSettings,
+    model: BaseChatModel,
+    artifacts_path: Path,
+    *,
+    on_compaction: Announce | None = None,
+) -> ContextMiddleware:
+    """The middleware that every agent gets.
+
+    Args:
+        llm: Which model answers.
+        context: Limits and thresholds.
+        model: The agent's chat model.
+        artifacts_path: The SQLite file for what is left out of requests.
+        on_compaction: Told of each compaction; the graph's stream is told where it is unset.
+    """
+    from utils.context.middleware import ContextMiddleware
+    from utils.persistence.artifacts import SqliteArtifactStore
+
+    counter = MessageCounter(encoding_for(llm.model))
+    policy = policy_for(llm, context, model)
+    return ContextMiddleware(
+        policy,
+        SqliteArtifactStore(artifacts_path),
+        counter=counter,
+        summariser=_summariser(llm, context, model, counter),
+        provider=str(llm.provider),
+        on_compaction=on_compaction,
+    )
+
+
+def _summariser(
+    llm: LLMSettings, context: ContextSettings, model: BaseChatModel, counter: MessageCounter
+) -> Summariser | None:
+    """LangMem on the configured model; nothing for the embedded model, which cannot write summaries."""
+    from utils.context.summarisers.langmem import LangMemSummariser
+    from utils.llm.factory import create_chat_model
+
+    if llm.provider is ModelProvider.EMBEDDED:
+        return None
+    settings = llm.model_copy(update={"model": context.summary_model}) if context.summary_model else llm
+    writer = create_chat_model(settings) if context.summary_model else model
+    window = policy_for(settings, context, writer).input_budget
+    return LangMemSummariser(writer, counter, window=window // 2, timeout=llm.timeout_seconds)

@@ -1,0 +1,256 @@
+"""Runs the context pipeline before every model request: the shell around the pure functions.
+
+It reads the graph's state, keeps texts in the artifact store, tells what it did as events and log
+lines, and writes the pipeline's decisions back to the state key `compaction`. The conversation's
+messages are never changed; what the model sees is a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, NotRequired
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from utils.context import announce
+from utils.context.compaction import Compaction
+from utils.context.limits import get_context_window
+from utils.context.pipeline import Parts, Prepared, Request, prepare
+from utils.context.policy import ContextPolicy
+from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.rendering import full_text
+from utils.context.strategies.truncate import truncated
+from utils.context.tools import TOOL_NAMES, context_tools, scope_of
+from utils.errors import ContextOverflow, StorageError
+from utils.events import ContextCompacted
+from utils.llm.classify import classify
+from utils.messages.counter import MessageCounter, calibrate, with_count
+from utils.messages.handles import handle_of, with_full_output
+from utils.messages.transcript import tool_names
+
+log = structlog.get_logger(__name__)
+
+Announce = Callable[[ContextCompacted], None]
+
+_CACHED_TEXTS = 512
+_SMALLER = 0.7
+
+
+class ContextState(AgentState[Any]):
+    """What context management keeps in the graph's state.
+
+    Attributes:
+        compaction: Decisions about the view (`Compaction.as_state`).
+        pinned: Constraints that were pinned otherwise than by the user's words.
+    """
+
+    compaction: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+    pinned: NotRequired[Annotated[list[str], PrivateStateAttr]]
+
+
+class ContextMiddleware(AgentMiddleware[ContextState, Any]):
+    """Makes every model request fit, whatever the conversation has become.
+
+    Args:
+        policy: Thresholds; its window is the model's, where that is known.
+        artifacts: Keeps what is left out.
+        counter: Counts tokens.
+        summariser: Writes summaries; extracts are made where it is unset or fails.
+        provider: `LLM_PROVIDER`, for the first guess of what the provider charges.
+        on_compaction: Told of each compaction; the graph's stream is told where it is unset.
+    """
+
+    state_schema = ContextState
+
+    def __init__(
+        self,
+        policy: ContextPolicy,
+        artifacts: ArtifactStore,
+        *,
+        counter: MessageCounter | None = None,
+        summariser: Summariser | None = None,
+        provider: str | None = None,
+        on_compaction: Announce | None = None,
+    ) -> None:
+        super().__init__()
+        self.policy = policy
+        self.counter = counter or MessageCounter()
+        self.tools: Sequence[BaseTool] = context_tools(artifacts)
+        self._artifacts = artifacts
+        self._summariser = summariser
+        self._provider = provider
+        self._on_compaction = on_compaction
+        self._short_forms: dict[str, str] = {}
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ExtendedModelResponse[Any]:
+        """Send a request that fits; where the provider still finds it too long, once more with less."""
+        tools = self._offered(request)
+        prepared = await self._prepare(request, tools)
+        try:
+            response = await handler(_sent(request, prepared, self._shown(tools, prepared)))
+        except Exception as error:
+            overflow = classify(error)
+            if not isinstance(overflow, ContextOverflow):
+                raise
+            prepared = await self._shrink(request, tools, prepared, overflow)
+            response = await handler(_sent(request, prepared, self._shown(tools, prepared)))
+        answered = ModelResponse(
+            [_counted(message, prepared) for message in response.result], response.structured_response
+        )
+        update = {"compaction": prepared.compaction.as_state()}
+        return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Cut an oversized result before it enters the conversation; the whole goes to the store."""
+        result = await handler(request)
+        if not isinstance(result, ToolMessage) or request.tool_call["name"] in TOOL_NAMES:
+            return result
+        text = full_text(result)
+        shown = truncated(text, self.policy, self.counter)
+        if shown == text:
+            return result
+        if not await self._keep(scope_of(request.runtime.config), {handle_of(text): text}):
+            return result
+        log.info("context.truncated", tool=request.tool_call["name"], characters=len(text), shown=len(shown))
+        return with_full_output(result, shown, handle_of(text))  # type: ignore[return-value]
+
+    async def preflight(
+        self,
+        values: Mapping[str, Any],
+        messages: Sequence[BaseMessage],
+        *,
+        system: SystemMessage | None,
+        tools: Sequence[Any] = (),
+        scope: str,
+    ) -> dict[str, Any] | None:
+        """Check a turn before it begins: the state update that makes it fit, `None` where it does already.
+
+        Args:
+            values: The graph's state.
+            messages: What the turn adds: the user's message.
+            system: The agent's system message.
+            tools: The agent's tools.
+            scope: The conversation's thread id.
+        """
+        talk = [*values.get("messages", ()), *messages]
+        request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
+        before = Compaction.from_state(values.get("compaction"))
+        prepared = await prepare(request, self.policy, self._parts(talk), before)
+        if prepared.compaction == before:
+            return None
+        await self._keep(scope, prepared.artifacts)
+        announce.preflight(log, prepared.report, self._summariser_name)
+        return {"compaction": prepared.compaction.as_state()}
+
+    async def _prepare(
+        self,
+        request: ModelRequest[Any],
+        tools: Sequence[Any],
+        *,
+        force: bool = False,
+        policy: ContextPolicy | None = None,
+    ) -> Prepared:
+        state: Mapping[str, Any] = request.state
+        prepared = await prepare(
+            Request(
+                request.messages,
+                request.system_message,
+                self._tool_tokens(tools),
+                pinned=_pinned(state),
+                force=force,
+            ),
+            policy or self._policy_for(request),
+            self._parts(request.messages),
+            Compaction.from_state(state.get("compaction")),
+        )
+        await self._keep(scope_of(get_config()), prepared.artifacts)
+        announce.request(log, prepared.report, self._summariser_name)
+        write = self._on_compaction or request.runtime.stream_writer
+        for event in prepared.report.events(prepared.messages[0].id):
+            write(event)
+        return prepared
+
+    async def _shrink(
+        self, request: ModelRequest[Any], tools: Sequence[Any], sent: Prepared, overflow: ContextOverflow
+    ) -> Prepared:
+        """The request again, for the limit that the provider told, or a smaller guess; learnt for later."""
+        limit = overflow.limit or int(sent.report.after * _SMALLER)
+        announce.overflow(log, sent.report, limit)
+        self.policy = self._policy_for(request).with_window(min(limit, self.policy.window))
+        return await self._prepare(request, tools, force=True, policy=self.policy)
+
+    def _policy_for(self, request: ModelRequest[Any]) -> ContextPolicy:
+        """The policy for the model of this request, which other middleware may have exchanged."""
+        profile: Any = getattr(request.model, "profile", None)
+        if not profile:
+            return self.policy
+        known = get_context_window(None, None, profile=profile)
+        return self.policy.with_window(min(self.policy.window, known))
+
+    def _parts(self, messages: Sequence[BaseMessage]) -> Parts:
+        if len(self._short_forms) > _CACHED_TEXTS:
+            self._short_forms.clear()
+        return Parts(self.counter, self._summariser, calibrate(messages, self._provider), self._short_forms)
+
+    def _offered(self, request: ModelRequest[Any]) -> list[Any]:
+        """All tools of the request; ours are counted whether they will be shown or not."""
+        return list(request.tools)
+
+    def _shown(self, tools: Sequence[Any], prepared: Prepared) -> list[Any]:
+        """The tools to send: ours only where there is something to read, or they were called in view."""
+        used = TOOL_NAMES & set(tool_names(prepared.messages))
+        if prepared.handles or prepared.compaction.through or used:
+            return list(tools)
+        return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]
+
+    def _tool_tokens(self, tools: Sequence[Any]) -> int:
+        return self.counter.tools([convert_to_openai_tool(tool) for tool in tools])
+
+    async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
+        """Keep texts; a store that fails costs the texts, not the turn."""
+        try:
+            await self._artifacts.put(scope, artifacts)
+        except StorageError:
+            log.exception("context.artifacts_lost", count=len(artifacts))
+            return False
+        return True
+
+    @property
+    def _summariser_name(self) -> str:
+        use_model = self._summariser is not None and self.policy.use_model
+        return self._summariser.name if use_model and self._summariser else "extractive"
+
+
+def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:
+    messages: list[Any] = list(prepared.messages)
+    return request.override(system_message=prepared.system, messages=messages, tools=tools)
+
+
+def _counted(message: BaseMessage, prepared: Prepared) -> BaseMessage:
+    return with_count(message, prepared.report.counted) if isinstance(message, AIMessage) else message
+
+
+def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
+    state: Mapping[str, Any] = request.state
+    known = state.get("compaction") or Compaction().as_state()
+    return bool(known != update["compaction"])
+
+
+def _pinned(state: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(state.get("pinned") or ())

@@ -1,0 +1,72 @@
+"""BM25 over the paragraphs of a conversation: what `recall` searches with. Pure.
+
+Constants are those of Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_K1 = 1.2
+_B = 0.75
+_WORD = re.compile(r"\w+")
+_SUFFIXES = ("ings", "ing", "edly", "ed", "es", "s", "ly")
+_SHORTEST_STEM = 4
+
+
+class Hit(NamedTuple):
+    """A found passage: its place among the passages, and its score."""
+
+    place: int
+    score: float
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words with common English endings cut, so that "restarted" finds "restart"."""
+    return [_stem(word) for word in _WORD.findall(text.lower())]
+
+
+def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
+    """The best passages for a query, best first; none that shares no word with it."""
+    bags = [Counter(words_of(passage)) for passage in passages]
+    lengths = [bag.total() for bag in bags]
+    average = sum(lengths) / max(1, len(lengths)) or 1.0
+    asked = set(words_of(query))
+    rarity = {word: _rarity(sum(word in bag for bag in bags), len(bags)) for word in asked}
+    hits = []
+    for place, (bag, length) in enumerate(zip(bags, lengths, strict=True)):
+        norm = _K1 * (1 - _B + _B * length / average)
+        score = sum(rarity[w] * bag[w] * (_K1 + 1) / (bag[w] + norm) for w in asked if w in bag)
+        if score > 0:
+            hits.append(Hit(place, score))
+    return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:most]
+
+
+def passages_of(text: str, longest: int = 700) -> list[str]:
+    """A text in passages of at most `longest` characters, cut at line ends where there are any."""
+    passages: list[str] = []
+    for paragraph in text.split("\n\n"):
+        rest = paragraph.strip()
+        while len(rest) > longest:
+            cut = max(rest.rfind("\n", 0, longest), rest.rfind(". ", 0, longest) + 1)
+            cut = cut if cut > longest // 3 else longest
+            passages.append(rest[:cut].strip())
+            rest = rest[cut:].strip()
+        if rest:
+            passages.append(rest)
+    return passages
+
+
+def _rarity(found_in: int, total: int) -> float:
+    return math.log(1 + (total - found_in + 0.5) / (found_in + 0.5))
+
+
+def _stem(word: str) -> str:
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            return word[: -len(suffix)]
+    return word

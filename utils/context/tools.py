@@ -1,0 +1,115 @@
+"""The tools that read back what was left out of a request: `read_tool_output` and `recall`.
+
+Both read the calling conversation only: its own thread's artifacts, its own messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from langchain.tools import ToolRuntime
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import BaseTool, tool
+from pydantic import Field
+
+from utils.context.compaction import Compaction, cut_of
+from utils.context.rendering import render
+from utils.context.search import bm25, passages_of
+from utils.messages.repair import repair
+from utils.messages.transcript import split_system, with_ids
+
+if TYPE_CHECKING:
+    from utils.context.protocols import ArtifactStore
+
+READ_TOOL_OUTPUT = "read_tool_output"
+RECALL = "recall"
+TOOL_NAMES = frozenset({READ_TOOL_OUTPUT, RECALL})
+
+PAGE = 6_000
+"""Characters that one call reads at most: well under the size at which results are cut."""
+
+_HITS = 6
+_MATCHES = 60
+_LINE = 300
+
+
+def context_tools(store: ArtifactStore) -> list[BaseTool]:
+    """The two tools over a store."""
+
+    @tool(READ_TOOL_OUTPUT)
+    async def read_tool_output(
+        handle: Annotated[str, Field(description="The handle, such as art_0123456789ab.")],
+        runtime: ToolRuntime,
+        offset: Annotated[int, Field(description="Character to begin at.", ge=0)] = 0,
+        grep: Annotated[
+            str,
+            Field(description="Show only lines with this text, or one of several separated by |."),
+        ] = "",
+    ) -> str:
+        """Read a stored text by its handle: a tool output or a part of the conversation that was cut out."""
+        text = await store.get(scope_of(runtime.config), handle)
+        if text is None:
+            return f"There is no stored text {handle} in this conversation."
+        return grep_lines(text, grep) if grep else page_of(text, offset)
+
+    @tool(RECALL)
+    async def recall(
+        query: Annotated[str, Field(description="Words to search for.")], runtime: ToolRuntime
+    ) -> str:
+        """Search the earlier part of this conversation that is no longer shown."""
+        state: Any = runtime.state
+        messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
+        return found_text(query, hidden(messages, compaction))
+
+    return [read_tool_output, recall]
+
+
+def scope_of(config: Any) -> str:
+    """The conversation that a run belongs to, as the artifact store knows it."""
+    return str((config or {}).get("configurable", {}).get("thread_id", ""))
+
+
+def page_of(text: str, offset: int) -> str:
+    """A page of a text, saying what comes before and after."""
+    part = text[offset : offset + PAGE]
+    end = offset + len(part)
+    if end < len(text):
+        return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}; go on with offset={end}]"
+    return (
+        f"{part}\n[the end, {len(text):,} characters]" if part else f"[the text has {len(text):,} characters]"
+    )
+
+
+def grep_lines(text: str, wanted: str) -> str:
+    """The lines of a text that have one of the wanted texts, which `|` separates, with their numbers.
+
+    Not a regular expression: what a model writes could otherwise keep a processor busy for ever.
+    """
+    words = [word.lower() for word in wanted.split("|") if word]
+    lines = text.splitlines()
+    found = [
+        f"{number}: {line[:_LINE]}"
+        for number, line in enumerate(lines, 1)
+        if any(word in line.lower() for word in words)
+    ]
+    if not found:
+        return f"No line of {len(lines):,} matches."
+    shown = "\n".join(found[:_MATCHES])[:PAGE]
+    return f"{shown}\n[{min(len(found), _MATCHES)} of {len(found)} matching lines of {len(lines):,}]"
+
+
+def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
+    """Messages that are left out of the view or shown in another form."""
+    _, talk = split_system(repair(with_ids(messages)).messages)
+    cut = cut_of(talk, compaction)
+    return [message for place, message in enumerate(talk) if place < cut or message.id in compaction.replaced]
+
+
+def found_text(query: str, messages: Sequence[BaseMessage]) -> str:
+    """The passages of messages that answer a query best, in the order of the conversation."""
+    passages = [passage for message in messages for passage in passages_of(render(message))]
+    hits = bm25(query, passages, _HITS)
+    if not hits:
+        return "Nothing earlier in this conversation matches."
+    return "\n\n".join(passages[hit.place] for hit in sorted(hits))

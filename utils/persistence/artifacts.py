@@ -1,0 +1,114 @@
+"""Texts that were left out of model requests, kept under handles: an SQLite file of the agent.
+
+A text belongs to a scope, which is a conversation's thread. Handles are made from the text
+(`utils.messages.handles`), so that the scope, not the handle's secrecy, keeps conversations apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from utils.errors import StorageError
+
+T = TypeVar("T")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS artifacts (
+    scope TEXT NOT NULL,
+    handle TEXT NOT NULL,
+    text TEXT NOT NULL,
+    created REAL NOT NULL DEFAULT (unixepoch()),
+    PRIMARY KEY (scope, handle)
+) WITHOUT ROWID
+"""
+_PUT = "INSERT OR IGNORE INTO artifacts (scope, handle, text) VALUES (?, ?, ?)"
+_GET = "SELECT text FROM artifacts WHERE scope = ? AND handle = ?"
+_DELETE = "DELETE FROM artifacts WHERE scope = ?"
+_BUSY_SECONDS = 10
+
+
+class SqliteArtifactStore:
+    """Keeps texts in one file. Work runs in threads, on a connection for each call."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ready = False
+
+    async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
+        """Keep texts by handle. Keeping the same again changes nothing.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        if not artifacts:
+            return
+        rows = [(scope, handle, _storable(text)) for handle, text in artifacts.items()]
+        await self._run(lambda connection: connection.executemany(_PUT, rows))
+
+    async def get(self, scope: str, handle: str) -> str | None:
+        """The text, or `None` where this scope has none of that handle.
+
+        Raises:
+            StorageError: The file cannot be read.
+        """
+        row = await self._run(lambda connection: connection.execute(_GET, (scope, handle)).fetchone())
+        return None if row is None else str(row[0])
+
+    async def delete_scope(self, scope: str) -> int:
+        """Delete all texts of a conversation; how many there were.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        return await self._run(lambda connection: connection.execute(_DELETE, (scope,)).rowcount)
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await asyncio.to_thread(self._connected, work)
+        except (sqlite3.Error, OSError) as error:
+            raise StorageError("Stored tool outputs cannot be reached.") from error
+
+    def _connected(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        if not self._ready:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
+        try:
+            if not self._ready:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(_SCHEMA)
+                self._ready = True
+            with connection:
+                return work(connection)
+        finally:
+            connection.close()
+
+
+class MemoryArtifactStore:
+    """Keeps texts in this process: for tests, and where nothing may be written."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[str, str], str] = {}
+
+    async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
+        """Keep texts by handle."""
+        self._texts.update({(scope, handle): text for handle, text in artifacts.items()})
+
+    async def get(self, scope: str, handle: str) -> str | None:
+        """The text, or `None` where this scope has none of that handle."""
+        return self._texts.get((scope, handle))
+
+    async def delete_scope(self, scope: str) -> int:
+        """Delete all texts of a conversation; how many there were."""
+        gone = [key for key in self._texts if key[0] == scope]
+        for key in gone:
+            del self._texts[key]
+        return len(gone)
+
+
+def _storable(text: str) -> str:
+    """The text without lone surrogates, which SQLite cannot hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
