@@ -138,7 +138,9 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
 
 def one_by_place(tool: ToolSpec, text: str) -> bool:
     """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
-    identifiers = [p.name.removesuffix("_id") for p in tool.parameters if p.is_identifier and p.name != "number"]
+    identifiers = [
+        p.name.removesuffix("_id") for p in tool.parameters if p.is_identifier and p.name != "number"
+    ]
     nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
     return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
 

@@ -97,6 +97,8 @@ def _context(arguments: Mapping[str, Any]) -> str:
 
 
 def _left_over(steps: Sequence[Step]) -> list[str]:
+    if not any(step.tool and not step.missing for step in steps):
+        return []
     asked = [phrases.question(step.missing) for step in steps if step.tool and step.missing]
     declined = [step.clause.text.strip(" .?!") for step in steps if step.tool is None and _is_request(step)]
     refused = [f"I cannot help with “{text}”." for text in declined]

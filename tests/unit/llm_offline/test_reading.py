@@ -1,0 +1,176 @@
+"""What is read out of a sentence."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from utils.llm.offline import entities, followup
+from utils.llm.offline.choices import choice
+from utils.llm.offline.clauses import split
+from utils.llm.offline.dates import period
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.search_terms import search_terms
+from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.spelling import mended
+
+NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("PRs of octocat/hello-world", ("octocat", "hello-world")),
+        ("the repo hello-world of octocat", ("octocat", "hello-world")),
+        ("releases of vercel/next.js", ("vercel", "next.js")),
+        ("show docs/context.md", None),
+        ("read docs/index.md of acme/rocket", ("acme", "rocket")),
+        ("is it a client/server and/or CI/CD thing", None),
+        ("octocat/hello-world#12", ("octocat", "hello-world")),
+        ("issues of acme/rocket.", ("acme", "rocket")),
+    ],
+)
+def test_repositories(text, expected):
+    assert entities.repository(text) == expected
+
+
+@pytest.mark.parametrize(
+    "address, written",
+    [
+        ("https://github.com/acme/rocket/pull/87", "pull request 87 of acme/rocket"),
+        ("https://ghe.corp.io/acme/rocket/issues/3", "issue 3 of acme/rocket"),
+        ("https://github.com/acme/rocket/actions/runs/77/job/1", "workflow run 77 of acme/rocket"),
+        ("https://github.com/acme/rocket/blob/main/src/a.py", "file src/a.py of acme/rocket on branch main"),
+        ("https://github.com/acme/rocket", "acme/rocket"),
+        ("https://example.org/guide.html", "https://example.org/guide.html"),
+    ],
+)
+def test_addresses_become_words(address, written):
+    assert links_in_words(f"see {address} now") == f"see {written} now"
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("show #12", [12]),
+        ("octocat/hello-world#12", [12]),
+        ("pull request 7 and issue 8", [7, 8]),
+        ("the last 5 commits", []),
+        ("commits of the last 3 days since 2026-01-02", []),
+        ("python 3.11", []),
+    ],
+)
+def test_numbers_that_name_a_thing(text, expected):
+    assert [number.value for number in entities.numbers(text)] == expected
+
+
+def test_counts_branches_people_labels_and_folders():
+    assert entities.limit("the last 5 commits") == 5
+    assert entities.limit("top 3 open PRs") == 3
+    assert entities.limit("pull request 5") is None
+    assert entities.branch("commits on main") == "main"
+    assert entities.branch("what changed on branch release-2?") == "release-2"
+    assert entities.branch("issues of acme/rocket") is None
+    assert entities.person("commits by mona in acme/rocket") == "mona"
+    assert entities.assignee("issues assigned to @mona") == "mona"
+    assert entities.labels("issues labelled bug and with the good-first label") == ["bug", "good-first"]
+    assert entities.folder("list the folder src of acme/rocket") == "src"
+    assert entities.owner("what repos does microsoft own?") == "microsoft"
+
+
+@pytest.mark.parametrize(
+    "text, since",
+    [
+        ("since 2026-01-15", "2026-01-15"),
+        ("since last week", "2026-03-11"),
+        ("in the last 3 days", "2026-03-15"),
+        ("yesterday", "2026-03-17"),
+        ("this month", "2026-03-01"),
+        ("since Monday", "2026-03-16"),
+        ("since October", "2025-10-01"),
+        ("two weeks ago", "2026-03-04"),
+    ],
+)
+def test_dates_count_from_the_given_clock(text, since):
+    found = period(text, NOW).since
+    assert found is not None
+    assert found.date().isoformat() == since
+
+
+def test_no_date_is_no_date_and_nonsense_is_not_one():
+    assert period("the last 5 commits", NOW) == (None, None)
+    assert period("since 2026-13-45", NOW).since is None
+    assert str(period("between 2026-01-01 and before 2026-02-01", NOW).until)[:10] == "2026-02-01"
+
+
+def test_a_state_is_one_of_the_allowed_values():
+    states = ("open", "closed", "all")
+    assert choice("which were merged?", states) == "closed"
+    assert choice("all open issues", states) == "open"
+    assert choice("all issues", states) == "all"
+    assert choice("open and closed issues", states) == "all"
+    assert choice("the issues", states) is None
+
+
+def test_typing_errors_are_mended_towards_known_words_only():
+    known = frozenset({"issues", "pull", "requests", "commits"})
+    assert (
+        mended("lits opne isues and comits of acme/isues", known)
+        == "lits opne issues and commits of acme/isues"
+    )
+    assert mended("Comitz from kitchen", known) == "Comitz from kitchen"
+
+
+@pytest.mark.parametrize(
+    "request_text, parts",
+    [
+        ("How do I add a sub-agent?", ["How do I add a sub-agent?"]),
+        (
+            "How do I add an agent, and list the PRs of a/b?",
+            ["How do I add an agent", "list the PRs of a/b?"],
+        ),
+        ("What is a lease? And how do I run the tests?", ["What is a lease?", "how do I run the tests?"]),
+        ("Explain how it works and why it fails", ["Explain how it works and why it fails"]),
+        ('search for "and show me" in a/b', ['search for "and show me" in a/b']),
+        ("list bugs and fix them", ["list bugs and fix them"]),
+    ],
+)
+def test_a_request_is_cut_where_it_asks_for_something_else(request_text, parts):
+    assert [clause.text for clause in split(request_text)] == parts
+
+
+def test_two_nouns_under_one_verb_are_two_requests():
+    clauses = split("list the open issues and the latest commits of a/b", ["issues", "commits"])
+    assert [clause.text for clause in clauses] == ["list the open issues", "list the latest commits of a/b"]
+
+
+def test_pasted_material_stays_whole():
+    text = "Explain this. " * 60
+    assert len(split(text)) == 1
+
+
+def test_search_terms_leave_the_command_out_but_keep_a_question():
+    assert (
+        search_terms("search the docs for lease expiry", keep_question=True, repository=False)
+        == "lease expiry"
+    )
+    assert (
+        search_terms("How do leases expire?", keep_question=True, repository=False) == "How do leases expire?"
+    )
+    assert search_terms("find usages of retry in a/b", keep_question=False, repository=True) == "retry"
+    assert search_terms("where is load defined in a/b?", keep_question=False, repository=True) == "load"
+
+
+def test_small_talk_is_the_whole_message_or_none():
+    assert small_talk("Hi there!") is Talk.GREETING
+    assert small_talk("great, thank you") is Talk.THANKS
+    assert small_talk("what are you able to do?") is Talk.HELP
+    assert small_talk("hello world example") is None
+    assert without_prelude("thanks! now list the issues") == "now list the issues"
+
+
+def test_a_request_is_rewritten_only_when_that_is_safe():
+    before = "List the open pull requests of a/b"
+    assert followup.rewritten(before, "and the closed ones?") == "List the closed pull requests of a/b"
+    assert followup.rewritten(before, "what about c/d?") == "List the open pull requests of c/d"
+    assert followup.rewritten(before, "and who wrote the second one?") is None
+    assert followup.rewritten("How do leases work?", "what about c/d?") is None
