@@ -23,10 +23,12 @@ from a2a.types.a2a_pb2 import (
     SubscribeToTaskRequest,
     Task,
     TaskArtifactUpdateEvent,
+    TaskStatusUpdateEvent,
 )
 from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.message_rules import check_message
+from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.turns import Turns
 from utils.persistence.task_states import OPEN
 from utils.persistence.tasks import ChunkedTaskStore
@@ -92,7 +94,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         task_id = await self._admit(params, context)
         try:
             async with aclosing(super().on_message_send_stream(params, context)) as events:
-                async for event in events:
+                async for event in self._to_its_end(events, context):
                     yield await self._whole(event) if isinstance(event, Task) else event
         finally:
             self._turns.abandon(task_id)
@@ -113,12 +115,35 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         """A task as it stands, and then its events; a chunk of the snapshot does not come again."""
         last = 0
         async with aclosing(super().on_subscribe_to_task(params, context)) as events:
-            async for event in events:
+            async for event in self._to_its_end(events, context):
                 if isinstance(event, Task):
                     snapshot, last = await self._tasks.whole(event)
                     yield snapshot
                 elif not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last):
                     yield event
+
+    async def _to_its_end(
+        self, events: AsyncGenerator[Event, None], context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        """Yield `events`, and the task itself where they stop before its end.
+
+        The SDK drops a reader that is 1024 events behind, and ends its stream as if all were said.
+
+        Raises:
+            FellBehind: The task goes on, but this stream does not.
+        """
+        last: Event | None = None
+        async for event in events:
+            if not isinstance(event, TaskArtifactUpdateEvent):
+                last = event
+            yield event
+        if not isinstance(last, Task | TaskStatusUpdateEvent) or last.status.state not in OPEN:
+            return
+        task_id = last.id if isinstance(last, Task) else last.task_id
+        stored = await self._tasks.get(task_id, context)
+        if stored is None or stored.task.status.state in OPEN:
+            raise FellBehind
+        yield stored.task
 
     def _stored(self, event: Event) -> int:
         return self._tasks.sequence_of(event) or sys.maxsize

@@ -108,6 +108,28 @@ async def test_a_subscriber_gets_each_chunk_once_in_its_snapshot_or_after_it(sto
         assert texts_seen == ["".join(f"{index}," for index in range(total))] * 4
 
 
+async def test_a_reader_that_falls_behind_is_told_how_the_task_ended():
+    """It reads nothing until the task is over: the SDK has dropped it long before."""
+
+    async def torrent(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_WORKING)
+        for index in range(3000):
+            await stage.chunk("x" * 8000, append=index > 0)
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+    async with serving(torrent) as wire:
+        async with wire.events("SendStreamingMessage", {"message": message()}) as events:
+            first = await anext(events)
+            while state((await wire.rpc("ListTasks"))["result"]["tasks"][0]) != "completed":
+                await asyncio.sleep(0.05)
+            rest = [event async for event in events]
+        assert len(rest) < 3000
+        assert rest[-1]["task"]["id"] == first["task"]["id"]
+        assert state(rest[-1]["task"]) == "completed"
+        assert replay(rest)["response"] == "x" * 8000 * 3000
+
+
 async def test_a_subscriber_that_leaves_does_not_disturb_another():
     go = asyncio.Event()
 
