@@ -61,7 +61,7 @@ def test_values_are_scalars_or_lists_of_scalars(project, row):
 
 
 def test_states_that_github_spreads_over_several_fields_become_one():
-    states = [
+    states: list[dict[str, Any]] = [
         {"state": "open", "draft": False},
         {"state": "open", "draft": True},
         {"state": "closed", "draft": True, "merged_at": None},
