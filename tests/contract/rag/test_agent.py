@@ -1,0 +1,258 @@
+"""The agent as the service runs it: its graph, its tools' results, its start and its command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+
+from agents.rag.__main__ import main
+from agents.rag.agent import INDEX_FILE, RagAgent
+from agents.rag.ingest.names import REPOSITORY
+from tests.unit.rag.conftest import WordEmbedder
+from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.runtime import AgentRuntime
+from utils.events import Completed, Failed
+from utils.messages.results import Articles, Items, Record, ToolProblem, parse_result
+from utils.testing.scripted_model import ScriptedModel, Step, call, calls
+
+DOCUMENT = "# Handbook\n\n## Holidays\n\nThirty days a year.\n\n## Pay\n\nPaid monthly.\n"
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    folder = tmp_path / "staff"
+    folder.mkdir()
+    (folder / "handbook.md").write_text(DOCUMENT)
+    return folder
+
+
+@asynccontextmanager
+async def agent(
+    home: Path, sources: Path | str, steps: Sequence[Step], embedder: Any = None, **environ: str
+) -> AsyncIterator[RagAgent]:
+    runtime = AgentRuntime(
+        home=home,
+        environ={"RAG_SOURCES": str(sources), **environ},
+        model=ScriptedModel.of(*steps),
+        checkpointer=InMemorySaver(),
+        embedder=embedder or WordEmbedder(),
+    )
+    made = RagAgent(runtime)
+    await made.start()
+    try:
+        yield made
+    finally:
+        await made.stop()
+
+
+async def ready(made: RagAgent) -> None:
+    while not (await made.readiness()).ready:
+        await asyncio.sleep(0.01)
+
+
+async def turn(made: RagAgent, text: str = "question", task: str = "t1") -> list[Any]:
+    request = AgentRequest(text, task_id=task, context_id="c", message_id=task, thread_id="thread")
+    return [event async for event in made.stream(request)]
+
+
+async def results(made: RagAgent) -> list[Any]:
+    model: Any = made.runtime.model
+    messages = model.requests[-1].messages
+    return [parse_result(str(m.content)) for m in messages if isinstance(m, ToolMessage)]
+
+
+async def test_the_three_tools_answer_in_the_shared_shapes_without_machine_paths(
+    documents: Path, tmp_path: Path
+) -> None:
+    steps: list[Step] = [
+        calls(
+            call("search", query="How many holidays?", limit=1),
+            call("fetch_document", source="staff/handbook.md#pay"),
+            call("list_sources"),
+        ),
+        "Thirty days.",
+    ]
+    async with agent(tmp_path / "home", documents, steps) as made:
+        await ready(made)
+        assert isinstance((await turn(made))[-1], Completed)
+        found, page, listing = await results(made)
+    assert isinstance(found, Articles)
+    best = found.articles[0]
+    assert (best.title, best.url, best.content) == (
+        "Handbook",
+        "staff/handbook.md#holidays",
+        "Thirty days a year.",
+    )
+    assert best.metadata["heading"] == "Holidays"
+    assert best.metadata["source"] == "staff/handbook.md"
+    assert isinstance(page, Record)
+    assert (page.source, page.item) == (
+        "staff/handbook.md#pay",
+        {"title": "Handbook", "text": "Paid monthly."},
+    )
+    assert isinstance(listing, Items)
+    assert listing.items == [{"source": "staff/handbook.md", "title": "Handbook", "passages": 2}]
+    assert str(tmp_path) not in "".join(r.model_dump_json() for r in (found, page, listing))
+
+
+async def test_searches_are_capped_in_each_turn_by_a_result_that_is_no_error(
+    documents: Path, tmp_path: Path
+) -> None:
+    volley = calls(*(call("search", f"a{n}", query="holidays") for n in range(2)))
+    single = calls(call("search", "b", query="holidays"))
+    steps: list[Step] = [volley, single, "Done.", calls(call("search", "c", query="holidays")), "Again."]
+    async with agent(tmp_path / "home", documents, steps, RAG_MAX_SEARCHES_PER_TURN="2") as made:
+        await ready(made)
+        await turn(made, task="t1")
+        first, second, third = await results(made)
+        await turn(made, task="t2")
+        again = (await results(made))[-1]
+    assert first.articles
+    assert second.articles
+    assert third.articles == []
+    assert third.note.startswith("You have searched 2 times")
+    assert "Answer with what you have" in third.note
+    assert again.articles
+
+
+async def test_a_broken_index_fails_the_turn_instead_of_finding_nothing(
+    documents: Path, tmp_path: Path
+) -> None:
+    steps: list[Step] = [calls(call("search", query="holidays")), "The documents could not be searched."]
+    async with agent(tmp_path / "home", documents, steps) as made:
+        await ready(made)
+        (tmp_path / "home" / INDEX_FILE).write_bytes(b"overwritten" * 1000)
+        last = (await turn(made))[-1]
+        (problem,) = await results(made)
+    assert isinstance(problem, ToolProblem)
+    assert problem.error == "retrieval_failed"
+    assert isinstance(last, Failed)
+    assert last.code == "retrieval_failed"
+
+
+async def test_an_unknown_document_is_answered_with_the_closest(documents: Path, tmp_path: Path) -> None:
+    steps: list[Step] = [
+        calls(
+            call("fetch_document", "x", source="hand-book"), call("fetch_document", "y", source="handbook.md")
+        ),
+        "ok",
+    ]
+    async with agent(tmp_path / "home", documents, steps) as made:
+        await ready(made)
+        await turn(made)
+        unknown, by_ending = await results(made)
+    assert unknown.items == [{"source": "staff/handbook.md", "title": "Handbook"}]
+    assert unknown.note.startswith("There is no document of that name.")
+    assert by_ending.source == "staff/handbook.md"
+
+
+async def test_the_agent_is_not_ready_before_the_first_ingestion_is_complete(
+    documents: Path, tmp_path: Path
+) -> None:
+    gate, held = asyncio.Event(), asyncio.Event()
+
+    class Held(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Any:
+            held.set()
+            await gate.wait()
+            return await super().embed(texts)
+
+    (documents / "second.md").write_text("Second.")
+    async with agent(tmp_path / "home", documents, [], Held()) as made:
+        assert not (await made.readiness()).ready
+        await held.wait()
+        tools = {tool.name: tool for tool in await made.tools()}
+        listing = parse_result(await tools["list_sources"].ainvoke({}))
+        assert isinstance(listing, Items)
+        assert "still being read" in str(listing.note)
+        gate.set()
+        await ready(made)
+        assert "still" not in str(parse_result(await tools["list_sources"].ainvoke({})))
+
+
+async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Path, tmp_path: Path) -> None:
+    class Broken(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Any:
+            raise RuntimeError("secret detail")
+
+    async with agent(tmp_path / "home", documents, [], Broken()) as made:
+        while (await made.readiness()).detail.startswith("ingesting"):
+            await asyncio.sleep(0.01)
+        readiness = await made.readiness()
+    assert not readiness.ready
+    assert readiness.detail == "The documents could not be ingested."
+
+
+async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Path) -> None:
+    async with agent(tmp_path / "home", "none", []) as made:
+        tools = await made.tools()
+        prompt = made.system_prompt()
+    known = {tool.name for tool in tools} | {name for tool in tools for name in tool.args}
+    known |= {"url", "docs/add-an-agent.md#the-card"}
+    quoted = {word for number, word in enumerate(prompt.split("`")) if number % 2}
+    assert quoted <= known
+    assert {tool.name for tool in tools} <= quoted
+
+
+async def test_each_tool_has_examples_and_hides_what_the_model_does_not_give(tmp_path: Path) -> None:
+    async with agent(tmp_path / "home", "none", []) as made:
+        tools = await made.tools()
+        assert {skill.id for skill in made.skills} == {tool.name for tool in tools}
+    for tool in tools:
+        assert len((tool.metadata or {})["examples"]) >= 5
+        assert "runtime" not in json.dumps(tool.tool_call_schema.model_json_schema())  # type: ignore[union-attr]
+
+
+def test_the_command_ingests_and_removes_with_exit_codes(
+    documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLATFORM_ENGINEER_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("EMBEDDINGS_PROVIDER", "none")
+    assert main(["ingest", str(documents)]) == 0
+    out = capsys.readouterr().out
+    assert "[1/1] staff/handbook.md: added" in out
+    assert "words only" in out
+    assert main(["ingest", str(documents), "/no/such"]) == 1
+    assert "/no/such does not exist." in capsys.readouterr().out
+    assert main(["ingest", str(documents), "--remove"]) == 0
+    assert main(["ingest", str(documents), "--remove"]) == 1
+    monkeypatch.setenv("RAG_CHUNK_TOKENS", "many")
+    assert main(["ingest", str(documents)]) == 2
+    assert "RAG_CHUNK_TOKENS" in capsys.readouterr().err
+
+
+async def test_a_running_agent_finds_what_another_process_ingests(documents: Path, tmp_path: Path) -> None:
+    steps: list[Step] = [
+        calls(call("search", query="holidays")),
+        "none",
+        calls(call("search", query="holidays")),
+        "some",
+    ]
+    home = tmp_path / "data" / "rag"
+    home.mkdir(parents=True)
+    async with agent(home, "none", steps) as made:
+        await ready(made)
+        await turn(made, task="t1")
+        (before,) = await results(made)
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "agents.rag", "ingest", str(documents)),
+            cwd=REPOSITORY,
+            env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        assert await process.wait() == 0
+        await turn(made, task="t2")
+        after = (await results(made))[-1]
+    assert before.articles == []
+    assert before.note == "No passage in the documents matches."
+    assert after.articles[0].url == "staff/handbook.md#holidays"

@@ -1,0 +1,130 @@
+"""Search by words and vectors, over one file that other processes write too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agents.rag.index.fuse import fuse
+from agents.rag.index.lexical import coverage, match_expression
+from agents.rag.index.passage_text import passage_text
+from agents.rag.index.search import Searcher
+from agents.rag.index.store import Store
+from agents.rag.ingest.ingester import Ingester
+from agents.rag.settings import RagSettings
+from tests.unit.rag.conftest import WordEmbedder
+from utils.errors import RetrievalFailed
+
+
+def found(searcher: Searcher, query: str, embedder: WordEmbedder | None = None) -> list[str]:
+    if embedder is None:
+        return [passage.source for passage in searcher.search(query, 5)]
+    vector = embedder.embed_sync([query])[0]
+    return [p.source for p in searcher.search(query, 5, model=embedder.name, vector=vector)]
+
+
+async def test_words_and_vectors_are_both_searched(
+    ingester: Ingester, store: Store, notes: Path, embedder: WordEmbedder
+) -> None:
+    await ingester.ingest([str(notes)])
+    best = Searcher(store.path).search(
+        "are apples red?", 5, model=embedder.name, vector=embedder.embed_sync(["apples are red"])[0]
+    )[0]
+    assert (best.source, best.title, best.heading, best.anchor) == (
+        "notes/alpha.md",
+        "Alpha",
+        ("Apples",),
+        "apples",
+    )
+    assert best.score == pytest.approx(1)
+    assert best.similarity is not None
+    assert best.similarity > 0.5
+
+
+async def test_an_open_searcher_sees_what_is_ingested_and_removed_later(
+    ingester: Ingester, store: Store, notes: Path, embedder: WordEmbedder
+) -> None:
+    searcher = Searcher(store.path)
+    assert found(searcher, "bananas", embedder) == []
+    await ingester.ingest([str(notes)])
+    assert found(searcher, "bananas", embedder) == ["notes/beta.md"]
+    await ingester.remove([str(notes)])
+    assert found(searcher, "bananas", embedder) == []
+
+
+async def test_vectors_of_another_model_are_never_compared(
+    ingester: Ingester, store: Store, notes: Path
+) -> None:
+    await ingester.ingest([str(notes)])
+    passages = Searcher(store.path).search(
+        "bananas", 5, model="other", vector=WordEmbedder().embed_sync(["bananas"])[0]
+    )
+    assert [(p.source, p.similarity) for p in passages] == [("notes/beta.md", None)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        "* OR NEAR(",
+        "title:x",
+        "a AND",
+        "🙂",
+        "",
+        "   ",
+        "the of and",
+        "x" * 5000,
+        "' --",
+        "\0",
+        "-bananas",
+    ],
+)
+async def test_no_query_breaks_the_search(ingester: Ingester, store: Store, notes: Path, query: str) -> None:
+    await ingester.ingest([str(notes)])
+    found(Searcher(store.path), query)
+
+
+async def test_one_long_section_does_not_fill_the_result(
+    store: Store, tmp_path: Path, embedder: WordEmbedder
+) -> None:
+    (tmp_path / "long.md").write_text(
+        "# Long\n\n" + "\n\n".join(f"Mango number {n}. " * 30 for n in range(20))
+    )
+    (tmp_path / "short.md").write_text("# Short\n\nOne mango.")
+    await Ingester(store, RagSettings(), embedder).ingest(
+        [str(tmp_path / "long.md"), str(tmp_path / "short.md")]
+    )
+    assert sorted(found(Searcher(store.path), "mango", embedder)) == ["long.md", "long.md", "short.md"]
+
+
+def test_a_missing_index_is_an_error_not_an_empty_result(tmp_path: Path) -> None:
+    with pytest.raises(RetrievalFailed, match="could not be searched"):
+        Searcher(tmp_path / "none.sqlite").search("x", 1)
+
+
+def test_stop_words_are_searched_only_when_there_is_nothing_else() -> None:
+    assert match_expression("How do I restart the API?") == '"restart" OR "api"'
+    assert match_expression("to be or not to be") == '"not"'
+    assert match_expression("what is it") == '"what" OR "is" OR "it"'
+    assert match_expression("?!") is None
+
+
+def test_coverage_is_blind_to_endings() -> None:
+    assert coverage("restarting servers", "Restart the server.") == 1
+    assert coverage("bread recipes", "Restart the server.") == 0
+
+
+def test_fusing_puts_first_what_both_like() -> None:
+    assert [id_ for id_, _ in fuse({1: 5.0, 2: 4.9}, {2: 0.8, 3: 0.81})] == [2, 3, 1]
+    assert fuse({1: 2.0, 2: 1.0}, {}) == [(1, 1.0), (2, 0.5)]
+    assert fuse({}, {7: 0.5}) == [(7, 1.0)]
+    assert fuse({}, {}) == []
+    assert fuse({}, {1: -0.1}) == [(1, 0.0)]
+
+
+def test_a_vector_is_made_without_addresses_and_table_rules() -> None:
+    text = passage_text("T", "A\nB", "See [the guide](https://x.y/z(1)).\n| a |\n| --- |\n| 1 |")
+    assert text.startswith("T. A. B\nSee [the guide]")
+    assert "https" not in text
+    assert "---" not in text
