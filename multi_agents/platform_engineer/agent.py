@@ -44,6 +44,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         ),
     )
 
+    shown_examples = 12  # a sub-agent has many skills, and one tool
+
     def __init__(self, runtime: AgentRuntime) -> None:
         from utils.a2a_common.client_pool import ClientPool
         from utils.a2a_common.registry import SubAgentRegistry

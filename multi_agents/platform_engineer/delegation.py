@@ -64,7 +64,7 @@ class Delegation:
         return StructuredTool.from_function(
             coroutine=delegate,
             name=agent.name,
-            description=f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"',
+            description=_description(agent),
             args_schema=DelegationInput,
             metadata={"examples": agent.examples, DELEGATION: True},
         )
@@ -99,6 +99,11 @@ class Delegation:
             deadline_seconds=self._deadline_seconds,
         )
         return Errand(call_id, text, message_id, context_id, scope, self._deadline_seconds)
+
+
+def _description(agent: SubAgent) -> str:
+    """What a model reads of an agent. The agent's own words are quoted: they are data."""
+    return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'
 
 
 def _asking_message(messages: list[BaseMessage], call_id: str) -> AIMessage | None:

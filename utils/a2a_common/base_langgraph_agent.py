@@ -45,12 +45,14 @@ class BaseLangGraphAgent(ABC):
         description: What it does, in a sentence. A supervisor routes by it.
         skills: What its card offers, with examples in users' words.
         version: Version on the card.
+        shown_examples: Most example requests of one tool that a model is shown.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     skills: ClassVar[tuple[Skill, ...]] = ()
     version: ClassVar[str] = "0.1.0"
+    shown_examples: ClassVar[int] = 3
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
@@ -84,10 +86,11 @@ class BaseLangGraphAgent(ABC):
         from langchain.agents import create_agent
 
         from utils.a2a_common.tool_boundary import ToolBoundary
+        from utils.messages.tool_examples import described
 
         self._graph = create_agent(
             self.runtime.model,
-            list(await self.tools()),
+            [described(tool, self.shown_examples) for tool in await self.tools()],
             system_prompt=self.system_prompt(),
             middleware=[ToolBoundary(), *self.middleware()],
             context_schema=AgentRequest,

@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 _CARD_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
-_MOST_EXAMPLES = 40
+_MOST_EXAMPLES = 200
 _LONGEST = 600
 
 

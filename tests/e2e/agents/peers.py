@@ -79,17 +79,17 @@ class Answer:
 
     @property
     def statuses(self) -> list[int]:
-        found = []
+        found: list[int] = []
         for event in self.events:
             if event.HasField("task"):
-                found.append(event.task.status.state)
+                found.append(int(event.task.status.state))
             elif event.HasField("status_update"):
-                found.append(event.status_update.status.state)
+                found.append(int(event.status_update.status.state))
         return found
 
     @property
     def state(self) -> str:
-        return TaskState.Name(self.statuses[-1]).removeprefix("TASK_STATE_").lower()  # type: ignore[arg-type]
+        return TaskState.Name(TaskState.ValueType(self.statuses[-1])).removeprefix("TASK_STATE_").lower()
 
     @property
     def chunks(self) -> list[tuple[bool, bool, str]]:

@@ -49,7 +49,7 @@ async def until_ready(url: str) -> None:
     import httpx
 
     async with httpx.AsyncClient() as http:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while (await http.get(f"{url}/readyz")).status_code != 200:
                 await asyncio.sleep(0.02)
 

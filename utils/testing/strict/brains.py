@@ -24,7 +24,6 @@ Answer = Reply | Fault
 Brain = Callable[[ChatRequest], Answer | Awaitable[Answer]]
 
 _LEGAL_ID = {Api.OPENAI: re.compile(r".{1,40}"), Api.BEDROCK: re.compile(r"[a-zA-Z0-9_.:-]{1,64}")}
-_QUOTED = re.compile(r'"([^"]+)"')
 _ID_PREFIX = {Api.OPENAI: "call_", Api.BEDROCK: "tooluse_"}
 
 
@@ -88,8 +87,7 @@ def with_legal_ids(reply: Reply, api: Api) -> Reply:
 
 def _schema(name: str, description: str, parameters: Any) -> dict[str, Any]:
     function = {"name": name, "description": description, "parameters": dict(parameters)}
-    _, _, examples = description.partition("For example: ")
-    return {"type": "function", "function": function, "metadata": {"examples": _QUOTED.findall(examples)}}
+    return {"type": "function", "function": function}
 
 
 def _message(said: Said) -> BaseMessage:
