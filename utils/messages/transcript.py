@@ -76,6 +76,11 @@ def stand_in(text: str, message_id: str) -> HumanMessage:
     return HumanMessage(text, id=message_id, additional_kwargs={_STAND_IN: True})
 
 
+def as_stand_in(message: BaseMessage) -> BaseMessage:
+    """The message marked as one that says nothing of its own."""
+    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _STAND_IN: True}})
+
+
 def is_stand_in(message: BaseMessage) -> bool:
     """Whether this message only stands in the user's place."""
     return bool(message.additional_kwargs.get(_STAND_IN))
@@ -104,7 +109,8 @@ def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
     Where that is inside a turn, or at the end, the request of that turn is carried over in front. It
     stays there in later turns too, so that the view's beginning does not change.
     """
-    if cut == 0 or (cut < len(messages) and isinstance(messages[cut], HumanMessage)):
+    begins = cut < len(messages) and isinstance(messages[cut], HumanMessage) and not is_stand_in(messages[cut])
+    if cut == 0 or begins:
         return list(messages[cut:])
     request = active_index(messages[:cut])
     return [*([] if request is None else [messages[request]]), *messages[cut:]]

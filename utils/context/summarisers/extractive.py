@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from utils.context.protocols import TokenCounter
 
 _WORD = re.compile(r"[A-Za-z0-9_][\w/#.:@-]*\w|\w")
+_NAME = re.compile(r"(?<!\w)(?:[A-Z]\w+|\w*\d[\w-]*)")
 _CHARS_PER_TOKEN = 3
 _LONGEST = 400
-_MOST_SENTENCES = 4_000
+_MOST_SENTENCES = 1_500
 _USER_BONUS = 1.5
 _NAME_BONUS = 0.6
 _GUIDANCE_BONUS = 2.0
@@ -107,8 +108,7 @@ def _scored(sentences: Sequence[str], guidance: str) -> list[_Sentence]:
 
 
 def _names(sentence: str) -> int:
-    words = sentence.split()[1:]
-    return sum(1 for word in words if word[:1].isupper() or any(letter.isdigit() for letter in word))
+    return len(_NAME.findall(sentence, 1))
 
 
 def _choose(ranked: Sequence[_Sentence], room: int) -> list[_Sentence]:
