@@ -12,23 +12,36 @@ from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
 
-READ = 8
+READ = 6
 """Passages that are read: what ranks lower seldom answers."""
 HOW_TO = 1800
 """Characters of an extract that shows how something is done; a section of usual length fits whole."""
 FACT = 900
 """Characters of an extract that answers a question of fact."""
-CLOSE = 0.86
+CLOSE = 0.9
 """Share of the best passage's closeness from which another passage is quoted too."""
+SAYS = 0.8
+"""The same for its closest block: a title alone is no answer."""
 BLOCK_CLOSE = 0.72
 """The same for blocks of a passage."""
 RELEVANT = 0.25
 """Closeness under which a passage does not answer; the reader is told so."""
 LONG_PARAGRAPH = 500
-RANK = 0.1
+LOOKED_AT = 350
+"""Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
+BLOCK = 0.6
+"""Weight of a passage's closest block against its title and headings."""
+WITH_TEXT = 0.95
+TABLE_UNASKED = 0.7
+RANK = 0.15
 """What the search engine's order adds, from its first passage (all of it) to its last."""
 _HOW = re.compile(
     r"\bhow\b|\bsteps?\b|\bguide\b|\bset ?up\b|\binstall|\bshow me\b|\bexamples?\b|\bexplain\b|\bdescribe\b",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_TABLE = re.compile(
+    r"\b(settings?|variables?|options?|defaults?|values?|which|list|table|flags?|fields?|codes?)\b",
     re.IGNORECASE,
 )
 _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
@@ -74,34 +87,47 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
 
 def _scored(question: str, articles: Sequence[Article], similarity: Similarity) -> list[Scored]:
     split = [tuple(_body(article)) for article in articles]
-    texts = [_place(article) for article in articles]
-    contexts = [
-        f"{_place(article)}. {part.text[:700]}"
-        for article, parts in zip(articles, split, strict=True)
-        for part in parts
-    ]
-    closeness = similarity.to_each(question, [*texts, *contexts])
-    of_blocks = iter(closeness[len(texts) :])
+    places = [_place(article) for article in articles]
+    texts = [part.text[:LOOKED_AT] for parts in split for part in parts]
+    closeness = similarity.to_each(question, [*places, *texts])
+    of_blocks = iter(closeness[len(places) :])
     found = []
     for rank, (article, parts) in enumerate(zip(articles, split, strict=True)):
-        near = tuple(next(of_blocks) for _ in parts)
+        near = _by_kind(question, parts, [next(of_blocks) for _ in parts])
         bonus = RANK * (len(articles) - rank) / len(articles)
         if parts:
-            found.append(
-                Scored(article, rank, parts, near, 0.65 * max(near) + 0.35 * closeness[rank] + bonus)
-            )
+            score = BLOCK * max(near) + (1 - BLOCK) * closeness[rank] + bonus
+            found.append(Scored(article, rank, parts, near, score))
     return found
+
+
+def _by_kind(question: str, parts: Sequence[Block], near: Sequence[float]) -> tuple[float, ...]:
+    """Closeness with what kind of block it is: code counts as the text before it, a table only where one is wanted."""
+    counted: list[float] = []
+    for index, part in enumerate(parts):
+        value = near[index]
+        if part.kind is Kind.CODE and index:
+            value = max(value, WITH_TEXT * counted[index - 1])
+        if part.kind is Kind.TABLE and not _TABLE.search(question):
+            value *= TABLE_UNASKED
+        counted.append(value)
+    return tuple(counted)
 
 
 def _body(article: Article) -> list[Block]:
     """The blocks of a passage without the headings that its place already names."""
     place = _place(article).lower()
-    parts = blocks(article.content)
+    parts = blocks(_COMMENT.sub("", article.content))
     while parts and parts[0].kind is Kind.HEADING and heading_text(parts[0]).lower() in place:
         parts = parts[1:]
-    while parts and parts[-1].kind is Kind.HEADING:
+    while parts and (parts[-1].kind is Kind.HEADING or _introduces(parts[-1])):
         parts = parts[:-1]
     return [_softened(part) for part in parts]
+
+
+def _introduces(part: Block) -> bool:
+    """Whether a block only announces what is not there any more."""
+    return part.kind is Kind.PARAGRAPH and part.text.endswith(":")
 
 
 def _softened(part: Block) -> Block:
@@ -111,13 +137,18 @@ def _softened(part: Block) -> Block:
 def _chosen(scored: Sequence[Scored]) -> list[Scored]:
     """The best passage and those nearly as close; parts of one document in its order."""
     best = scored[0]
-    near = [passage for passage in scored[:3] if passage.score >= CLOSE * best.score]
+    near = [best, *(passage for passage in scored[1:3] if _adds(passage, best))]
     same = [
         passage for passage in near if passage.article.url.split("#")[0] == best.article.url.split("#")[0]
     ]
     if all("position" in passage.article.metadata for passage in same):
         same.sort(key=lambda passage: int(passage.article.metadata["position"]))
     return [*same, *(passage for passage in near if passage not in same)]
+
+
+def _adds(passage: Scored, best: Scored) -> bool:
+    """Whether a passage is nearly as close as the best one, as a whole and in what it says."""
+    return passage.score >= CLOSE * best.score and max(passage.closeness) >= SAYS * max(best.closeness)
 
 
 def _extract(question: str, passage: Scored, room: int, similarity: Similarity) -> str:
