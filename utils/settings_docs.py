@@ -45,9 +45,12 @@ def groups_of(module: ModuleType) -> list[type[EnvSettings]]:
 
 
 def settings_of(group: type[EnvSettings]) -> list[Setting]:
-    """The settings that a group declares itself; inherited ones stand with the group they come from."""
+    """The settings that a group declares itself; inherited ones stand with the group they come from.
+
+    A field without a variable is found out by the group itself, so it is no setting.
+    """
     own = vars(group).get("__annotations__", {})
-    return [_setting(field) for name, field in group.model_fields.items() if name in own]
+    return [_setting(field) for name, field in group.model_fields.items() if name in own and field.alias]
 
 
 def markdown_of(groups: Sequence[type[EnvSettings]]) -> str:
