@@ -70,6 +70,10 @@ def _open(environ: Mapping[str, str] | None) -> Ingester:
 
 
 def _show(progress: Progress) -> None:
+    from agents.rag.ingest.progress import Outcome
+
+    if progress.outcome is Outcome.STARTED:
+        return
     what = f"{progress.source}: {progress.outcome}"
     _say(f"[{progress.done}/{progress.total}] {progress.message or what}")
 

@@ -24,7 +24,7 @@ class Text:
 def find_text(path: Path, source: str) -> Text | None:
     """The document or section that `source` names: `docs/a.md`, `docs/a.md#anchor`, `a.md` or a title.
 
-    An unknown anchor gives the whole document. Blocks: call it in a thread.
+    A section comes with those below it; an unknown anchor gives the whole document. Blocks: call it in a thread.
 
     Raises:
         RetrievalFailed: The index is missing or damaged.
@@ -82,4 +82,13 @@ def _text(connection: sqlite3.Connection, row: sqlite3.Row, anchor: str) -> Text
     part = next((c for c in chunks if anchor and c["anchor"] == anchor), None)
     if part is None:
         return Text(row["source"], row["title"], row["text"], "", sections)
-    return Text(row["source"], row["title"], row["text"][part["first"] : part["last"]], anchor, sections)
+    last = max(c["last"] for c in chunks if c is part or _is_below(c, part))
+    return Text(row["source"], row["title"], row["text"][part["first"] : last], anchor, sections)
+
+
+def _is_below(section: sqlite3.Row, parent: sqlite3.Row) -> bool:
+    return bool(
+        parent["heading"]
+        and section["heading"].startswith(parent["heading"] + "\n")
+        and section["first"] > parent["first"]
+    )

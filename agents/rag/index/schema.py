@@ -87,6 +87,8 @@ def create(path: Path) -> None:
     """Make the index file where there is none; start anew where it has another version."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with connect(path) as connection:
+        if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            return
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")
         try:

@@ -76,6 +76,7 @@ class Ingester:
         ]
         total = len(plan.candidates) + len(gone) + len(plan.missing)
         done = 0
+        yield Progress(done, total, "", Outcome.STARTED)
         for target in plan.missing:
             done += 1
             yield Progress(done, total, target, Outcome.SKIPPED, f"{target} does not exist.")

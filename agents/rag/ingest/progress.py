@@ -8,8 +8,9 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """What became of one document."""
+    """What became of one document; `STARTED` is the first report and about none."""
 
+    STARTED = "started"
     ADDED = "added"
     UPDATED = "updated"
     UNCHANGED = "unchanged"
@@ -19,7 +20,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One document is done. `message` is a sentence where there is something to say."""
+    """So many of all documents are done. `message` is a sentence where there is something to say."""
 
     done: int
     total: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.rag.__main__ import main
 from agents.rag.agent import INDEX_FILE, RagAgent
+from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
 from tests.unit.rag.conftest import WordEmbedder
 from utils.a2a_common.request import AgentRequest
@@ -256,3 +258,29 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
     assert before.articles == []
     assert before.note == "No passage in the documents matches."
     assert after.articles[0].url == "staff/handbook.md#holidays"
+
+
+async def test_ctrl_c_ends_the_command_with_a_sentence_and_a_whole_index(
+    documents: Path, tmp_path: Path
+) -> None:
+    for number in range(300):
+        (documents / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 300)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "agents.rag", "ingest", str(documents)),
+        cwd=REPOSITORY,
+        env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    while not (await process.stdout.readline()).startswith(b"[5/"):
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = await process.communicate()
+    assert process.returncode == 130
+    assert b"Interrupted. What was ingested so far is complete" in out
+    assert b"Traceback" not in err
+    stored = Store(tmp_path / "data" / "rag" / INDEX_FILE).documents()
+    assert 5 <= len(stored) < 301
+    assert all(document.passages for document in stored)

@@ -158,6 +158,7 @@ async def test_progress_counts_every_document(ingester: Ingester, notes: Path) -
     seen: list[Progress] = []
     await ingester.ingest([str(notes), "/no/such"], seen.append)
     assert [(p.done, p.total, p.outcome) for p in seen] == [
+        (0, 3, Outcome.STARTED),
         (1, 3, Outcome.SKIPPED),
         (2, 3, Outcome.ADDED),
         (3, 3, Outcome.ADDED),

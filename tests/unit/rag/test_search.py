@@ -9,12 +9,15 @@ import pytest
 from agents.rag.index.fuse import fuse
 from agents.rag.index.lexical import coverage, match_expression
 from agents.rag.index.passage_text import passage_text
+from agents.rag.index.read import find_text
 from agents.rag.index.search import Searcher
 from agents.rag.index.store import Store
 from agents.rag.ingest.ingester import Ingester
+from agents.rag.retrieve.library import Library
 from agents.rag.settings import RagSettings
 from tests.unit.rag.conftest import WordEmbedder
 from utils.errors import RetrievalFailed
+from utils.messages.results import Record
 
 
 def found(searcher: Searcher, query: str, embedder: WordEmbedder | None = None) -> list[str]:
@@ -128,3 +131,36 @@ def test_a_vector_is_made_without_addresses_and_table_rules() -> None:
     assert text.startswith("T. A. B\nSee [the guide]")
     assert "https" not in text
     assert "---" not in text
+
+
+async def test_a_section_is_read_with_those_below_it(
+    ingester: Ingester, store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("# A\n\n## One\n\nfirst\n\n### Deep\n\nsecond\n\n## Two\n\nthird\n")
+    await ingester.ingest([str(tmp_path / "a.md")])
+    texts = {}
+    for name in ("a.md#one", "a.md#deep", "a.md#two", "A", "./a.md#unknown"):
+        found = find_text(store.path, name)
+        assert found is not None
+        texts[name] = found.text
+    whole = "# A\n\n## One\n\nfirst\n\n### Deep\n\nsecond\n\n## Two\n\nthird"
+    assert texts == {
+        "a.md#one": "first\n\n### Deep\n\nsecond",
+        "a.md#deep": "second",
+        "a.md#two": "third",
+        "A": whole,
+        "./a.md#unknown": whole,
+    }
+    assert find_text(store.path, "b.md") is None
+
+
+async def test_a_document_too_long_for_one_answer_names_its_sections(
+    ingester: Ingester, store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "big.md").write_text("# Big\n\n## One\n\n" + "words " * 20_000 + "\n\n## Two\n\nend\n")
+    await ingester.ingest([str(tmp_path / "big.md")])
+    record = await Library(store.path, None).document("big.md")
+    assert isinstance(record, Record)
+    assert len(record.item["text"]) == 100_000
+    assert record.item["sections"] == ["big.md#one", "big.md#two"]
+    assert str(record.note).startswith("The first 100,000 of 120,")
