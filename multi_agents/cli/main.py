@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 
 app = typer.Typer(
@@ -142,7 +143,8 @@ def tasks_follow(task_id: TaskId, url: Url = None, as_json: Json = False) -> Non
 
 def main() -> None:
     """Entry point of the console script."""
+    sys.excepthook = tell_crash
     try:
-        app()
+        typer.main.get_command(app)()  # not app(): that puts a hook of its own in place
     except KeyboardInterrupt:
         sys.exit(ExitCode.INTERRUPTED)

@@ -10,6 +10,7 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.peer.turn import run_turn
 from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, Sink
+from multi_agents.cli.view.state import TurnView
 
 
 async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool) -> ExitCode:
@@ -35,9 +36,7 @@ def print_result(result: TurnResult) -> None:
     if view.answer:
         print_answer(view.answer)
     if view.failure:
-        trace = f" (trace {view.error.trace_id})" if view.error and view.error.trace_id else ""
-        code = f" [{view.error.code}]" if view.error and view.error.code else ""
-        say(f"Failed{code}: {view.failure}{trace}")
+        say(failure_line(view))
     elif view.waits:
         say(view.status_text or "The agent waits for your answer.")
     elif result.interrupted:
@@ -46,6 +45,14 @@ def print_result(result: TurnResult) -> None:
         say("The task was canceled.")
     elif not view.answer:
         say("The agent ended without an answer.")
+
+
+def failure_line(view: TurnView) -> str:
+    """Why the task failed, with code and trace id; the sentence only where the answer did not say it already."""
+    code = f" [{view.error.code}]" if view.error and view.error.code else ""
+    trace = f" (trace {view.error.trace_id})" if view.error and view.error.trace_id else ""
+    said = err().is_terminal and out().is_terminal and view.failure in view.answer
+    return f"Failed{code}{trace}" if said else f"Failed{code}: {view.failure}{trace}"
 
 
 def print_answer(text: str) -> None:

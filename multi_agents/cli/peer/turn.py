@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from a2a.types import Task
@@ -102,13 +102,11 @@ async def _renewed(peer: Peer, task_id: str, silence: float) -> AsyncGenerator[P
     """A renewed stream, which opens with a snapshot; ends when it breaks, ends or falls silent."""
     if peer.streams:
         async with aclosing(peer.subscribe(task_id)) as stream:
-            try:
+            with suppress(StopAsyncIteration, TimeoutError, ConnectionLost, AgentRefused):
                 while True:
                     async with asyncio.timeout(silence):
                         event = await anext(stream)
                     yield event
-            except (StopAsyncIteration, TimeoutError, ConnectionLost, AgentRefused):
-                pass
     await asyncio.sleep(PAUSES[1])
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import socket
 
-from tests.e2e.cli.command import run
+from tests.e2e.cli.command import ROOT, finish, run, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 
 
@@ -150,3 +150,27 @@ async def test_help_is_instant_and_tells_the_exit_codes(tmp_path):
 
 async def test_a_wrong_option_exits_2(tmp_path):
     assert (await run("chat", "--colour", home=tmp_path)).code == 2
+
+
+async def test_an_error_that_nobody_foresaw_is_a_sentence_and_the_traceback_a_file(tmp_path):
+    (tmp_path / "agents.yaml").write_text("one: {module: one, port: 8009}\n")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import multi_agents.cli.service.local as local\n"
+        "def broken(*_): raise ZeroDivisionError('inner words')\n"
+        "local.home_folder = broken\n"
+    )
+    python_path = f"{tmp_path}:{ROOT}"
+    done = await run("tasks", "list", home=tmp_path, PYTHONPATH=python_path, TMPDIR=str(tmp_path))
+    assert done.code == 1
+    assert done.err.startswith("Error [internal_error]: ZeroDivisionError was not expected here.")
+    assert "inner words" not in done.err
+    (file,) = tmp_path.glob("platform-engineer-*.log")
+    assert "inner words" in file.read_text()
+
+
+async def test_a_reader_that_goes_away_is_no_error_with_a_traceback(tmp_path):
+    process = await start("--help", home=tmp_path)
+    assert process.stdout is not None
+    process.stdout._transport.close()  # type: ignore[attr-defined]
+    done = await finish(process)
+    assert "Traceback" not in done.err
