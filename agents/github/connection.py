@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 from githubkit import GitHubCore
@@ -84,14 +82,3 @@ def _may_pass(error: GitHubException) -> bool:
     if isinstance(error, RequestFailed):
         return error.response.status_code in _SERVER_ERRORS
     return isinstance(error, RequestError) and isinstance(error.exc, httpx.TransportError)
-
-
-def is_loopback(url: str) -> bool:
-    """Whether `url` points at this machine; such requests never go through a proxy."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

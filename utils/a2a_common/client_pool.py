@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from utils.loopback import is_loopback
 
 if TYPE_CHECKING:
     import httpx
@@ -13,17 +13,6 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _CONNECTIONS = 32
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine by its name or number."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def http_client(url: str) -> httpx.AsyncClient:

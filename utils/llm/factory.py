@@ -7,13 +7,13 @@ what only the provider can judge (a key, a model name) shows at the first call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 
 from utils.errors import SettingsError
+from utils.loopback import is_loopback
 from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
@@ -63,17 +63,6 @@ def describe_model(settings: LLMSettings) -> str:
     if settings.provider is ModelProvider.EMBEDDED:
         return "offline model"
     return f"{settings.provider} {settings.model or '(no model set)'}"
-
-
-def is_loopback(url: str | None) -> bool:
-    """Whether an address is on this machine, so that no proxy may stand between."""
-    host = (urlsplit(url).hostname or "") if url else ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseChatModel:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -148,17 +147,6 @@ def loopback_problem(url: str, card: AgentCard) -> str | None:
                 "Set PUBLIC_URL on that agent to the address that clients reach it at."
             )
     return None
-
-
-def is_loopback(url: str) -> bool:
-    """Whether an address is on this machine's loopback interface."""
-    host = urlsplit(url if "://" in url else f"//{url}").hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def http_client(url: str) -> httpx.AsyncClient:
