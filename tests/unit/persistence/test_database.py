@@ -1,0 +1,87 @@
+"""The writer and the reader of one SQLite file."""
+
+import sqlite3
+import threading
+
+import pytest
+
+from utils.errors import StorageError
+from utils.persistence.database import Database, connect
+
+SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY)"
+
+
+@pytest.fixture
+async def database(tmp_path):
+    database = Database(tmp_path / "deep" / "words.sqlite", SCHEMA)
+    await database.open()
+    yield database
+    await database.close()
+
+
+def add(word: str):
+    return lambda db: db.execute("INSERT INTO words VALUES (?)", (word,)).rowcount
+
+
+def words(db: sqlite3.Connection) -> list[str]:
+    return [word for (word,) in db.execute("SELECT word FROM words ORDER BY rowid")]
+
+
+async def test_a_read_sees_every_write_handed_over_before_it(database):
+    for index in range(1000):
+        database.submit(add(str(index)))
+    assert await database.read(words) == [str(index) for index in range(1000)]
+
+
+async def test_a_write_that_fails_takes_no_other_with_it(database):
+    held, free = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        held.set()
+        free.wait(5)
+
+    database.submit(hold)
+    held.wait(5)
+    good, bad, later = (database.submit(add(word)) for word in ("one", "one", "two"))
+    free.set()
+    assert await database.read(words) == ["one", "two"]
+    assert (good.result(), later.result()) == (1, 1)
+    assert isinstance(bad.exception(), sqlite3.IntegrityError)
+
+
+async def test_a_failure_of_sqlite_is_a_storage_error_without_its_text(database):
+    with pytest.raises(StorageError) as failed:
+        await database.write(lambda db: db.execute("INSERT INTO nothing VALUES (1)"))
+    assert "nothing" not in str(failed.value)
+    with pytest.raises(StorageError):
+        await database.read(lambda db: db.execute("SELECT * FROM nothing"))
+
+
+async def test_writes_do_not_run_on_the_event_loops_thread(database):
+    assert await database.write(lambda _: threading.get_ident()) != threading.get_ident()
+    assert await database.read(lambda _: threading.get_ident()) != threading.get_ident()
+
+
+async def test_a_closed_database_says_so(tmp_path):
+    database = Database(tmp_path / "words.sqlite", SCHEMA)
+    await database.open()
+    await database.close()
+    await database.close()
+    with pytest.raises(StorageError):
+        database.submit(add("late"))
+    with pytest.raises(StorageError):
+        await database.read(words)
+
+
+def test_a_file_that_is_no_database_is_a_storage_error(tmp_path):
+    path = tmp_path / "not.sqlite"
+    path.write_bytes(b"this is not a database at all" * 100)
+    with pytest.raises(StorageError):
+        connect(path)
+
+
+def test_a_connection_writes_ahead_and_waits_for_locks(tmp_path):
+    connection = connect(tmp_path / "x.sqlite")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
+    connection.close()
