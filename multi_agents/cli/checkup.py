@@ -14,30 +14,17 @@ from multi_agents.cli.commands.agents import Target, look_at
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
+from multi_agents.cli.settings_groups import wrong_settings
 from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
 from utils.settings import (
     EmbeddingSettings,
     EmbeddingsProvider,
-    EnvSettings,
-    HomeSettings,
     LLMSettings,
-    LogSettings,
     ModelProvider,
-    ServerSettings,
-    SubAgentSettings,
 )
 
 OLDEST_PYTHON = (3, 11)
-
-GROUPS: Mapping[str, type[EnvSettings]] = {
-    "data folder": HomeSettings,
-    "logging": LogSettings,
-    "model": LLMSettings,
-    "embeddings": EmbeddingSettings,
-    "server": ServerSettings,
-    "sub-agents": SubAgentSettings,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +60,9 @@ def check_python() -> Iterator[Finding]:
 def check_settings(agents_file: Path) -> Iterator[Finding]:
     """Each group of settings, and the list of agents."""
     wrong = False
-    for name, group in GROUPS.items():
-        try:
-            group.load()
-        except SettingsError as error:
-            wrong = True
-            yield Finding("settings", "wrong", f"{error.message} ({name})")
+    for name, problem in wrong_settings():
+        wrong = True
+        yield Finding("settings", "wrong", f"{problem.message} ({name})")
     try:
         configured_agents(agents_file)
     except SettingsError as error:

@@ -30,6 +30,7 @@ from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreach
 from multi_agents.cli.peer.decode import decode
 from multi_agents.cli.peer.events import PeerEvent
 from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.loopback import is_loopback
 
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0

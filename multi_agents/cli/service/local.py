@@ -16,6 +16,7 @@ from multi_agents.cli.service.plan import (
 )
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
+from multi_agents.cli.settings_groups import wrong_settings
 from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
 
@@ -56,6 +57,8 @@ async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Servi
 async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[Service]:
     from multi_agents.cli.view.startup import StartupView
 
+    for _, problem in wrong_settings():
+        raise problem
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
     plan: ServicePlan = make_plan(configured_agents(wish.agents_file), wish.port, wish.module)
     view = StartupView(plan)

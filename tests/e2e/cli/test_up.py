@@ -252,6 +252,14 @@ async def test_what_a_process_of_the_service_started_itself_is_ended_too(tmp_pat
     assert processes_with(f"mark-{scene.one}") == []
 
 
+async def test_a_wrong_setting_is_told_before_anything_starts(tmp_path):
+    scene = Scene(tmp_path)
+    done = await run(*scene.arguments, home=tmp_path, **scene.environ, LLM_PROVIDER="abacus")
+    assert done.code == 2
+    assert "Setting LLM_PROVIDER is wrong" in done.err
+    assert not (tmp_path / "logs").exists()
+
+
 async def test_a_wrong_agents_file_exits_2_before_anything_starts(tmp_path):
     scene = Scene(tmp_path)
     scene.file.write_text("one: {module: one}\n")
