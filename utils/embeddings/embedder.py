@@ -19,10 +19,14 @@ class Embedder(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Identity of the model."""
+        ...
 
     @property
-    def dimensions(self) -> int: ...
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        ...
 
     def embed_sync(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of `texts` in their order, of shape (len(texts), dimensions). Blocks: call it off the loop.

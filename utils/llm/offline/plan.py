@@ -112,16 +112,17 @@ class Planner:
             return Step(clause, reading)
         given = repository_arguments(tool, known)
         filled = fill(tool, reading, self.now, given, verbatim=clause.text)
-        listing = self._listing(tool, filled.missing, reading)
+        listing = self._listing(tool, filled.missing)
         if listing:
+            then = tool if one_by_place(tool, reading) else None
             listed = fill(listing, reading, self.now, repository_arguments(listing, known))
-            return Step(clause, reading, listing, listed.arguments, listed.missing, tool)
+            return Step(clause, reading, listing, listed.arguments, listed.missing, then)
         return Step(clause, reading, tool, filled.arguments, filled.missing)
 
-    def _listing(self, tool: ToolSpec, missing: Sequence[str], reading: str) -> ToolSpec | None:
-        """The tool that lists what `tool` shows one of, where the sentence says which one by its place ("the last run")."""
+    def _listing(self, tool: ToolSpec, missing: Sequence[str]) -> ToolSpec | None:
+        """The tool that lists what `tool` shows one of, where the sentence does not say which one by its number."""
         identifiers = [p for p in tool.parameters if p.is_identifier and p.name in missing]
-        if not identifiers or not one_by_place(tool, reading):
+        if not identifiers:
             return None
         word = identifiers[0].name.removesuffix("_id").replace("_", " ")
         topic = tool.noun if word == "number" else word

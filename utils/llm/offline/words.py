@@ -13,7 +13,14 @@ _SHORT_FORMS = {
     "repos": "repositories",
     "docs": "documentation",
     "doc": "document",
-    "ci": "continuous integration",
+    "ci": "workflow runs",
+    "ci run": "workflow run",
+    "ci runs": "workflow runs",
+    "builds": "workflow runs",
+    "pipeline": "workflow run",
+    "pipelines": "workflow runs",
+    "ticket": "issue",
+    "tickets": "issues",
     "org": "organisation",
     "orgs": "organisations",
     "config": "configuration",
@@ -21,7 +28,10 @@ _SHORT_FORMS = {
     "pls": "please",
     "plz": "please",
 }
-_SHORT = re.compile(rf"(?<![\w./#-])({'|'.join(_SHORT_FORMS)})(?![\w/-])(?!\.\w)", re.IGNORECASE)
+_SHORT = re.compile(
+    rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)",
+    re.IGNORECASE,
+)
 _STOPWORDS_TEXT = """a about all also an and any are as at be been but by can could did do does for from give had has have
     how i if in into is it its just me my now of on one or our out please should show so tell than that the
     their them then there these they this those to us was we were what when where which who why will with
@@ -32,7 +42,7 @@ MIN_STEM = 4
 
 
 def spelled_out(text: str) -> str:
-    """Short forms of the trade in full: "PRs" becomes "pull requests"."""
+    """Short forms and other names of the trade in their usual words: "PRs" becomes "pull requests"."""
     return _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
 
 
