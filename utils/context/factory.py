@@ -83,4 +83,4 @@ def _summariser(
     settings = llm.model_copy(update={"model": context.summary_model}) if context.summary_model else llm
     writer = create_chat_model(settings) if context.summary_model else model
     window = policy_for(settings, context, writer).input_budget
-    return LangMemSummariser(writer, counter, window=window // 2, timeout=llm.timeout_seconds)
+    return LangMemSummariser(writer, counter, window=window, timeout=llm.timeout_seconds)

@@ -40,6 +40,9 @@ log = structlog.get_logger(__name__)
 
 Announce = Callable[[ContextCompacted], None]
 
+COMPACT_NOW = "compact_now"
+"""Key in a request's state, never stored, that asks for a smaller request whatever its size."""
+
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
 
@@ -97,7 +100,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     ) -> ExtendedModelResponse[Any]:
         """Send a request that fits; where the provider still finds it too long, once more with less."""
         tools = self._offered(request)
-        prepared = await self._prepare(request, tools)
+        prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         try:
             response = await handler(_sent(request, prepared, self._shown(tools, prepared)))
         except Exception as error:
@@ -138,6 +141,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         system: SystemMessage | None,
         tools: Sequence[Any] = (),
         scope: str,
+        write: Announce | None = None,
     ) -> dict[str, Any] | None:
         """Check a turn before it begins: the state update that makes it fit, `None` where it does already.
 
@@ -147,6 +151,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             system: The agent's system message.
             tools: The agent's tools.
             scope: The conversation's thread id.
+            write: Told of each compaction.
         """
         talk = [*values.get("messages", ()), *messages]
         request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
@@ -156,6 +161,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             return None
         await self._keep(scope, prepared.artifacts)
         announce.preflight(log, prepared.report, self._summariser_name)
+        if write is not None:
+            for event in prepared.report.events(prepared.messages[0].id):
+                write(event)
         return {"compaction": prepared.compaction.as_state()}
 
     async def _prepare(
@@ -244,6 +252,10 @@ def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> M
 
 def _counted(message: BaseMessage, prepared: Prepared) -> BaseMessage:
     return with_count(message, prepared.report.counted) if isinstance(message, AIMessage) else message
+
+
+def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:
+    return request.state
 
 
 def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:

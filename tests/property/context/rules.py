@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage
 
 from utils.testing.strict import bedrock_rules, openai_rules
 
-TOOLS = ("search", "list_pull_requests", "get_log", "read_file", "read_tool_output", "recall")
+TOOLS = ("get", "search", "list_pull_requests", "get_log", "read_file", "read_tool_output", "recall")
 _HUGE = 10**12
 
 

@@ -20,6 +20,7 @@ _CHARS_PER_TOKEN = 3
 _LONGEST = 400
 _MOST_SENTENCES = 1_500
 _USER_BONUS = 1.5
+_QUESTION_MALUS = 0.5
 _NAME_BONUS = 0.6
 _GUIDANCE_BONUS = 2.0
 _ELLIPSIS = " … "
@@ -103,6 +104,7 @@ def _scored(sentences: Sequence[str], guidance: str) -> list[_Sentence]:
         score += _NAME_BONUS * min(3, _names(sentence)) / 3
         score += _GUIDANCE_BONUS * len(bag & asked) / (1 + len(asked))
         score *= _USER_BONUS if sentence.startswith("User:") else 1.0
+        score *= _QUESTION_MALUS if sentence.endswith("?") else 1.0
         scored.append(_Sentence(place, sentence, bag, score))
     return scored
 

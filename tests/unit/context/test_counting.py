@@ -1,0 +1,47 @@
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+from tests.unit.context.conversations import COUNTER, calls, human
+from utils.messages.counter import MessageCounter, calibrate, encoding_for, with_count
+from utils.messages.tokens import count_message_tokens, count_messages_tokens
+
+
+def test_a_remembered_count_is_the_count_and_follows_a_change_of_content():
+    counter = MessageCounter()
+    for message in (
+        human("hello"),
+        calls("a", "b", text="x"),
+        HumanMessage([{"type": "text", "text": "hi"}], id="h"),
+    ):
+        assert counter.message(message) == counter.message(message) == count_message_tokens(message)
+    assert counter.message(human("hello there, you")) == count_message_tokens(human("hello there, you"))
+    other = calls("a", "b", text="x").model_copy(
+        update={"tool_calls": [{"name": "get", "args": {"q": "much longer than before"}, "id": "a"}]}
+    )
+    assert counter.message(other) == count_message_tokens(other)
+
+
+def test_a_marker_of_the_model_in_a_text_counts_as_text():
+    assert COUNTER.text("<|endoftext|>") > 1
+
+
+def test_before_the_first_answer_the_providers_pessimistic_ratio_holds():
+    assert calibrate([human("hi")], "aws-bedrock").ratio == 1.35
+    assert calibrate([human("hi")], "openai").ratio == 1.0
+    assert calibrate([human("hi")], "somebody").ratio > 1.2
+
+
+def test_after_an_answer_the_reported_usage_decides_within_two_percent_and_not_below():
+    usage = {"input_tokens": 1_180, "output_tokens": 5, "total_tokens": 1_185}
+    talk = [human("hi"), with_count(AIMessage("yes", usage_metadata=usage), 1_000), human("more", "h2")]
+    charged = calibrate(talk, "aws-bedrock").charged(1_000)
+    assert 1_180 <= charged <= 1_180 * 1.02
+
+
+def test_models_are_counted_with_their_own_encoding():
+    assert encoding_for("gpt-4-turbo") == encoding_for("gpt-4") == "cl100k_base"
+    assert encoding_for("gpt-4o") == encoding_for("gpt-4.1") == encoding_for(None) == "o200k_base"
+
+
+def test_a_request_costs_its_messages_and_the_opening_of_the_answer():
+    talk = [SystemMessage("s"), human("hi")]
+    assert COUNTER.messages(talk) == count_messages_tokens(talk)

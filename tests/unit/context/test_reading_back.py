@@ -1,0 +1,72 @@
+import pytest
+
+from tests.unit.context.conversations import COUNTER, long_talk
+from utils.context.compaction import Compaction
+from utils.context.pipeline import Parts, Request, prepare
+from utils.context.policy import standard
+from utils.context.search import bm25, passages_of
+from utils.context.tools import PAGE, found_text, grep_lines, hidden, page_of
+from utils.persistence.artifacts import MemoryArtifactStore, SqliteArtifactStore
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def store(request, tmp_path):
+    return (
+        SqliteArtifactStore(tmp_path / "new" / "artifacts.db")
+        if request.param == "sqlite"
+        else MemoryArtifactStore()
+    )
+
+
+async def test_a_text_is_read_by_its_own_conversation_only(store):
+    await store.put("mine", {"art_1": "secret"})
+    await store.put("mine", {"art_1": "secret"})
+    assert await store.get("mine", "art_1") == "secret"
+    assert await store.get("yours", "art_1") is None
+
+
+async def test_a_deleted_conversation_takes_its_texts_along(store):
+    await store.put("mine", {"art_1": "a", "art_2": "b"})
+    await store.put("yours", {"art_1": "a"})
+    assert await store.delete_scope("mine") == 2
+    assert await store.get("mine", "art_1") is None
+    assert await store.get("yours", "art_1") == "a"
+
+
+async def test_texts_outlive_the_process_and_odd_characters(tmp_path):
+    await SqliteArtifactStore(tmp_path / "a.db").put("t", {"art_1": "naïve \x00 🙂 \ud800"})
+    assert (await SqliteArtifactStore(tmp_path / "a.db").get("t", "art_1")).startswith("naïve \x00 🙂")
+
+
+def test_pages_lead_through_the_whole_text():
+    text, read, offset = "".join(chr(97 + i % 26) for i in range(3 * PAGE + 5)), "", 0
+    while offset < len(text):
+        page = page_of(text, offset).rpartition("\n[")[0]
+        read, offset = read + page, offset + len(page)
+    assert read == text
+    assert "the end" in page_of(text, len(text) - 1)
+
+
+def test_grep_gives_numbered_lines_and_takes_no_regular_expression():
+    text = "ok\nERROR: disk\nfine\nfatal: net"
+    assert grep_lines(text, "error|fatal").startswith("2: ERROR: disk\n4: fatal: net\n")
+    assert grep_lines(text, "(.*)*x") == "No line of 4 matches."
+
+
+async def test_recall_finds_in_the_hidden_part_what_the_view_no_longer_shows():
+    talk = long_talk(60)
+    prepared = await prepare(Request(talk), standard(4_000), Parts(COUNTER))
+    assert "Service-3 has 21 replicas." not in [m.content for m in prepared.messages]
+    compaction = Compaction.from_state(prepared.compaction.as_state())
+    assert "Service-3 has 21 replicas." in found_text("replicas of service-3", hidden(talk, compaction))
+    assert found_text("zebra", hidden(talk, compaction)) == "Nothing earlier in this conversation matches."
+
+
+def test_bm25_ranks_the_rare_word_over_the_common_one():
+    passages = ["the deploy failed", "the deploy was restarted by quorum", "the weather"]
+    assert bm25("restart the quorum", passages, 3)[0].place == 1
+    assert bm25("zebra", passages, 3) == []
+
+
+def test_long_paragraphs_are_searched_in_parts():
+    assert all(len(p) <= 700 for p in passages_of("A sentence of some length. " * 200))
