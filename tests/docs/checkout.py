@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from docs.make_configuration import groups
 from tests.docs.blocks import ROOT, Block
+from utils.settings_docs import settings_of
 
 COPIED = ("utils", "multi_agents", "agents", "docs", "README.md", "pyproject.toml", "Makefile")
 VENV = Path(sys.executable).parent.parent
@@ -42,9 +44,11 @@ class Checkout:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables of a process that runs in the copy."""
+        """The variables of a process that runs in the copy: none of our settings but its own."""
         path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(self.folder), "PATH": path, **self.environ}
+        ours = {one.variable for group in groups() for one in settings_of(group)}
+        outer = {name: value for name, value in os.environ.items() if name not in ours}
+        return {**outer, "PYTHONPATH": str(self.folder), "PATH": path, **self.environ}
 
     def play(self, block: Block) -> None:
         """Write or run one block.
