@@ -52,21 +52,21 @@ class Terminal:
     async def asks(self) -> None:
         """Wait for the next prompt: the editor switches bracketed paste on whenever it begins to read."""
         self._prompts += 1
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while self.raw.count(b"\x1b[?2004h") < self._prompts:
                 self._changed.clear()
                 await self._changed.wait()
 
     async def shows(self, text: str, *, since: int = 0) -> int:
         """Wait for the text; where the screen's text ends then, for the next wait."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while text not in self.text[since:]:
                 self._changed.clear()
                 await self._changed.wait()
         return len(self.text)
 
     async def ends(self) -> int:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             return await self.process.wait()
 
 

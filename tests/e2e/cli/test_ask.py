@@ -163,7 +163,7 @@ async def test_a_stream_that_ends_early_is_picked_up_without_sending_again(tmp_p
     async def slow(turn: Turn) -> None:
         await turn.task()
         await turn.chunk("part one, ", append=False)
-        await asyncio.wait_for(release.wait(), 30)
+        await asyncio.wait_for(release.wait(), 60)
         await turn.chunk("part two", append=True)
         await turn.status("completed")
 
@@ -213,7 +213,7 @@ async def test_ctrl_c_cancels_the_task_on_the_wire_and_exits_130(tmp_path):
     async with serve(agent) as url:
         process = await start("chat", "--url", url, "--ask", "go", home=tmp_path)
         assert process.stderr is not None
-        line = await asyncio.wait_for(process.stderr.readline(), 30)
+        line = await asyncio.wait_for(process.stderr.readline(), 60)
         assert line.startswith(b"task ")
         process.send_signal(signal.SIGINT)
         done = await finish(process)

@@ -107,7 +107,7 @@ async def test_at_a_terminal_the_second_ctrl_c_quits_though_the_agent_does_not_s
         screen.type("wait\r")
         await screen.shows("slow_tool")
         screen.type("\x03")
-        await asyncio.wait_for(agent.heard.wait(), 30)
+        await asyncio.wait_for(agent.heard.wait(), 60)
         screen.type("\x03")
         assert await screen.ends() == 130
         agent.release.set()

@@ -72,7 +72,7 @@ class Scene:
 async def read_until(process: asyncio.subprocess.Process, start: bytes) -> str:
     assert process.stderr is not None
     lines = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while line := await process.stderr.readline():
             lines.append(line.decode())
             if line.startswith(start):
@@ -231,7 +231,7 @@ async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
     first, second = await asyncio.gather(scene.start(), scene.start())
     done, _ = await asyncio.wait(
         {asyncio.create_task(first.wait()), asyncio.create_task(second.wait())},
-        return_when=asyncio.FIRST_COMPLETED, timeout=30,
+        return_when=asyncio.FIRST_COMPLETED, timeout=60,
     )  # fmt: skip
     assert len(done) == 1
     attached, holder = (first, second) if first.returncode is not None else (second, first)
