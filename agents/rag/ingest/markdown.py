@@ -25,14 +25,24 @@ _KINDS = {
     "blockquote_open": BlockKind.TEXT,
     "html_block": BlockKind.TEXT,
 }
+_HEADING = 500
+"""Characters of a heading that are read."""
 _LISTS = ("bullet_list_open", "ordered_list_open")
 
 
 @cache
 def _parser() -> MarkdownIt:
+    """Blocks only: markup inside of paragraphs is kept as it is, and parsing it can take very long."""
     from markdown_it import MarkdownIt
 
-    return MarkdownIt("commonmark").enable("table")
+    return MarkdownIt("commonmark").enable("table").disable("inline")
+
+
+@cache
+def _heading_parser() -> MarkdownIt:
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark")
 
 
 def parse_markdown(text: str, fallback_title: str) -> Document:
@@ -45,7 +55,7 @@ def parse_markdown(text: str, fallback_title: str) -> Document:
         if token.level != 0 or token.map is None:
             continue
         if token.type == "heading_open":
-            heading = _plain(tokens[index + 1])
+            heading = _plain(tokens[index + 1].content)
             builder.heading(int(token.tag[1]), heading, slugs.of(heading))
         elif token.type in _LISTS:
             _add_items(builder, tokens, index, lines)
@@ -89,9 +99,9 @@ def _slice(lines: Sequence[str], token: Token) -> str:
     return "\n".join(lines[first:last])
 
 
-def _plain(inline: Token) -> str:
+def _plain(markup: str) -> str:
     """The words of a heading without its markup."""
-    kept = (
-        child.content for child in inline.children or () if child.type in ("text", "code_inline", "softbreak")
-    )
-    return "".join(part or " " for part in kept).strip()
+    parsed = _heading_parser().parseInline(markup[:_HEADING])
+    children = [child for token in parsed for child in token.children or ()]
+    kept = (child.content or " " for child in children if child.type in ("text", "code_inline", "softbreak"))
+    return "".join(kept).strip()

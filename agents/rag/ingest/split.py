@@ -40,7 +40,10 @@ def split_block(block: Block, text: str, target: int) -> list[Piece]:
     if count_pieces(body) <= target:
         return [Piece(block.start, block.end, block.kind)]
     prefix, suffix = _frame(block.kind, body)
-    room = max(target - count_pieces(prefix) - count_pieces(suffix), target // 4)
+    frame = count_pieces(prefix) + count_pieces(suffix)
+    if frame > target // 2:
+        prefix, suffix, frame = "", "", 0
+    room = target - frame
     breaks = _LINE_END if block.kind in (BlockKind.CODE, BlockKind.TABLE) else _SENTENCE_END
     spans = list(_packed(body, list(_units(body, 0, len(body), breaks, room)), room))
     last = len(spans) - 1

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from utils.a2a_common.url_guard import is_public
 from utils.errors import IngestFailed
 
 
@@ -32,7 +32,7 @@ async def check_url(url: str, *, allow_private: bool) -> Destination:
     except (OSError, UnicodeError) as error:
         raise IngestFailed("has a host name that does not resolve") from error
     addresses = [str(entry[4][0]) for entry in found]
-    if not allow_private and not all(_is_public(address) for address in addresses):
+    if not allow_private and not all(is_public(address) for address in addresses):
         raise IngestFailed("is at a private address; set RAG_ALLOW_PRIVATE_URLS=true to allow it")
     return Destination(parts.geturl(), host, addresses[0])
 
@@ -48,9 +48,3 @@ def _parse(url: str) -> tuple[SplitResult, str, int]:
     if not parts.hostname:
         raise IngestFailed("has no host name")
     return parts, parts.hostname, port
-
-
-def _is_public(address: str) -> bool:
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    mapped = getattr(parsed, "ipv4_mapped", None) or getattr(parsed, "sixtofour", None)
-    return parsed.is_global and not parsed.is_multicast and (mapped is None or _is_public(str(mapped)))

@@ -71,6 +71,13 @@ def test_an_oversized_table_repeats_its_header() -> None:
     assert all(c.text.startswith("| name | value |\n|---|---|\n| row ") for c in found)
 
 
+def test_a_frame_that_is_itself_too_large_is_not_repeated() -> None:
+    wide = "|" + " column |" * 90
+    found = chunks(f"# T\n\n{wide}\n{'|-' * 90}|\n" + "| 1 |\n" * 60)
+    assert sum(wide in c.text for c in found) <= 1
+    assert max(count_pieces(c.text) for c in found) <= TARGET * 1.15
+
+
 def test_an_item_that_holds_code_stays_whole() -> None:
     item = "- Do this:\n\n  ```sh\n  run it\n  ```\n"
     found = chunks(f"# T\n\n{paragraphs(2)}\n\n{item}")

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+import contextlib
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.rag.ingest.chunk import chunk_document
 from agents.rag.ingest.decode import decode_text, looks_binary
 from agents.rag.ingest.document import BlockKind, Document
 from agents.rag.ingest.load import parse_document
@@ -84,6 +89,24 @@ def test_a_hash_in_a_code_block_is_no_heading_and_comments_are_left_out() -> Non
     document = parse(MARKDOWN, "text/markdown")
     assert "# not a heading" in blocks(document, 2)[1][1]
     assert "hidden" not in document.text
+
+
+@pytest.mark.parametrize("media_type", ["text/markdown", "text/html", "text/plain"])
+@pytest.mark.parametrize(
+    "text", ["`" * 50_000, "[" * 20_000, "> " * 3_000 + "x", "<a " * 20_000, "#" * 50_000]
+)
+@pytest.mark.timeout(20)
+def test_hostile_text_is_cut_in_little_time(text: str, media_type: str) -> None:
+    chunks = chunk_document(parse(text, media_type), 220)
+    assert sum(len(chunk.text) for chunk in chunks) <= 3 * len(text)
+
+
+@given(
+    st.binary(max_size=600), st.sampled_from(["text/markdown", "text/html", "text/plain", "application/pdf"])
+)
+def test_any_bytes_are_a_document_or_a_refusal(data: bytes, media_type: str) -> None:
+    with contextlib.suppress(IngestFailed):
+        parse_document(data, media_type, "fallback")
 
 
 def test_html_keeps_the_main_part_only() -> None:

@@ -149,6 +149,8 @@ async def test_a_server_that_is_not_there_is_a_sentence() -> None:
         "http://2130706433/",
         "http://100.64.0.1/",
         "http://224.0.0.1/",
+        "http://[64:ff9b::7f00:1]/",
+        "http://[64:ff9b::a9fe:a9fe]/",
     ],
 )
 async def test_private_addresses_are_refused(url: str) -> None:
@@ -171,3 +173,8 @@ async def test_a_private_page_is_refused_by_default_and_never_asked_for(
 async def test_other_schemes_and_broken_addresses_are_refused(url: str) -> None:
     with pytest.raises(IngestFailed):
         await check_url(url, allow_private=True)
+
+
+@pytest.mark.parametrize("address", ["93.184.216.34", "[2606:2800:220:1::1]", "[64:ff9b::5db8:d822]"])
+async def test_public_addresses_are_allowed(address: str) -> None:
+    assert (await check_url(f"https://{address}/x", allow_private=False)).host == address.strip("[]")
