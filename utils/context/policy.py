@@ -47,6 +47,7 @@ class ContextPolicy:
         summarise_at: Summarise at the start of a turn at this share...
         summarise_at_tokens: ...or at this many tokens, where that is less.
         summarise_to: Share of the request after a summary.
+        summarise_gain: Smallest share that a summary at the start of a turn must free.
         max_summary_tokens: Longest summary, in tokens; never over a tenth of the budget.
         keep_messages: Messages that a summary leaves as they are, where they fit.
         max_messages: Longest view in messages; no limit when unset.
@@ -64,13 +65,14 @@ class ContextPolicy:
     ranked_share: float = 0.5
     clear_at: float = 0.60
     clear_keep: int = 3
-    clear_gain: float = 0.10
+    clear_gain: float = 0.20
     compress_at: float = 0.85
     compress_to: float = 0.80
     compress_ratio: float = 0.30
     summarise_at: float = 0.80
     summarise_at_tokens: int | None = None
     summarise_to: float = 0.50
+    summarise_gain: float = 0.10
     max_summary_tokens: int = 2_000
     keep_messages: int = 4
     max_messages: int | None = None

@@ -135,7 +135,7 @@ def _due(draft: Draft, tokens: int, turn_start: bool) -> bool:
 def _worth_it(draft: Draft, part: Evicted, summary_tokens: int) -> bool:
     freed = sum(map(draft.counter.message, part.messages)) - summary_tokens
     too_many = draft.policy.max_messages is not None and len(draft.view) > draft.policy.max_messages
-    return too_many or freed >= draft.policy.tokens(draft.policy.clear_gain)
+    return too_many or freed >= draft.policy.tokens(draft.policy.summarise_gain)
 
 
 def _summary_tokens(draft: Draft) -> int:
