@@ -1,0 +1,37 @@
+{{/* Mistakes that a schema cannot see, each refused with a sentence. */}}
+
+{{- define "pe.check" -}}
+{{- if not .Values.agents -}}{{- fail "`agents` is empty: the supervisor needs at least one agent to delegate to." -}}{{- end -}}
+{{- $names := dict -}}
+{{- range .Values.agents -}}
+{{- if hasKey $names .name -}}{{- fail (printf "Two agents are called %q; each name may stand once in `agents`." .name) -}}{{- end -}}
+{{- $_ := set $names .name true -}}
+{{- if eq .name "supervisor" -}}{{- fail "An agent cannot be called \"supervisor\": that is the name of the pod that delegates to it." -}}{{- end -}}
+{{- if and .url .port -}}{{- fail (printf "Agent %q has a url and a port: one with a url runs elsewhere and gets no pod; remove one of them." .name) -}}{{- end -}}
+{{- if not (or .url .port) -}}{{- fail (printf "Agent %q needs a port, or the url of one that runs elsewhere." .name) -}}{{- end -}}
+{{- include "pe.checkSecrets" (dict "secrets" .secrets "where" (printf "agent %s" .name)) -}}
+{{- with .documents -}}{{- if and .configMap .claim -}}{{- fail "`documents` takes a configMap or a claim, not both." -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- include "pe.checkSecrets" (dict "secrets" .Values.secrets "where" "every pod") -}}
+{{- include "pe.checkSecrets" (dict "secrets" .Values.supervisor.secrets "where" "the supervisor") -}}
+{{- range $it := (include "pe.components" . | fromYaml).components -}}
+{{- if gt (int $it.replicas) 1 -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. More than one needs a shared database, which this version does not have. Leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
+{{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}{{- fail "The ingress needs a host: set ingress.host to the name that clients use." -}}{{- end -}}
+{{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
+{{- end -}}
+
+{{- define "pe.checkSecrets" -}}
+{{- $secrets := .secrets | default dict -}}
+{{- $external := $secrets.external | default dict -}}
+{{- $ways := list -}}
+{{- if $secrets.existing -}}{{- $ways = append $ways "existing" -}}{{- end -}}
+{{- if $secrets.values -}}{{- $ways = append $ways "values" -}}{{- end -}}
+{{- if or $external.store $external.keys -}}{{- $ways = append $ways "external" -}}{{- end -}}
+{{- if gt (len $ways) 1 -}}{{- fail (printf "The secrets of %s are given in two ways (%s); choose one." .where (join ", " $ways)) -}}{{- end -}}
+{{- if and $external.keys (not $external.store) -}}{{- fail (printf "The external secrets of %s name keys but no store; set external.store to your SecretStore." .where) -}}{{- end -}}
+{{- if and $external.store (not $external.keys) -}}{{- fail (printf "The external secrets of %s name a store but no keys; say which variables come from it." .where) -}}{{- end -}}
+{{- end -}}

@@ -1,0 +1,65 @@
+{{/* What runs: the supervisor and every agent without a url, over the defaults. As YAML: {components: […]}. */}}
+
+{{- define "pe.components" -}}
+{{- $all := list (mergeOverwrite (deepCopy .Values.defaults) (deepCopy .Values.supervisor) (dict "name" "supervisor")) -}}
+{{- range .Values.agents -}}
+{{- if not .url -}}{{- $all = append $all (mergeOverwrite (deepCopy $.Values.defaults) (deepCopy .)) -}}{{- end -}}
+{{- end -}}
+{{- toYaml (dict "components" $all) -}}
+{{- end -}}
+
+{{/* name=url of every agent, for SUB_AGENTS. */}}
+{{- define "pe.subAgents" -}}
+{{- $pairs := list -}}
+{{- range .Values.agents -}}
+{{- $url := .url | default (printf "http://%s:%d" (include "pe.name" (dict "root" $ "name" .name)) (int .port)) -}}
+{{- $pairs = append $pairs (printf "%s=%s" .name $url) -}}
+{{- end -}}
+{{- join "," $pairs -}}
+{{- end -}}
+
+{{/* The address that clients reach the supervisor at; its card names it. */}}
+{{- define "pe.publicUrl" -}}
+{{- if .Values.supervisor.publicUrl -}}
+{{- .Values.supervisor.publicUrl | trimSuffix "/" -}}
+{{- else if .Values.ingress.enabled -}}
+{{- printf "%s://%s" (ternary "https" "http" (ne .Values.ingress.tlsSecret "")) .Values.ingress.host -}}
+{{- else -}}
+{{- printf "http://%s.%s.svc:%d" (include "pe.name" (dict "root" . "name" "supervisor")) .Release.Namespace (int .Values.supervisor.port) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of a service besides its public URL. */}}
+{{- define "pe.hosts" -}}
+{{- $name := include "pe.name" . -}}
+{{- $space := .root.Release.Namespace -}}
+{{- $hosts := list $name (printf "%s.%s" $name $space) (printf "%s.%s.svc" $name $space) (printf "%s.%s.svc.cluster.local" $name $space) -}}
+{{- join "," (concat $hosts (.extra | default list)) -}}
+{{- end -}}
+
+{{/* The Secret's name of a set of secrets; empty when there is none. Arguments: root, secrets, name. */}}
+{{- define "pe.secretName" -}}
+{{- $secrets := .secrets | default dict -}}
+{{- if $secrets.existing -}}
+{{- $secrets.existing -}}
+{{- else if or $secrets.values (($secrets.external | default dict).store) -}}
+{{- printf "%s-secrets" .name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Variables that the chart decides. Arguments: root, it. */}}
+{{- define "pe.wiring" -}}
+HOST: "0.0.0.0"
+PORT: {{ .it.port | int | quote }}
+PLATFORM_ENGINEER_HOME: /data
+{{- if eq .it.name "supervisor" }}
+PUBLIC_URL: {{ include "pe.publicUrl" .root | quote }}
+ALLOWED_HOSTS: {{ include "pe.hosts" (dict "root" .root "name" "supervisor" "extra" .it.allowedHosts) | quote }}
+SUB_AGENTS: {{ include "pe.subAgents" .root | quote }}
+{{- else }}
+PUBLIC_URL: {{ printf "http://%s:%d" (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) | quote }}
+{{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}
+RAG_SOURCES: /documents
+{{- end }}
+{{- end }}
+{{- end -}}

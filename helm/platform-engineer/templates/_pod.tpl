@@ -1,0 +1,96 @@
+{{/* The pod of one component. Arguments: root, it. */}}
+
+{{- define "pe.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile: {type: RuntimeDefault}
+{{- end -}}
+
+{{- define "pe.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities: {drop: [ALL]}
+{{- end -}}
+
+{{- define "pe.pod" -}}
+serviceAccountName: {{ include "pe.serviceAccount" .root }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ .it.terminationGracePeriodSeconds | int }}
+securityContext: {{- include "pe.podSecurity" . | nindent 2 }}
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - name: agent
+    image: {{ .it.image | default (include "pe.image" .root) | quote }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    args: {{ .it.args | default (list "serve" .it.name) | toJson }}
+    envFrom: {{- include "pe.envFrom" . | nindent 6 }}
+    ports:
+      - {name: http, containerPort: {{ .it.port | int }}, protocol: TCP}
+    startupProbe:
+      httpGet: {path: /healthz, port: http}
+      periodSeconds: 2
+      failureThreshold: 60
+    livenessProbe:
+      httpGet: {path: /healthz, port: http}
+      periodSeconds: 10
+      timeoutSeconds: 5
+    readinessProbe:
+      httpGet: {path: /readyz, port: http}
+      periodSeconds: 5
+      timeoutSeconds: 5
+    resources: {{- toYaml .it.resources | nindent 6 }}
+    securityContext: {{- include "pe.containerSecurity" . | nindent 6 }}
+    volumeMounts:
+      - {name: data, mountPath: /data}
+      - {name: tmp, mountPath: /tmp}
+      {{- if .it.documents }}
+      - {name: documents, mountPath: /documents, readOnly: true}
+      {{- end }}
+volumes: {{- include "pe.volumes" . | nindent 2 }}
+{{- with .it.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .it.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .it.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "pe.envFrom" -}}
+{{- $name := include "pe.name" (dict "root" .root "name" .it.name) -}}
+- configMapRef: {name: {{ $name }}}
+{{- with include "pe.secretName" (dict "secrets" .root.Values.secrets "name" (include "pe.fullname" .root)) }}
+- secretRef: {name: {{ . }}}
+{{- end }}
+{{- with include "pe.secretName" (dict "secrets" .it.secrets "name" $name) }}
+- secretRef: {name: {{ . }}}
+{{- end }}
+{{- end -}}
+
+{{- define "pe.volumes" -}}
+- name: data
+  {{- if .it.storage.enabled }}
+  persistentVolumeClaim:
+    claimName: {{ .it.storage.existingClaim | default (include "pe.name" (dict "root" .root "name" .it.name)) }}
+  {{- else }}
+  emptyDir: {sizeLimit: {{ .it.storage.size }}}
+  {{- end }}
+- name: tmp
+  emptyDir: {sizeLimit: 256Mi}
+{{- with .it.documents }}
+- name: documents
+  {{- if .configMap }}
+  configMap: {name: {{ .configMap }}}
+  {{- else }}
+  persistentVolumeClaim: {claimName: {{ .claim }}, readOnly: true}
+  {{- end }}
+{{- end }}
+{{- end -}}
