@@ -13,6 +13,8 @@
     ├── ContextBudgetExceeded       what must be in a request does not fit in the window
     ├── UpstreamUnavailable         a service that a tool needs cannot be reached
     ├── UpstreamRefused             that service answered with an error that the model can work with
+    ├── ToolTimeout                 a tool did not answer in time
+    ├── DeadlineExceeded            a turn took longer than it may
     ├── RetrievalFailed             the document index could not be searched
     ├── IngestFailed                a document could not be read or indexed
     ├── DelegationFailed            a sub-agent did not complete its task
@@ -143,6 +145,20 @@ class UpstreamRefused(PlatformError):
     """A service answered a tool's request with an error that the model can work with (404, 403, …)."""
 
     code = "upstream_refused"
+
+
+class ToolTimeout(PlatformError):
+    """A tool did not answer in time."""
+
+    code = "tool_timeout"
+    retryable = True
+
+
+class DeadlineExceeded(PlatformError):
+    """A turn took longer than it may."""
+
+    code = "deadline_exceeded"
+    retryable = True
 
 
 class RetrievalFailed(PlatformError):

@@ -136,6 +136,23 @@ class ContextCompacted:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelRetried:
+    """A model call failed and is made again; text that it had begun is replaced.
+
+    Attributes:
+        reason: Code of the failure.
+        attempt: How many tries of this call failed so far.
+        seconds: How long is waited before the next one.
+        fallback: Whether the fallback model is asked from now on.
+    """
+
+    reason: str
+    attempt: int
+    seconds: float = 0.0
+    fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one or several model calls."""
 
@@ -189,6 +206,7 @@ Activity = (
     | DelegationProgress
     | DelegationFinished
     | ContextCompacted
+    | ModelRetried
 )
 """Events that travel in status metadata under the activity extension's URI."""
 

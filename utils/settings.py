@@ -161,6 +161,39 @@ class LLMSettings(ProviderSettings):
     )
 
 
+class RecoverySettings(EnvSettings):
+    """What happens when a model or a tool does not answer."""
+
+    fallback_model: str | None = Field(
+        None,
+        alias="LLM_FALLBACK_MODEL",
+        description="Model that is asked where LLM_MODEL is down or stays busy; none when unset.",
+    )
+    fallback_provider: ModelProvider | None = Field(
+        None,
+        alias="LLM_FALLBACK_PROVIDER",
+        description="Provider of LLM_FALLBACK_MODEL, with that provider's own settings; LLM_PROVIDER when unset.",
+    )
+    model_wait_seconds: float = Field(
+        60,
+        alias="LLM_MAX_WAIT_SECONDS",
+        ge=0,
+        description="Longest wait in all for a provider that asks to slow down, for one model call.",
+    )
+    tool_timeout_seconds: float = Field(
+        120,
+        alias="TOOL_TIMEOUT_SECONDS",
+        gt=0,
+        description="Seconds that one tool call may take; delegations have SUB_AGENT_TIMEOUT_SECONDS.",
+    )
+    turn_timeout_seconds: float = Field(
+        1800,
+        alias="TURN_TIMEOUT_SECONDS",
+        gt=0,
+        description="Seconds that one turn may take in all, after which its task fails.",
+    )
+
+
 class EmbeddingSettings(ProviderSettings):
     """Which embedding model is used."""
 

@@ -19,6 +19,7 @@ from utils.events import (
     DelegationStarted,
     DelegationState,
     Failed,
+    ModelRetried,
     PlanStep,
     PlanUpdated,
     StepStatus,
@@ -44,6 +45,7 @@ _KINDS: dict[str, type[Activity]] = {
     "delegation_progress": DelegationProgress,
     "delegation_finished": DelegationFinished,
     "context_compacted": ContextCompacted,
+    "model_retried": ModelRetried,
 }
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 

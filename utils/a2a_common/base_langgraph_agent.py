@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
 from utils.a2a_common.delegation_scope import find_scope
@@ -26,15 +28,23 @@ from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
-from utils.events import AgentEvent, Completed, TextDelta
+from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
 
-_SUPERSTEPS = 200
-"""LangGraph's backstop against a loop without end, in supersteps."""
+    from utils.a2a_common.agent_middleware import AgentMiddlewares
+    from utils.a2a_common.turn import Turn
+
+
+class _Built(NamedTuple):
+    """A graph and what it was made from; exchanged as one."""
+
+    graph: Any
+    system: str
+    tools: Sequence[BaseTool]
 
 
 class BaseLangGraphAgent(ABC):
@@ -56,7 +66,7 @@ class BaseLangGraphAgent(ABC):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
-        self._graph: Any = None
+        self._built: _Built | None = None
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @abstractmethod
@@ -81,54 +91,123 @@ class BaseLangGraphAgent(ABC):
         """Further LangChain middleware, run inside the agent's own."""
         return ()
 
+    @cached_property
+    def _middlewares(self) -> AgentMiddlewares:
+        from utils.a2a_common.agent_middleware import agent_middlewares
+
+        return agent_middlewares(self.runtime)
+
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""
+        self._built = await self._build()
+
+    async def _build(self) -> _Built:
         from langchain.agents import create_agent
 
-        from utils.a2a_common.tool_boundary import ToolBoundary
         from utils.messages.tool_examples import described
 
-        self._graph = create_agent(
+        system = self.system_prompt()
+        tools = [described(tool, self.shown_examples) for tool in await self.tools()]
+        graph = create_agent(
             self.runtime.model,
-            [described(tool, self.shown_examples) for tool in await self.tools()],
-            system_prompt=self.system_prompt(),
-            middleware=[ToolBoundary(), *self.middleware()],
+            tools,
+            system_prompt=system,
+            middleware=self._middlewares.stack(self.middleware()),
             context_schema=AgentRequest,
             checkpointer=self.runtime.checkpointer,
             name=self.name,
         )
+        return _Built(graph, system, tools)
 
     async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
         """Work on one request and say so as it happens.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed`
-        or `InputRequired`; an error that ends the turn is raised.
+        or `InputRequired`; an error that ends the turn is raised. However it ends, the stored
+        conversation is one that the next turn can go on with.
         """
         lock = self._threads.setdefault(request.thread_id, asyncio.Lock())
-        async with lock:
-            async for event in self._run(request):
+        async with lock, aclosing(self._run(request)) as events:
+            async for event in events:
                 yield event
 
-    async def _run(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
-        from utils.a2a_common.turn import STREAM_MODES, Turn
+    async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+        from utils.a2a_common.turn import Turn
+        from utils.resilience.ledger import close_open_calls
 
-        if self._graph is None:
+        if self._built is None:
             await self.build()
-        graph, turn = self._graph, Turn(self.name)
-        config: RunnableConfig = {
-            "configurable": {"thread_id": request.thread_id, "task_id": request.task_id},
-            "recursion_limit": _SUPERSTEPS,
-        }
-        notice = await self._notice(graph, config, request)
-        async for mode, part in graph.astream(
-            _graph_input(request), config, stream_mode=STREAM_MODES, context=request
-        ):
-            for event in turn.translate(mode, part):
+        built, turn = self._built, Turn(self.name)
+        assert built is not None
+        config = self._config(request)
+        if not request.resumes:
+            await close_open_calls(built.graph, config)
+        notice = await self._notice(built.graph, config, request)
+        for compacted in await self._preflight_context_check(config, request.text):
+            yield compacted
+        async with aclosing(self._follow(built, turn, config, request)) as events:
+            async for event in events:
                 yield event
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")
             yield event
+
+    async def _follow(
+        self, built: _Built, turn: Turn, config: RunnableConfig, request: AgentRequest
+    ) -> AsyncGenerator[AgentEvent, None]:
+        """The graph's run as events; no tool call is left open, unless it waits for the user."""
+        from utils.a2a_common.turn import STREAM_MODES
+        from utils.resilience.ledger import close_open_calls
+
+        run = built.graph.astream(_graph_input(request), config, stream_mode=STREAM_MODES, context=request)
+        try:
+            async with aclosing(run) as parts:
+                async for mode, part in parts:
+                    for event in turn.translate(mode, part):
+                        yield event
+        finally:
+            if turn.ledger.pending_tool_calls and not turn.waits:
+                await close_open_calls(built.graph, config)
+
+    def _config(self, request: AgentRequest) -> RunnableConfig:
+        from utils.context.call_limit import recursion_limit
+
+        return {
+            "configurable": {"thread_id": request.thread_id, "task_id": request.task_id},
+            "recursion_limit": recursion_limit(self._middlewares.model_calls),
+        }
+
+    async def _preflight_context_check(self, config: RunnableConfig, query: str) -> list[ContextCompacted]:
+        """Make room for a turn before it begins, where the conversation is near its limit.
+
+        Args:
+            config: Names the conversation's thread.
+            query: What the user says in this turn.
+
+        Returns:
+            What was done; nothing where there is room.
+        """
+        from langchain_core.messages import HumanMessage, SystemMessage
+
+        if self._built is None:
+            return []
+        graph, system, tools = self._built
+        context, done = self._middlewares.context, list[ContextCompacted]()
+        state = await graph.aget_state(config)
+        if not state.values.get("messages"):
+            return []
+        update = await context.preflight(
+            state.values,
+            [HumanMessage(query)],
+            system=SystemMessage(system),
+            tools=[*tools, *context.tools],
+            scope=config["configurable"]["thread_id"],
+            write=done.append,
+        )
+        if update is not None and not state.interrupts:
+            await graph.aupdate_state(config, update, as_node="model")
+        return done
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""

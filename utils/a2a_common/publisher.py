@@ -26,6 +26,7 @@ from utils.events import (
     DelegationStarted,
     Failed,
     InputRequired,
+    ModelRetried,
     PlanUpdated,
     TextDelta,
     TextRestarted,
@@ -68,6 +69,7 @@ class Publisher:
                 | DelegationProgress()
                 | DelegationFinished()
                 | ContextCompacted()
+                | ModelRetried()
             ):
                 await self._response.flush()
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}

@@ -29,6 +29,7 @@ class AgentRequest:
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
         metadata: Metadata of the message, as received: data, never trusted.
+        deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
     """
 
     text: str
@@ -40,3 +41,4 @@ class AgentRequest:
     data: Sequence[Mapping[str, Any]] = ()
     resumes: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    deadline: float | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +15,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
-from utils.errors import PlatformError, UpstreamRefused
+from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.results import ToolProblem, dump_result
 
@@ -30,7 +31,15 @@ _DIGEST_LENGTH = 160
 
 
 class ToolBoundary(AgentMiddleware):
-    """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`."""
+    """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`.
+
+    Args:
+        timeout: Seconds that a call may take; delegations have a deadline of their own.
+    """
+
+    def __init__(self, timeout: float | None = None) -> None:
+        super().__init__()
+        self._timeout = timeout
 
     async def awrap_tool_call(
         self,
@@ -45,7 +54,7 @@ class ToolBoundary(AgentMiddleware):
         started = time.monotonic()
         status = ToolStatus.INTERRUPTED
         try:
-            result = await handler(request)
+            result = await self._in_time(request, handler)
             failed = isinstance(result, ToolMessage) and result.status == "error"
             status = ToolStatus.ERROR if failed else ToolStatus.OK
         except GraphBubbleUp:
@@ -57,10 +66,30 @@ class ToolBoundary(AgentMiddleware):
             write(ToolFinished(call_id, name, status, time.monotonic() - started))
         return result
 
+    async def _in_time(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        limit = None if _delegates(request) else self._timeout
+        allowed = asyncio.timeout(limit)
+        try:
+            async with allowed:
+                return await handler(request)
+        except TimeoutError as error:
+            if not allowed.expired():
+                raise
+            name = request.tool_call["name"]
+            raise ToolTimeout(f"The tool {name} did not answer within {limit:g} seconds.") from error
+
 
 def _is_shown(request: ToolCallRequest) -> bool:
     """A delegation tells of itself, with more than a tool call could."""
-    return not (request.tool is not None and (request.tool.metadata or {}).get(DELEGATION))
+    return not _delegates(request)
+
+
+def _delegates(request: ToolCallRequest) -> bool:
+    return bool(request.tool is not None and (request.tool.metadata or {}).get(DELEGATION))
 
 
 def _silent(_event: object) -> None:

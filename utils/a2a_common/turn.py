@@ -13,12 +13,15 @@ from utils.events import (
     Completed,
     Failed,
     InputRequired,
+    ModelRetried,
     TextDelta,
     TextRestarted,
     Usage,
     UsageReported,
 )
 from utils.messages.text import message_text
+from utils.resilience.ledger import Ledger
+from utils.resilience.loop_guard import STOPPED_CALL
 
 _MODEL_NODE = "model"
 STREAM_MODES = ["messages", "updates", "custom"]
@@ -28,6 +31,7 @@ class Turn:
     """Collects what one turn did. Made per request, so that nothing is shared between turns."""
 
     def __init__(self, agent: str) -> None:
+        self.ledger = Ledger()
         self._agent = agent
         self._usage: dict[str, Usage] = {}
         self._problems: list[Mapping[str, Any]] = []
@@ -48,6 +52,11 @@ class Turn:
             for node, update in part.items():
                 self._update(node, update)
 
+    @property
+    def waits(self) -> bool:
+        """Whether a tool asked the user; its call stays open until the answer comes."""
+        return self._question is not None
+
     def finish(self) -> Iterator[AgentEvent]:
         """The last events of the turn; the very last one ends it."""
         if self._usage:
@@ -59,6 +68,7 @@ class Turn:
             for agent, usage in event.by_agent.items():
                 self._usage[agent] = self._usage.get(agent, Usage()) + usage
         else:
+            self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
             yield event
 
     def _say(self, text: str) -> Iterator[AgentEvent]:
@@ -76,6 +86,7 @@ class Turn:
             self._question = _question(update, self._agent)
             return
         for message in _messages(update):
+            self.ledger.observe(message)
             if isinstance(message, AIMessage):
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
@@ -91,7 +102,7 @@ class Turn:
         problem = message.additional_kwargs.get(PROBLEM)
         if problem and problem["fatal"]:
             self._problems.append(problem)
-        else:
+        elif not message.additional_kwargs.get(STOPPED_CALL):
             self._answers += 1
 
     def _end(self) -> AgentEvent:

@@ -24,6 +24,7 @@ from utils.events import (
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
+    ModelRetried,
     PlanStep,
     ToolFinished,
     ToolStarted,
@@ -136,8 +137,17 @@ def add_activity(nodes: list[Node], payload: Mapping[str, Any]) -> None:
         case ContextCompacted() as event:
             label = f"context made smaller: {event.tokens_before:.0f} to {event.tokens_after:.0f} tokens"
             nodes.append(Node("", label, detail=event.strategy, status="completed"))
+        case ModelRetried() as event:
+            nodes.append(Node("", _retry_label(event), detail=event.reason, status="completed"))
         case None:
             return
+
+
+def _retry_label(event: ModelRetried) -> str:
+    if event.fallback:
+        return "the model does not answer; asking the fallback model"
+    wait = f" in {event.seconds:.0f} s" if event.seconds >= 1 else ""
+    return f"the model did not answer; trying again{wait}"
 
 
 def _node(nodes: list[Node], key: str, label: str) -> Node:

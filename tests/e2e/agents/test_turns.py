@@ -108,16 +108,18 @@ async def test_an_answer_that_quotes_an_error_is_an_answer() -> None:
 
 
 async def test_an_empty_model_stream_fails_with_a_sentence() -> None:
-    answer = await one_turn(ScriptedReply(text=""))
+    nothing = ScriptedReply(text="")
+    answer = await one_turn(nothing, nothing)
     assert answer.state == "failed"
     assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "empty_response"
 
 
 @pytest.mark.parametrize(
-    "error", [ValueError("No generations found in stream"), RuntimeError("secret at /srv/x")]
+    ("error", "tries"),
+    [(ValueError("No generations found in stream"), 2), (RuntimeError("secret at /srv/x"), 1)],
 )
-async def test_an_exceptions_text_never_reaches_the_client(error: Exception) -> None:
-    answer = await one_turn(ScriptedReply(error=error))
+async def test_an_exceptions_text_never_reaches_the_client(error: Exception, tries: int) -> None:
+    answer = await one_turn(*[ScriptedReply(error=error)] * tries)
     assert answer.state == "failed"
     shown = "".join(str(event) for event in answer.events)
     assert str(error) not in shown

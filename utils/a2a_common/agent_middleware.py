@@ -1,0 +1,70 @@
+"""What stands around every agent's model and tools, with nothing to configure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from utils.settings import ContextSettings, LLMSettings, RecoverySettings
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware
+
+    from utils.a2a_common.runtime import AgentRuntime
+    from utils.context.middleware import ContextMiddleware
+
+
+@dataclass(frozen=True)
+class AgentMiddlewares:
+    """The middleware of one agent; made once and kept when the agent's graph is made anew.
+
+    Attributes:
+        context: Makes every model request fit. It has learnt limits and counted messages.
+        model_calls: Most model calls in one turn.
+    """
+
+    context: ContextMiddleware
+    model_calls: int
+    _around: tuple[AgentMiddleware[Any, Any], ...]
+    _inside: tuple[AgentMiddleware[Any, Any], ...]
+
+    def stack(self, own: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
+        """All of it from the outside in, with the agent's own between."""
+        return [*self._around, *own, *self._inside]
+
+
+def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
+    """The middleware that the agent's settings ask for.
+
+    Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
+    limit, recovery, and innermost the context, so that every try is prepared anew.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+    """
+    from utils.a2a_common.tool_boundary import ToolBoundary
+    from utils.context.call_limit import ModelCallLimit
+    from utils.context.factory import default_context_middleware
+    from utils.resilience.loop_guard import LoopGuard
+    from utils.resilience.recover import ModelRecovery
+
+    llm, context = LLMSettings.load(runtime.environ), ContextSettings.load(runtime.environ)
+    recovery = RecoverySettings.load(runtime.environ)
+    managed = default_context_middleware(llm, context, runtime.model, runtime.home / "artifacts.sqlite")
+    around = (
+        ToolBoundary(recovery.tool_timeout_seconds),
+        LoopGuard(),
+        ModelCallLimit(context.model_calls_per_turn),
+    )
+    retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)
+    return AgentMiddlewares(managed, context.model_calls_per_turn, around, (retrying, managed))
+
+
+def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:
+    from utils.llm.factory import create_chat_model
+
+    if recovery.fallback_model is None:
+        return None
+    changed = {"model": recovery.fallback_model, "provider": recovery.fallback_provider or llm.provider}
+    return create_chat_model(llm.model_copy(update=changed))

@@ -1,0 +1,1 @@
+"""What keeps a conversation going when a part of it fails."""

@@ -1,0 +1,96 @@
+"""The ledger of tool calls that have no result yet, and the repair of a conversation that was cut off.
+
+Every provider refuses a conversation in which a tool call has no result. So whatever ends a run,
+each call that is still open gets a synthetic result, directly after the call, in the stored
+conversation: at the end of the run where there is one, else (a killed process) before the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+
+from utils.messages.repair import interrupted_result
+
+log = structlog.get_logger(__name__)
+
+_TOOLS_NODE = "tools"
+
+
+class Ledger:
+    """The calls of one run that wait for their results: `pending_tool_calls` is names by call id."""
+
+    def __init__(self) -> None:
+        self.pending_tool_calls: dict[str, str] = {}
+
+    def observe(self, message: BaseMessage) -> None:
+        """Take in a message of the run: an answer opens calls, a result closes its own."""
+        if isinstance(message, AIMessage):
+            self.pending_tool_calls.update({str(call["id"]): call["name"] for call in message.tool_calls})
+        elif isinstance(message, ToolMessage):
+            self.pending_tool_calls.pop(message.tool_call_id, None)
+
+
+async def close_open_calls(graph: Any, config: Any) -> int:
+    """Give each open tool call of a stored conversation a synthetic result; how many there were.
+
+    Args:
+        graph: A compiled LangGraph agent with a checkpointer.
+        config: Names the thread.
+    """
+    if _TOOLS_NODE not in graph.nodes:
+        return 0
+    state = await graph.aget_state(config)
+    messages: Sequence[BaseMessage] = state.values.get("messages", ())
+    update, names = closing_update(messages)
+    if not names:
+        return 0
+    await graph.aupdate_state(config, update, as_node=_TOOLS_NODE)
+    log.warning(
+        "tool_calls.interrupted",
+        message=f"Added {len(names)} synthetic ToolMessages for interrupted tool calls",
+        tools=names,
+    )
+    return len(names)
+
+
+def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], list[str]]:
+    """The state update that closes every open call, and the names of the calls' tools. Pure.
+
+    Results are inserted directly after those that the same answer's other calls have. Where only the
+    last answer has open calls, they are appended; else the list is written anew, with the same ids.
+    """
+    closed: list[BaseMessage] = []
+    added: list[ToolMessage] = []
+    early = False
+    for index, message in enumerate(messages):
+        if not isinstance(message, ToolMessage):
+            early = early or bool(added)
+        closed.append(message)
+        following = messages[index + 1] if index + 1 < len(messages) else None
+        if not isinstance(following, ToolMessage):
+            missing = _missing(closed)
+            added += missing
+            closed += missing
+    names = [str(message.name) for message in added]
+    if early:
+        return {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES), *closed]}, names
+    return {"messages": added}, names
+
+
+def _missing(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
+    """Synthetic results for the open calls of the last answer, whose results are all that follows it."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+            continue
+        if not isinstance(message, AIMessage):
+            return []
+        calls = [(str(call["id"]), call["name"]) for call in message.tool_calls]
+        return [interrupted_result(call_id, name) for call_id, name in calls if call_id not in answered]
+    return []

@@ -1,0 +1,86 @@
+"""Stops a model that asks the same thing again and again.
+
+A call that has given the same result three times in a turn is not run a fourth time. The model gets a
+result instead that says what it can do: use what it has, or ask something else. The calls are read
+from the conversation, so that the count survives an interrupt and a restart.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from utils.messages.transcript import active_index
+
+log = structlog.get_logger(__name__)
+
+STOPPED_CALL = "stopped_call"
+"""Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
+
+MOST_EQUAL = 3
+"""How often a call may give the same result."""
+
+
+class LoopGuard(AgentMiddleware[Any, Any]):
+    """Answers in a tool's place once the tool has said the same thing often enough."""
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Run the call, or say why it is not run."""
+        call = request.tool_call
+        messages: Sequence[BaseMessage] = request.state["messages"]
+        if equal_results(messages, call["name"], call["args"]) < MOST_EQUAL:
+            return await handler(request)
+        log.warning("tool.loop_stopped", tool=call["name"], times=MOST_EQUAL)
+        return ToolMessage(
+            _stopped(call["name"]),
+            tool_call_id=str(call["id"]),
+            name=call["name"],
+            additional_kwargs={STOPPED_CALL: True},
+        )
+
+
+def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping[str, Any]) -> int:
+    """How often this call gave its latest result, counted back without a gap, in the current turn. Pure."""
+    start = active_index(messages)
+    turn = messages if start is None else messages[start + 1 :]
+    asked = _key(tool, arguments)
+    same = {
+        str(call["id"])
+        for message in turn
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+        if _key(call["name"], call["args"]) == asked
+    }
+    results = [m.text for m in turn if isinstance(m, ToolMessage) and m.tool_call_id in same and _ran(m)]
+    count = 0
+    for text in reversed(results):
+        if text != results[-1]:
+            break
+        count += 1
+    return count
+
+
+def _ran(message: ToolMessage) -> bool:
+    return not message.additional_kwargs.get(STOPPED_CALL)
+
+
+def _key(tool: str, arguments: Mapping[str, Any]) -> str:
+    return f"{tool} {json.dumps(arguments, sort_keys=True, default=str)}"
+
+
+def _stopped(tool: str) -> str:
+    return (
+        f"{tool} was not called: it gave the same result {MOST_EQUAL} times for these arguments, and will give it "
+        "again. Answer with what you have, or use other arguments or another tool."
+    )

@@ -1,0 +1,104 @@
+"""What to do after a model call failed: decided by the failure's type alone. Pure but for jitter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from utils.errors import (
+    ContextOverflow,
+    EmptyResponse,
+    ModelFailure,
+    ModelUnavailable,
+    OrphanedToolCall,
+    RateLimited,
+)
+from utils.resilience.deadline import Deadline
+from utils.resilience.retry import backoff
+
+TRIES: dict[type[ModelFailure], int] = {
+    ContextOverflow: 3,
+    OrphanedToolCall: 1,
+    EmptyResponse: 1,
+    ModelUnavailable: 1,
+    RateLimited: 6,
+}
+"""How often a call is tried again for one kind of failure, with the same model.
+
+The context middleware has tried once with less before an overflow comes here; each further try
+is for a limit that is learnt to be smaller still.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """One more try.
+
+    Attributes:
+        seconds: How long to wait before it.
+        compact: Whether to send less, whatever the size.
+        fallback: Whether to ask the other model from now on.
+    """
+
+    seconds: float = 0.0
+    compact: bool = False
+    fallback: bool = False
+
+
+class RetryPlan:
+    """The retries of one model call.
+
+    Args:
+        has_fallback: Whether there is another model to ask.
+        most_seconds: Longest wait in all.
+        deadline: When the answer would come too late.
+        wait: Seconds to wait after try 1, 2, …, where the provider told none.
+    """
+
+    def __init__(
+        self,
+        *,
+        has_fallback: bool,
+        most_seconds: float,
+        deadline: Deadline,
+        wait: Callable[[int], float] = backoff,
+    ) -> None:
+        self._fallback_left = has_fallback
+        self._seconds_left = most_seconds
+        self._deadline = deadline
+        self._wait = wait
+        self._failed: Counter[type[ModelFailure]] = Counter()
+
+    @property
+    def attempts(self) -> int:
+        """How many tries failed."""
+        return self._failed.total()
+
+    def after(self, failure: ModelFailure) -> Retry | None:
+        """The next try after a failure, or `None` to give up."""
+        kind = type(failure)
+        self._failed[kind] += 1
+        if isinstance(failure, ModelUnavailable) and self._fallback_left:
+            return self._to_fallback()
+        retry = self._again(failure) if self._failed[kind] <= TRIES.get(kind, 0) else None
+        if retry is None and isinstance(failure, ModelUnavailable | RateLimited) and self._fallback_left:
+            return self._to_fallback()
+        return retry
+
+    def _again(self, failure: ModelFailure) -> Retry | None:
+        if isinstance(failure, EmptyResponse | OrphanedToolCall):
+            return Retry(compact=True)
+        if isinstance(failure, ContextOverflow):
+            return Retry()
+        told = failure.retry_after if isinstance(failure, RateLimited) else None
+        seconds = told if told is not None else self._wait(self._failed[type(failure)])
+        if seconds > self._seconds_left or not self._deadline.allows(seconds):
+            return None
+        self._seconds_left -= seconds
+        return Retry(seconds=seconds)
+
+    def _to_fallback(self) -> Retry:
+        self._fallback_left = False
+        self._failed.clear()
+        return Retry(fallback=True)
