@@ -93,16 +93,31 @@ def _setting(field: FieldInfo) -> Setting:
         variable=field.alias or "",
         kind=_kind(field.annotation) + _limits(field),
         default=_default(field.default),
-        meaning=field.description or "",
+        meaning=_meaning(field),
     )
 
 
-def _kind(annotation: Any) -> str:
+def _meaning(field: FieldInfo) -> str:
+    """The description, and the values of a choice where it does not name them."""
+    told = field.description or ""
+    values = [str(member.value) for part in _parts(field.annotation) for member in _members(part)]
+    return told if all(value in told for value in values) else f"{told} One of: {', '.join(values)}."
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The types that a union allows besides `None`; a type alone is its own part."""
     if get_origin(annotation) in {Union, UnionType}:
-        return " or ".join(_kind(part) for part in get_args(annotation) if part is not NoneType)
-    if isinstance(annotation, type) and issubclass(annotation, Enum):
-        return "choice"
-    return _KINDS.get(annotation, "text")
+        return [part for part in get_args(annotation) if part is not NoneType]
+    return [annotation]
+
+
+def _members(annotation: Any) -> list[Enum]:
+    return list(annotation) if isinstance(annotation, type) and issubclass(annotation, Enum) else []
+
+
+def _kind(annotation: Any) -> str:
+    kinds = ("choice" if _members(part) else _KINDS.get(part, "text") for part in _parts(annotation))
+    return " or ".join(kinds)
 
 
 def _limits(field: FieldInfo) -> str:
