@@ -123,6 +123,7 @@ async def test_unknown_paths_and_methods_are_answered_in_json(wire):
         ("GET", "/nope", 404),
         ("POST", "/rest/nope", 404),
         ("PUT", "/rest/tasks", 405),
+        ("PUT", "/rest/tasks/some", 405),
         ("GET", "/rest/message:send", 405),
         ("GET", "/", 405),
         ("DELETE", "/healthz", 405),
