@@ -57,20 +57,21 @@ class RagAgent(BaseLangGraphAgent):
         from agents.rag.retrieve.library import Library
         from agents.rag.retrieve.tools import build_tools
 
-        library = Library(self.runtime.home / INDEX_FILE, self.runtime.embedder, self._ingestion_note)
+        library = Library(
+            self.runtime.home / INDEX_FILE, self.runtime.embedder, self._ingestion_note, self._by_words
+        )
         return build_tools(library, self._settings)
 
     async def start(self) -> None:
         """Open the index and begin to ingest the configured sources."""
         from agents.rag.index.store import Store
-        from agents.rag.ingest.ingester import Ingester
         from agents.rag.startup import StartupIngestion
 
         store = await asyncio.to_thread(Store, self.runtime.home / INDEX_FILE)
-        ingester = Ingester(store, self._settings, self.runtime.embedder)
         if self.runtime.embedder is None:
             log.warning("rag.no_embedder", effect="documents are searched by words only")
-        self._ingestion = StartupIngestion(ingester, self._settings.targets())
+        targets = self._settings.targets()
+        self._ingestion = StartupIngestion(store, self._settings, self.runtime.embedder, targets)
         self._ingestion.start()
 
     async def stop(self) -> None:
@@ -79,13 +80,16 @@ class RagAgent(BaseLangGraphAgent):
             await self._ingestion.stop()
 
     async def readiness(self) -> Readiness:
-        """Ready once the first ingestion is complete; the index is searchable before that."""
+        """Ready once every document was read; vectors may follow."""
         if self._ingestion is None:
             return Readiness(ready=False, detail="not started")
         detail = self._ingestion.detail
         return Readiness(ready=not detail, detail=detail)
 
     def _ingestion_note(self) -> str:
-        if self._ingestion is None or not self._ingestion.running:
+        if self._ingestion is None or not self._ingestion.reading:
             return ""
         return f"Documents are still being read ({self._ingestion.detail}), so some may be missing."
+
+    def _by_words(self) -> bool:
+        return self._ingestion is not None and self._ingestion.embedding

@@ -63,7 +63,7 @@ def _open(environ: Mapping[str, str] | None) -> Ingester:
 
     settings = RagSettings.load(environ)
     home = HomeSettings.load(environ).agent_home(RagAgent.name)
-    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home / "embeddings.sqlite")
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
     if embedder is None:
         _say("No embedding model is set: documents are searched by words only.")
     return Ingester(Store(home / INDEX_FILE), settings, embedder)

@@ -1,4 +1,8 @@
-"""Ingests the configured sources in the background and knows how far it is."""
+"""Ingests the configured sources in the background and knows how far it is.
+
+First all words, which takes moments: the agent answers from then on. Then the vectors, which take
+about a tenth of a second a passage; until all are there, search goes by words alone.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,11 @@ from collections.abc import Sequence
 
 import structlog
 
-from agents.rag.ingest.ingester import Ingester
+from agents.rag.index.store import Store
+from agents.rag.ingest.ingester import Ingester, embed_missing
 from agents.rag.ingest.progress import Outcome, Progress
+from agents.rag.settings import RagSettings
+from utils.embeddings import Embedder
 from utils.errors import PlatformError
 
 log = structlog.get_logger(__name__)
@@ -18,9 +25,15 @@ log = structlog.get_logger(__name__)
 class StartupIngestion:
     """One ingestion that runs beside the server; made per agent, started once."""
 
-    def __init__(self, ingester: Ingester, targets: Sequence[str]) -> None:
-        self._ingester = ingester
+    def __init__(
+        self, store: Store, settings: RagSettings, embedder: Embedder | None, targets: Sequence[str]
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._embedder = embedder
         self._targets = targets
+        self._reading = True
+        self._embedding = embedder is not None
         self._task: asyncio.Task[None] | None = None
         self._detail = "ingesting"
         self._failed = ""
@@ -42,25 +55,42 @@ class StartupIngestion:
             await asyncio.shield(self._task)
 
     @property
-    def running(self) -> bool:
+    def reading(self) -> bool:
         """Whether documents may still be missing because they were not read yet."""
-        return self._task is None or not self._task.done()
+        return self._reading
+
+    @property
+    def embedding(self) -> bool:
+        """Whether vectors may still be missing, so that only words can be compared fairly."""
+        return self._embedding
 
     @property
     def detail(self) -> str:
-        """How far it is, or why it failed: a phrase for an operator; empty after success."""
-        return self._detail if self.running else self._failed
+        """How far the reading is, or why it failed: a phrase for an operator; empty after success."""
+        return self._detail if self._reading else self._failed
 
     async def _run(self) -> None:
         try:
-            summary = await self._ingester.ingest(self._targets, self._on_progress)
+            ingester = Ingester(self._store, self._settings, None)
+            summary = await ingester.ingest(self._targets, self._on_progress)
             log.info("rag.ingested", summary=str(summary))
-        except asyncio.CancelledError:
-            raise
         except PlatformError as error:
             self._fail(error, error.message)
         except Exception as error:  # noqa: BLE001 - a background task: its end state is the failed detail
             self._fail(error, "The documents could not be ingested.")
+        finally:
+            self._reading = False
+        await self._embed()
+
+    async def _embed(self) -> None:
+        """Give every passage its vector; where that fails, search stays with words until the next start."""
+        if self._embedder is None:
+            return
+        try:
+            await embed_missing(self._store, self._embedder)
+            self._embedding = False
+        except Exception:  # a background task: its end state is search by words
+            log.exception("rag.embedding_failed", effect="words only until the next start")
 
     def _fail(self, error: Exception, reason: str) -> None:
         self._failed = reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -47,7 +48,7 @@ async def open_runtime(
     from utils.persistence.checkpoints import open_checkpointer
 
     home = HomeSettings.load(environ).agent_home(name)
-    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home / "embeddings.sqlite")
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
     llm = LLMSettings.load(environ)
     return AgentRuntime(
         home=home,
@@ -139,7 +140,14 @@ async def run_agent(
             watch = asyncio.create_task(_exit_with_parent(server))
             stack.callback(watch.cancel)
         log.info("agent.serving", url=url, home=runtime.home.name)
+        _survive_signals()
         await server.serve()
+
+
+def _survive_signals() -> None:
+    """Let what follows `serve` run: uvicorn stops on these signals and then raises them once more."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
 
 
 async def _exit_with_parent(server: Any) -> None:

@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 _CUTTER = 1
 """Raised when documents are parsed or cut differently than before, so that they are cut anew."""
-_BATCH = 16
+_BATCH = 8
 """Passages embedded at once: between two batches a search gets its turn at the model."""
 
 

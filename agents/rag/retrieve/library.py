@@ -32,17 +32,33 @@ def _no_remark() -> str:
     return ""
 
 
+def _never() -> bool:
+    return False
+
+
 class Library:
     """Answers from one index. Safe for any number of requests at once."""
 
     def __init__(
-        self, path: Path, embedder: Embedder | None, ingestion_note: Callable[[], str] = _no_remark
+        self,
+        path: Path,
+        embedder: Embedder | None,
+        ingestion_note: Callable[[], str] = _no_remark,
+        by_words: Callable[[], bool] = _never,
     ) -> None:
-        """Look up in the index at `path`; `ingestion_note` tells what is still missing from it."""
+        """Look up in the index at `path`.
+
+        Args:
+            path: The index.
+            embedder: Makes the query's vector; words alone are compared without it.
+            ingestion_note: Tells what is still missing from the index.
+            by_words: Whether only words can be compared now, since some vectors are still missing.
+        """
         self._path = path
         self._embedder = embedder
         self._searcher = Searcher(path)
         self._ingestion_note = ingestion_note
+        self._by_words = by_words
 
     async def search(self, query: str, limit: int) -> Articles:
         """The best passages for a query, most relevant first.
@@ -88,7 +104,7 @@ class Library:
         return Items(kind="documents", items=rows, total=len(documents), note=note or None)
 
     async def _vector(self, query: str) -> tuple[Vector | None, str]:
-        if self._embedder is None or not query.strip():
+        if self._embedder is None or not query.strip() or self._by_words():
             return None, ""
         try:
             vectors = await self._embedder.embed([query])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
+import sqlite3
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,16 +15,23 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
 
 from agents.rag.__main__ import main
 from agents.rag.agent import INDEX_FILE, RagAgent
 from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
+from agents.rag.settings import RagSettings
+from agents.rag.startup import StartupIngestion
 from tests.unit.rag.conftest import WordEmbedder
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.events import Completed, Failed
 from utils.messages.results import Articles, Items, Record, ToolProblem, parse_result
+from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel, Step, call, calls
 
 DOCUMENT = "# Handbook\n\n## Holidays\n\nThirty days a year.\n\n## Pay\n\nPaid monthly.\n"
@@ -157,7 +165,28 @@ async def test_an_unknown_document_is_answered_with_the_closest(documents: Path,
     assert by_ending.source == "staff/handbook.md"
 
 
-async def test_the_agent_is_not_ready_before_the_first_ingestion_is_complete(
+async def test_the_agent_is_not_ready_before_every_document_was_read(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    async def page(_: Request) -> PlainTextResponse:
+        await gate.wait()
+        return PlainTextResponse("Thirty days a year.")
+
+    async with (
+        running(Starlette(routes=[Route("/slow.txt", page)])) as url,
+        agent(tmp_path / "home", f"{url}/slow.txt", [], RAG_ALLOW_PRIVATE_URLS="true") as made,
+    ):
+        assert not (await made.readiness()).ready
+        tools = {tool.name: tool for tool in await made.tools()}
+        listing = parse_result(await tools["list_sources"].ainvoke({}))
+        assert isinstance(listing, Items)
+        assert "still being read" in str(listing.note)
+        gate.set()
+        await ready(made)
+        assert "still" not in str(parse_result(await tools["list_sources"].ainvoke({})))
+
+
+async def test_the_agent_answers_by_words_while_vectors_are_still_made(
     documents: Path, tmp_path: Path
 ) -> None:
     gate, held = asyncio.Event(), asyncio.Event()
@@ -168,30 +197,45 @@ async def test_the_agent_is_not_ready_before_the_first_ingestion_is_complete(
             await gate.wait()
             return await super().embed(texts)
 
-    (documents / "second.md").write_text("Second.")
-    async with agent(tmp_path / "home", documents, [], Held()) as made:
-        assert not (await made.readiness()).ready
-        await held.wait()
-        tools = {tool.name: tool for tool in await made.tools()}
-        listing = parse_result(await tools["list_sources"].ainvoke({}))
-        assert isinstance(listing, Items)
-        assert "still being read" in str(listing.note)
-        gate.set()
+    async with agent(
+        tmp_path / "home", documents, [calls(call("search", query="holidays")), "ok"], Held()
+    ) as made:
         await ready(made)
-        assert "still" not in str(parse_result(await tools["list_sources"].ainvoke({})))
+        await held.wait()
+        await turn(made)
+        (found,) = await results(made)
+        gate.set()
+    assert found.articles[0].content == "Thirty days a year."
+    assert "similarity" not in found.articles[0].metadata
 
 
 async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path / "index.sqlite")
+    connection = sqlite3.connect(tmp_path / "index.sqlite")
+    connection.execute("DROP TABLE documents")
+    connection.close()
+    settings = RagSettings.load({})
+    ingestion = StartupIngestion(store, settings, None, [str(documents)])
+    ingestion.start()
+    await ingestion.wait()
+    assert ingestion.detail
+    assert "sqlite" not in ingestion.detail.lower()
+
+
+async def test_a_broken_embedding_model_leaves_the_agent_ready_with_words(
+    documents: Path, tmp_path: Path
+) -> None:
     class Broken(WordEmbedder):
         async def embed(self, texts: Sequence[str]) -> Any:
             raise RuntimeError("secret detail")
 
-    async with agent(tmp_path / "home", documents, [], Broken()) as made:
-        while (await made.readiness()).detail.startswith("ingesting"):
-            await asyncio.sleep(0.01)
-        readiness = await made.readiness()
-    assert not readiness.ready
-    assert readiness.detail == "The documents could not be ingested."
+    async with agent(
+        tmp_path / "home", documents, [calls(call("search", query="holidays")), "ok"], Broken()
+    ) as made:
+        await ready(made)
+        await turn(made)
+        (found,) = await results(made)
+    assert found.articles[0].content == "Thirty days a year."
 
 
 async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Path) -> None:
