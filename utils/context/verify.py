@@ -11,8 +11,9 @@ from utils.context.draft import Draft
 from utils.context.evict import evicted, leave_out
 from utils.context.strategies.clip import clip_message
 from utils.errors import ContextBudgetExceeded
-from utils.messages.handles import full_output_of
+from utils.messages.handles import full_output_of, handles_in
 from utils.messages.invariants import INVARIANTS, Claim, violations
+from utils.messages.text import message_text
 from utils.messages.transcript import active_index
 
 
@@ -20,11 +21,12 @@ def claim_of(draft: Draft) -> Claim:
     """What the draft is held against."""
     block = draft.block()
     own = {handle for message in draft.talk if (handle := full_output_of(message))}
+    prompt = handles_in(message_text(draft.system)) if draft.system else []
     return Claim(
         view=[*([block] if block else []), *draft.view],
         source=draft.talk,
         pinned=draft.pinned,
-        handles=own | set(draft.compaction.given) | set(draft.artifacts),
+        handles=own.union(prompt, draft.compaction.given, draft.artifacts),
         may_clip_active=is_oversized(draft),
         tokens=draft.total,
         budget=draft.budget,

@@ -108,9 +108,9 @@ def _renamed_block(block: Block, renamed: Mapping[str, list[str]]) -> Block:
 
 
 def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Block]:
-    """Content without blank texts and without blocks of calls that `tool_calls` does not know."""
+    """Content without blank texts, which Anthropic refuses, and without blocks of calls that `tool_calls` does not know."""
     if isinstance(content, str):
-        return content
+        return "" if content.isspace() else content
     seen: set[str] = set()
     kept = text_blocks(block for block in content if _is_sound(block, known, seen))
     return content if all(old is new for old, new in zip_longest(content, kept)) else kept

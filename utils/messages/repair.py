@@ -20,9 +20,9 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from utils.messages.calls import call_ids, normal_answer, text_blocks, with_call_ids
+from utils.messages.calls import block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
 from utils.messages.pairing import match_results
-from utils.messages.transcript import split_system, stand_in
+from utils.messages.transcript import as_stand_in, split_system, stand_in
 
 INTERRUPTED = "Tool interrupted"
 """Content of the result that stands in for one that never came."""
@@ -117,7 +117,11 @@ def _plain(message: BaseMessage) -> BaseMessage | None:
         answer = normal_answer(message)
         return answer if answer.tool_calls or not _is_blank(answer.content) else None
     if isinstance(message, HumanMessage):
-        return _filled(message, EMPTY_REQUEST)
+        return (
+            as_stand_in(_filled(message, EMPTY_REQUEST))
+            if _is_blank(message.content)
+            else _filled(message, "")
+        )
     if isinstance(message, ToolMessage):
         return _filled(message, EMPTY_RESULT)
     if isinstance(message, SystemMessage):
@@ -126,10 +130,10 @@ def _plain(message: BaseMessage) -> BaseMessage | None:
 
 
 def _filled(message: BaseMessage, instead: str) -> BaseMessage:
-    """The message without blank blocks, bare strings as text blocks, and not empty."""
+    """The message without blank blocks and calls, bare strings as text blocks, and not empty."""
     content = message.content
     if isinstance(content, list):
-        kept = text_blocks(block for block in content if not _is_blank_block(block))
+        kept = text_blocks(b for b in content if not _is_blank_block(b) and block_call_id(b) is None)
         if kept and all(old is new for old, new in zip_longest(content, kept)):
             return message
         return message.model_copy(update={"content": kept or instead})
@@ -139,7 +143,7 @@ def _filled(message: BaseMessage, instead: str) -> BaseMessage:
 def _is_blank(content: str | list[str | dict[str, object]]) -> bool:
     if isinstance(content, str):
         return not content or content.isspace()
-    return all(_is_blank_block(block) for block in content)
+    return all(_is_blank_block(block) or block_call_id(block) is not None for block in content)
 
 
 def _is_blank_block(block: object) -> bool:

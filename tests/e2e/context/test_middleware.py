@@ -1,11 +1,13 @@
 """Agents on the real clients of OpenAI and Bedrock, against a provider that refuses what they refuse."""
 
 import json
+from typing import Any
 
 import pytest
 import tiktoken
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, RemoveMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
@@ -19,7 +21,7 @@ from utils.settings import ContextSettings, LLMSettings
 from utils.testing.strict import counting
 from utils.testing.strict_provider import Call, Fault, Reply, run_strict_provider
 
-CONFIG = {"configurable": {"thread_id": "t1"}}
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "t1"}}
 LOG = "begin\n" + "2026-11-21 step ok\n" * 4_000 + "ERROR: disk full"
 
 
@@ -84,8 +86,10 @@ class Bench:
         )
 
     async def say(self, text):
-        events, words = [], []
-        given = text if isinstance(text, Command) else {"messages": [("user", text)]}
+        events: list[Any] = []
+        words: list[str] = []
+        part: Any
+        given: Any = text if isinstance(text, Command) else {"messages": [("user", text)]}
         async for mode, part in self.graph.astream(given, CONFIG, stream_mode=["custom", "messages"]):
             if mode == "custom":
                 events.append(part)
@@ -159,7 +163,8 @@ async def test_a_truncated_log_keeps_its_end_and_is_read_back_by_its_handle(prov
         assert {t.name for t in first.tools} == {"get_log", "get_value"}
         assert {t.name for t in second.tools} == {"get_log", "get_value", "read_tool_output", "recall"}
         shown = second.messages[-1].text
-        assert shown.startswith("begin") and shown.endswith("ERROR: disk full") and len(shown) <= 10_000
+        assert (shown[:5], shown[-16:]) == ("begin", "ERROR: disk full")
+        assert len(shown) <= 10_000
         handle = next(word for word in shown.split('"') if word.startswith("art_"))
         double.brain = Brain(
             [Reply("", [Call("r1", "read_tool_output", {"handle": handle, "grep": "ERROR"})])]
@@ -257,6 +262,7 @@ async def test_estimate_and_reported_usage_agree_within_two_percent_on_a_foreign
                 errors += [
                     m.response_metadata["counted_tokens"] * ratio / m.usage_metadata["input_tokens"]
                     for m in said[:1]
+                    if m.usage_metadata
                 ]
         assert errors
         assert all(0.99 <= error <= 1.02 for error in errors)
@@ -273,8 +279,8 @@ async def test_a_turn_ends_after_its_model_calls_with_what_was_found_and_never_w
 ):
     with run_strict_provider(Brain([call("get_value", n) for n in range(99)]), window=60_000) as double:
         bench = Bench(double, provider, tmp_path, monkeypatch, MAX_MODEL_CALLS_PER_TURN="5")
-        config = {**CONFIG, "recursion_limit": recursion_limit(5)}
-        state = await bench.graph.ainvoke({"messages": [("user", "Find it.")]}, config)
+        config: RunnableConfig = {**CONFIG, "recursion_limit": recursion_limit(5)}
+        state = await bench.graph.ainvoke({"messages": [HumanMessage("Find it.")]}, config)
         assert len(double.requests) == 5
         assert state["messages"][-1].content.startswith("I stopped after 5 steps")
         assert "value 4 of the service" in state["messages"][-1].content

@@ -48,7 +48,9 @@ def history(seed: int, *, large: bool = False) -> History:
     for turn in range(turns):
         maker.turn(last=turn == turns - 1)
     maker.spoil()
-    system = SystemMessage(some_text(rng, rng.randint(5, window // 16), "prose")) if rng.random() < 0.8 else None
+    system = (
+        SystemMessage(some_text(rng, rng.randint(5, window // 16), "prose")) if rng.random() < 0.8 else None
+    )
     whole = len(maker.messages)
     cuts = sorted({rng.randint(1, whole) for _ in range(rng.choice((0, 0, 0, 1, 2)))} - {whole})
     return History(
@@ -56,7 +58,9 @@ def history(seed: int, *, large: bool = False) -> History:
         system=system,
         tool_tokens=rng.choice((0, 0, rng.randint(1, window // 8))),
         window=window,
-        preset=rng.choice(("standard", "standard", "standard", "caipe", "rag", "research", "pipelit", "turns")),
+        preset=rng.choice(
+            ("standard", "standard", "standard", "caipe", "rag", "research", "pipelit", "turns")
+        ),
         constraints=maker.constraints,
         cuts=[*cuts, whole],
     )
@@ -116,7 +120,13 @@ class _Maker:
             calls.append({"name": name, "args": args, "id": f"call_{self.calls}"})
         answer = AIMessage(self.content(rng.randint(0, 60), calls), tool_calls=calls, id=self.id("a"))
         if rng.random() < 0.02:
-            broken = {"name": "search", "args": "{oops", "id": "bad", "error": "", "type": "invalid_tool_call"}
+            broken = {
+                "name": "search",
+                "args": "{oops",
+                "id": "bad",
+                "error": "",
+                "type": "invalid_tool_call",
+            }
             answer = answer.model_copy(update={"invalid_tool_calls": [broken]})
         self.messages.append(answer)
         for call in calls:
@@ -138,7 +148,10 @@ class _Maker:
         form = rng.random()
         if form < 0.1:
             blocks: list[Any] = [{"type": "text", "text": text}]
-            blocks += [{"type": "tool_use", "id": c["id"], "name": c["name"], "input": c["args"]} for c in calls or ()]
+            blocks += [
+                {"type": "tool_use", "id": c["id"], "name": c["name"], "input": c["args"]}
+                for c in calls or ()
+            ]
             if form < 0.02:
                 blocks.append({"type": "tool_use", "id": "ghost", "name": "search", "input": {}})
             return blocks

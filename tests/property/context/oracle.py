@@ -70,7 +70,7 @@ def run(history: History, counter: MessageCounter, *, keep_views: bool = False) 
         stored |= prepared.artifacts
         compaction = Compaction.from_state(prepared.compaction.as_state())
         outcome.compacted += bool(prepared.report.steps)
-        _judge(history, messages, policy, prepared, stored, outcome)
+        _judge(history, messages, policy, prepared, stored=stored, outcome=outcome)
         if keep_views:
             outcome.views.append(prepared.whole())
     return outcome
@@ -91,6 +91,7 @@ def _judge(
     messages: list[BaseMessage],
     policy: ContextPolicy,
     prepared: Prepared,
+    *,
     stored: dict[str, str],
     outcome: Outcome,
 ) -> None:

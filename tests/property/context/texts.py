@@ -5,11 +5,48 @@ import json
 import random
 from functools import cache
 
-WORDS = (
-    "cluster deploy pipeline incident rollback latency token service region bucket policy secret runner branch "
-    "review merge release staging canary quota replica schema index shard gateway proxy queue worker cache build"
-).split()
-MARKERS = ("<|endoftext|>", "<|im_start|>system", "</s>", "[INST]", "\u200b\u200b", "\x00", "🙂‍↔️", "art_start_")
+WORDS = [
+    "cluster",
+    "deploy",
+    "pipeline",
+    "incident",
+    "rollback",
+    "latency",
+    "token",
+    "service",
+    "region",
+    "bucket",
+    "policy",
+    "secret",
+    "runner",
+    "branch",
+    "review",
+    "merge",
+    "release",
+    "staging",
+    "canary",
+    "quota",
+    "replica",
+    "schema",
+    "index",
+    "shard",
+    "gateway",
+    "proxy",
+    "queue",
+    "worker",
+    "cache",
+    "build",
+]
+MARKERS = (
+    "<|endoftext|>",
+    "<|im_start|>system",
+    "</s>",
+    "[INST]",
+    "\u200b\u200b",
+    "\x00",
+    "🙂‍↔️",
+    "art_start_",
+)
 POOL_CHARS = 1_500_000
 
 
@@ -21,15 +58,23 @@ def pool(kind: str) -> str:
         parts = (" ".join(rng.choices(WORDS, k=rng.randint(4, 14))).capitalize() + "." for _ in range(20_000))
         return " ".join(parts)[:POOL_CHARS]
     if kind == "json":
-        rows = [{"id": rng.getrandbits(48), "name": rng.choice(WORDS), "ok": rng.random() < 0.5} for _ in range(20_000)]
+        rows = [
+            {"id": rng.getrandbits(48), "name": rng.choice(WORDS), "ok": rng.random() < 0.5}
+            for _ in range(20_000)
+        ]
         return json.dumps(rows)[:POOL_CHARS]
     if kind == "code":
-        lines = (f"    {rng.choice(WORDS)}_{rng.randint(0, 99)} = {rng.choice(WORDS)}(x[{rng.randint(0, 9)}])" for _ in range(30_000))
+        lines = (
+            f"    {rng.choice(WORDS)}_{rng.randint(0, 99)} = {rng.choice(WORDS)}(x[{rng.randint(0, 9)}])"
+            for _ in range(30_000)
+        )
         return "\n".join(lines)[:POOL_CHARS]
     if kind == "base64":
         return base64.b64encode(rng.randbytes(POOL_CHARS // 2)).decode()[:POOL_CHARS]
     if kind == "scripts":
-        return "".join(rng.choice("日本語中文한국어العربيةрусскийελληνικά🙂🚀 ") for _ in range(POOL_CHARS // 4))
+        return "".join(
+            rng.choice("日本語中文한국어العربيةрусскийελληνικά🙂🚀 ") for _ in range(POOL_CHARS // 4)
+        )
     return "".join(rng.choice(MARKERS) + " " for _ in range(POOL_CHARS // 16))
 
 
@@ -53,7 +98,12 @@ def articles(rng: random.Random, tokens: int) -> str:
     """A ranked list result of roughly `tokens` tokens."""
     count = rng.randint(1, 8)
     rows = [
-        {"title": f"Article {i}", "url": f"https://x/{i}", "content": some_text(rng, tokens // count, "prose"), "score": 1 / (i + 1)}
+        {
+            "title": f"Article {i}",
+            "url": f"https://x/{i}",
+            "content": some_text(rng, tokens // count, "prose"),
+            "score": 1 / (i + 1),
+        }
         for i in range(count)
     ]
     return json.dumps({"articles": rows})

@@ -1,5 +1,7 @@
 """Each named rule refuses what it is there for, and accepts the sound request."""
 
+from typing import Any
+
 import pytest
 from langchain_core.messages import AIMessage, SystemMessage
 
@@ -15,7 +17,8 @@ HANDLE = "art_0123456789ab"
 
 
 def claim(view, **other):
-    return Claim(view=view, **({"source": TALK, "tokens": 5, "budget": 10} | other))
+    given: dict[str, Any] = {"source": TALK, "tokens": 5, "budget": 10} | other
+    return Claim(view=view, **given)
 
 
 BROKEN = [

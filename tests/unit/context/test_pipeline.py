@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from langchain_core.messages import AIMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 
 from tests.property.context.rules import refusals
 from tests.unit.context.conversations import (
@@ -43,7 +43,7 @@ async def test_a_request_that_fits_is_sent_as_it_is():
 async def test_an_oversized_result_keeps_its_head_and_its_tail_and_can_be_read_whole():
     log = "begin\n" + "line of no interest\n" * 5_000 + "ERROR: disk full"
     prepared = await view([human("why?"), calls("a"), result("a", log)], standard(128_000))
-    shown = prepared.messages[2].content
+    shown = full_text(prepared.messages[2])
     assert shown.startswith("begin")
     assert shown.endswith("ERROR: disk full")
     assert len(shown) <= 10_000
@@ -54,11 +54,11 @@ async def test_ranked_lists_are_capped_at_an_item_and_say_so():
     rows = [{"title": f"T{i}", "url": "u", "content": "word " * 400} for i in range(57)]
     policy = standard(16_000)
     prepared = await view([human("find"), calls("a"), result("a", json.dumps({"articles": rows}))], policy)
-    shown = json.loads(prepared.messages[2].content)
+    shown = json.loads(full_text(prepared.messages[2]))
     count = len(shown["articles"])
     assert shown["articles"] == rows[:count]
     assert shown["note"].startswith(f"{count} of 57 articles")
-    assert COUNTER.text(prepared.messages[2].content) <= policy.input_budget * policy.ranked_share
+    assert COUNTER.text(full_text(prepared.messages[2])) <= policy.input_budget * policy.ranked_share
 
 
 async def test_old_tool_results_are_cleared_in_one_batch_and_the_last_three_kept():
@@ -130,7 +130,7 @@ async def test_an_oversized_request_is_shown_in_part_with_a_handle_and_reported(
     words = "start " + "filler " * 9_000 + "finish"
     prepared = await view([human(words)], standard(4_000))
     shown = str(prepared.messages[0].content)
-    assert shown.startswith("start") and shown.endswith("finish")
+    assert (shown[:5], shown[-6:]) == ("start", "finish")
     assert prepared.artifacts[handles_in(shown)[0]] == words
     assert prepared.report.clipped_request
 
@@ -143,7 +143,7 @@ async def test_only_a_prompt_that_leaves_no_room_is_refused_and_with_numbers():
 async def test_twenty_compactions_in_a_row_keep_constraints_request_names_and_handles_word_for_word():
     said = "Never touch production. My account id is ACME-48213."
     talk = [human(said, "first"), AIMessage("Understood.", id="ok")]
-    policy, compaction, stored = standard(4_000), Compaction(), {}
+    policy, compaction, stored = standard(4_000), Compaction(), dict[str, str]()
     summariser = RecordingSummariser("They looked at services.")
     for number in range(400):
         talk += turn(number, words=240)[:-1]
@@ -154,7 +154,8 @@ async def test_twenty_compactions_in_a_row_keep_constraints_request_names_and_ha
         )
         stored |= prepared.artifacts
         system = str(prepared.system.content)
-        assert "Never touch production." in system and "My account id is ACME-48213." in system
+        assert "Never touch production." in system
+        assert "My account id is ACME-48213." in system
         assert f"Question {number} about service-{number}?" in [m.content for m in prepared.messages]
         assert {c["name"] for m in prepared.messages if isinstance(m, AIMessage) for c in m.tool_calls} == {
             "get"
@@ -181,23 +182,24 @@ def articles(call: int) -> str:
 
 
 async def test_three_calls_of_seven_articles_end_under_eighty_percent_of_the_window():
-    talk = [human("How do I log in?")]
+    talk: list[BaseMessage] = [human("How do I log in?")]
     for call in range(3):
         talk += [calls(f"c{call}", name="search"), result(f"c{call}", articles(call), "search")]
     before = count_messages_tokens(talk)
     assert before > 320_000
     for policy in (rag(262_144), standard(262_144)):
-        summariser, cache = RecordingSummariser(), {}
+        summariser, cache = RecordingSummariser(), dict[str, str]()
         parts = Parts(COUNTER, summariser, cache=cache)
         prepared = await prepare(Request(talk, SYSTEM), policy, parts)
         assert count_messages_tokens(prepared.whole()) <= 209_715
-        lists = [json.loads(m.content)["articles"] for m in prepared.messages if m.type == "tool"]
+        lists = [json.loads(full_text(m))["articles"] for m in prepared.messages if m.type == "tool"]
         assert [rows[0]["content"] for rows in lists] == [
             json.loads(articles(call))["articles"][0]["content"] for call in range(3)
         ]
         marked = [row["title"] for rows in lists for row in rows if row.get("metadata", {}).get("compressed")]
         assert len(summariser.given) == len(set(summariser.given)) == len(marked)
-        assert "Article 2-6" in marked and "Article 0-1" not in marked
+        assert "Article 2-6" in marked
+        assert "Article 0-1" not in marked
         assert summariser.most_at_once > 1
         again = await prepare(Request(talk, SYSTEM), policy, parts, prepared.compaction)
         assert again.whole() == prepared.whole()

@@ -35,7 +35,7 @@ async def test_a_deleted_conversation_takes_its_texts_along(store):
 
 async def test_texts_outlive_the_process_and_odd_characters(tmp_path):
     await SqliteArtifactStore(tmp_path / "a.db").put("t", {"art_1": "naïve \x00 🙂 \ud800"})
-    assert (await SqliteArtifactStore(tmp_path / "a.db").get("t", "art_1")).startswith("naïve \x00 🙂")
+    assert str(await SqliteArtifactStore(tmp_path / "a.db").get("t", "art_1")).startswith("naïve \x00 🙂")
 
 
 def test_pages_lead_through_the_whole_text():

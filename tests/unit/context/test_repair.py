@@ -85,9 +85,9 @@ def test_a_call_with_malformed_arguments_becomes_a_sentence_that_no_client_sends
             human("x", "h2"),
         ],
         [
-            ChatMessage("hi", role="user"),
-            ChatMessage("yes", role="assistant"),
-            ChatMessage("go", role="user"),
+            ChatMessage(content="hi", role="user"),
+            ChatMessage(content="yes", role="assistant"),
+            ChatMessage(content="go", role="user"),
         ],
     ],
 )
