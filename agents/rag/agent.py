@@ -80,7 +80,7 @@ class RagAgent(BaseLangGraphAgent):
             await self._ingestion.stop()
 
     async def readiness(self) -> Readiness:
-        """Ready once every document was read; vectors may follow."""
+        """Ready once every document was read, and embedded where that does not take long."""
         if self._ingestion is None:
             return Readiness(ready=False, detail="not started")
         detail = self._ingestion.detail

@@ -16,6 +16,12 @@ class RagSettings(EnvSettings):
         description="Files, folders and URLs ingested at start, separated by commas; "
         "the repository's docs folder and README.md when unset, nothing when `none`.",
     )
+    ready_seconds: float = Field(
+        60,
+        alias="RAG_READY_SECONDS",
+        ge=0,
+        description="Longest wait for vectors at start; search goes by words until they are there.",
+    )
     chunk_tokens: int = Field(
         220, alias="RAG_CHUNK_TOKENS", ge=50, le=2000, description="Word pieces that a passage has at most."
     )

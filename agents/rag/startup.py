@@ -1,13 +1,15 @@
 """Ingests the configured sources in the background and knows how far it is.
 
-First all words, which takes moments: the agent answers from then on. Then the vectors, which take
-about a tenth of a second a passage; until all are there, search goes by words alone.
+First all words, which takes moments. Then the vectors, which take about a tenth of a second a
+passage; until all are there, search goes by words alone. A small library is waited for, so that its
+first answers are good ones; a large one is not: `RAG_READY_SECONDS` draws the line.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Sequence
 
 import structlog
@@ -36,6 +38,7 @@ class StartupIngestion:
         self._embedding = embedder is not None
         self._task: asyncio.Task[None] | None = None
         self._detail = "ingesting"
+        self._started = time.monotonic()
         self._failed = ""
 
     def start(self) -> None:
@@ -65,9 +68,18 @@ class StartupIngestion:
         return self._embedding
 
     @property
+    def worth_waiting(self) -> bool:
+        """Whether the agent should not take questions yet."""
+        late = time.monotonic() - self._started > self._settings.ready_seconds
+        return self._reading or (self._embedding and not late and not self._task_done())
+
+    @property
     def detail(self) -> str:
-        """How far the reading is, or why it failed: a phrase for an operator; empty after success."""
-        return self._detail if self._reading else self._failed
+        """How far it is, or why it failed: a phrase for an operator; empty after success."""
+        return self._detail if self.worth_waiting else self._failed
+
+    def _task_done(self) -> bool:
+        return self._task is not None and self._task.done()
 
     async def _run(self) -> None:
         try:
@@ -87,10 +99,13 @@ class StartupIngestion:
         if self._embedder is None:
             return
         try:
-            await embed_missing(self._store, self._embedder)
+            await embed_missing(self._store, self._embedder, on_batch=self._on_embedded)
             self._embedding = False
         except Exception:  # a background task: its end state is search by words
             log.exception("rag.embedding_failed", effect="words only until the next start")
+
+    def _on_embedded(self, passages: int) -> None:
+        self._detail = f"embedding passages, {passages} done"
 
     def _fail(self, error: Exception, reason: str) -> None:
         self._failed = reason

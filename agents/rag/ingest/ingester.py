@@ -8,7 +8,7 @@ next run embeds them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import structlog
@@ -133,18 +133,29 @@ class Ingester:
             self._embedder = None
 
 
-async def embed_missing(store: Store, embedder: Embedder, after: int = 0) -> None:
+def _uncounted(_: int) -> None:
+    pass
+
+
+async def embed_missing(
+    store: Store, embedder: Embedder, after: int = 0, on_batch: Callable[[int], None] = _uncounted
+) -> None:
     """Give vectors to the passages past an id that have none of this model.
+
+    `on_batch` is told how many passages were done so far.
 
     Raises:
         ModelFailure: The model could not answer; the batches before stay.
     """
+    done = 0
     while stale := await asyncio.to_thread(store.stale, embedder.name, after, _BATCH):
         texts = [passage_text(passage.title, passage.heading, passage.body) for passage in stale]
         vectors = await embedder.embed(texts)
         ids = [passage.chunk_id for passage in stale]
         await asyncio.to_thread(store.put_vectors, embedder.name, ids, vectors)
         after = ids[-1]
+        done += len(ids)
+        on_batch(done)
 
 
 def _skipped(candidate: Candidate, reason: str) -> tuple[Outcome, str]:

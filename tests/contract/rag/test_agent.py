@@ -197,9 +197,8 @@ async def test_the_agent_answers_by_words_while_vectors_are_still_made(
             await gate.wait()
             return await super().embed(texts)
 
-    async with agent(
-        tmp_path / "home", documents, [calls(call("search", query="holidays")), "ok"], Held()
-    ) as made:
+    steps: list[Step] = [calls(call("search", query="holidays")), "ok"]
+    async with agent(tmp_path / "home", documents, steps, Held(), RAG_READY_SECONDS="0") as made:
         await ready(made)
         await held.wait()
         await turn(made)
