@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
@@ -16,7 +17,7 @@ from utils.context.report import Step
 from utils.messages.tokens import TOKENS_PER_REPLY
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """One request between two stages.
 
@@ -49,7 +50,7 @@ class Draft:
         """Counted tokens that the request may have."""
         return self.policy.input_budget
 
-    @property
+    @cached_property
     def fixed(self) -> int:
         """Tokens that no stage can change: system prompt, pinned constraints, tools."""
         return self._cost_of(Compaction())
@@ -59,12 +60,12 @@ class Draft:
         """Tokens left for messages and summary."""
         return self.budget - self.fixed
 
-    @property
+    @cached_property
     def overhead(self) -> int:
         """Tokens of everything but the messages: `fixed` and the summary."""
         return self._cost_of(self.compaction)
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Tokens of the request."""
         return self.overhead + sum(map(self.counter.message, self.view))
