@@ -53,7 +53,7 @@ class GuardedExecutor(AgentExecutor):
         except PlatformError as error:
             log.exception("turn_failed", task_id=context.task_id, code=error.code)
             failure = Failed(error.code, error.message, error.retryable)
-        except Exception:
+        except Exception:  # the executor boundary: every error ends the task
             log.exception("turn_failed", task_id=context.task_id, code=_BROKEN.code)
             failure = _BROKEN
         if not queue.settled:
@@ -65,7 +65,7 @@ class GuardedExecutor(AgentExecutor):
         queue = GuardedQueue(event_queue, context.current_task)
         try:
             await self._inner.cancel(context, queue)
-        except Exception:
+        except Exception:  # the executor boundary: the task ends canceled all the same
             log.exception("cancel_failed", task_id=context.task_id)
         if running is not None and running.settled:
             return

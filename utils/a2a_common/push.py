@@ -98,7 +98,7 @@ class PushSender(PushNotificationSender):
                 body = lane.bodies.popleft()
                 async with self._slots:
                     await self._deliver(lane.config, body)
-        except Exception:
+        except Exception:  # a background task: the next event starts another worker
             log.exception("push_worker_failed", task_id=key[0], config_id=key[1])
         finally:
             self._lanes.pop(key, None)

@@ -81,7 +81,7 @@ def count_tools_tokens(tools: Iterable[Mapping[str, Any]], encoding: str = DEFAU
 
 @cache
 def _encoder(name: str) -> tiktoken.Encoding:
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(RANKS)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(RANKS)  # a switch of tiktoken: nothing is downloaded
     import tiktoken
 
     return tiktoken.get_encoding(name)

@@ -145,7 +145,7 @@ def _commit(connection: sqlite3.Connection, jobs: list[tuple[Work[Any], Future[A
     """Commit `jobs` together; when one fails, each for itself, so that it takes no other with it."""
     try:
         results = _transaction(connection, [work for work, _ in jobs])
-    except Exception as error:  # noqa: BLE001 - handed to whoever waits for the write
+    except Exception as error:  # noqa: BLE001 - a background task: handed to whoever waits for the write
         if len(jobs) == 1:
             jobs[0][1].set_exception(error)
             return

@@ -6,6 +6,7 @@ from starlette.types import Message, Receive
 
 
 def after(first: Message, receive: Receive) -> Receive:
+    """A `receive` that gives `first` and then what `receive` gives."""
     waiting = [first]
 
     async def replayed() -> Message:

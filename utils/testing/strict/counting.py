@@ -22,7 +22,7 @@ _PIECE = 20_000  # tiktoken's regex fails on much longer runs of blanks
 
 @cache
 def _encoder() -> tiktoken.Encoding:
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(_RANKS)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(_RANKS)  # a switch of tiktoken: nothing is downloaded
     import tiktoken
 
     return tiktoken.get_encoding("o200k_base")
