@@ -36,12 +36,13 @@ def groups() -> list[type[EnvSettings]]:
 
 
 def files() -> Mapping[Path, str]:
-    """What each generated file must hold."""
+    """What each generated file must hold. Defaults inside the checkout are shown as seen from it."""
     every = groups()
-    return {
+    texts = {
         ROOT / "docs" / "configuration.md": INTRODUCTION + markdown_of(every),
         ROOT / ".env.example": EXAMPLE + env_example_of(every),
     }
+    return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}
 
 
 if __name__ == "__main__":
