@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from multi_agents.platform_engineer.delegation import Delegation
+    from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from utils.a2a_common.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
 
@@ -96,6 +97,12 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def tools(self) -> Sequence[BaseTool]:
         """One delegation tool for each known sub-agent."""
         return [] if self._delegation is None else self._delegation.tools()
+
+    def executor(self) -> SupervisorExecutor:
+        """What runs the supervisor's turns as A2A tasks."""
+        from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
+
+        return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Tells the plan before its steps begin."""

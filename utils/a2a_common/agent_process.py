@@ -79,7 +79,6 @@ async def agent_app(
     agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str, stack: AsyncExitStack
 ) -> Starlette:
     """The application of an agent that is reached at `url`."""
-    from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.scope import owner_of
     from utils.a2a_common.server import AgentService, build_app
     from utils.persistence.tasks import sqlite_task_store
@@ -97,7 +96,7 @@ async def agent_app(
 
     service = AgentService(
         card=agent_card(agent, url),
-        executor=BaseLangGraphAgentExecutor(agent),
+        executor=agent.executor(),
         store=store,
         readiness=agent.readiness,
         on_start=start,

@@ -29,6 +29,7 @@ from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
 from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
+from utils.settings import RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from utils.a2a_common.agent_middleware import AgentMiddlewares
+    from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.turn import Turn
 
 
@@ -96,6 +98,16 @@ class BaseLangGraphAgent(ABC):
         from utils.a2a_common.agent_middleware import agent_middlewares
 
         return agent_middlewares(self.runtime)
+
+    def executor(self) -> BaseLangGraphAgentExecutor:
+        """What runs this agent's turns as A2A tasks."""
+        from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
+
+        return BaseLangGraphAgentExecutor(self, turn_seconds=self._turn_seconds)
+
+    @property
+    def _turn_seconds(self) -> float:
+        return RecoverySettings.load(self.runtime.environ).turn_timeout_seconds
 
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
+from math import isinf
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import structlog
@@ -15,9 +17,10 @@ from utils.a2a_common.event_sink import EventSink
 from utils.a2a_common.incoming import agent_request
 from utils.a2a_common.publisher import Publisher
 from utils.a2a_common.request import AgentRequest
-from utils.errors import PlatformError
+from utils.errors import DeadlineExceeded, PlatformError
 from utils.events import AgentEvent, Failed
 from utils.observability.trace import current_trace_id
+from utils.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
@@ -48,21 +51,29 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     """Runs an agent's turn as an A2A task.
 
     The only state is the table of runs by task id, which `cancel` needs to find the work that it stops.
+
+    Args:
+        agent: The agent.
+        turn_seconds: Most seconds of one turn; who asks may allow less.
     """
 
-    def __init__(self, agent: StreamingAgent) -> None:
+    def __init__(self, agent: StreamingAgent, *, turn_seconds: float | None = None) -> None:
         self._agent = agent
+        self._turn_seconds = turn_seconds
         self._runs: dict[str, _Run] = {}
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; returns when the task has ended or waits for the user."""
-        request = agent_request(context, self._agent.name)
+        request = self._timed(agent_request(context, self._agent.name))
         sink = EventSink(event_queue, request.task_id, request.context_id)
         if context.current_task is None:
             await sink.task(_submitted(context, request))
         run = _Run(asyncio.create_task(self._run(request, sink)), asyncio.Event())
         self._runs[request.task_id] = run
         try:
+            if await _unheard(run.work, sink):
+                log.warning("turn.unheard", task_id=request.task_id)
+                run.work.cancel()
             await asyncio.wait([run.work])
             if run.work.cancelled():
                 await sink.status(TaskState.TASK_STATE_CANCELED)
@@ -91,9 +102,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         ):
             try:
                 await sink.status(TaskState.TASK_STATE_WORKING)
-                async with aclosing(_closable(self._agent.stream(request))) as events:
-                    async for event in events:
-                        await publisher.publish(event)
+                await self._follow(request, publisher)
                 if not sink.ended:
                     await publisher.publish(_SILENT)
             except asyncio.CancelledError:
@@ -101,6 +110,41 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 raise
             except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
                 await publisher.publish(failure_of(error))
+
+    def _timed(self, request: AgentRequest) -> AgentRequest:
+        """The request with the nearer of its own deadline and ours."""
+        ours = Deadline.after(self._turn_seconds)
+        return replace(request, deadline=ours.at) if ours.left < Deadline(request.deadline).left else request
+
+    async def _follow(self, request: AgentRequest, publisher: Publisher) -> None:
+        """Publish the turn's events, within its time.
+
+        Raises:
+            DeadlineExceeded: The turn took too long.
+        """
+        left = Deadline(request.deadline).left
+        allowed = asyncio.timeout(None if isinf(left) else left)
+        try:
+            async with allowed, aclosing(_closable(self._agent.stream(request))) as events:
+                async for event in events:
+                    await publisher.publish(event)
+        except TimeoutError as error:
+            if not allowed.expired():
+                raise
+            raise DeadlineExceeded(_TOO_LATE) from error
+
+
+_TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."
+
+
+async def _unheard(work: asyncio.Task[None], sink: EventSink) -> bool:
+    """Wait for the end of the work; whether nobody takes its events any more before that."""
+    gone = asyncio.create_task(sink.gone.wait())
+    try:
+        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+        return not work.done()
+    finally:
+        gone.cancel()
 
 
 _SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")

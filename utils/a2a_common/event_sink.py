@@ -2,12 +2,14 @@
 
 A sink belongs to one run of one task. It lets through nothing after a terminal or interrupted
 status, notices a queue that closed (the SDK only logs that, once per event), says so once, counts
-what was dropped, and cannot wait for ever on a queue that nobody empties.
+what was dropped, and cannot wait for ever on a queue that nobody empties. `gone` is set when nobody
+takes events any more: a run that nobody can hear is stopped by the executor.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -21,17 +23,29 @@ log = structlog.get_logger(__name__)
 _ENQUEUE_SECONDS = 30.0
 """Longest wait for a place in the queue; the SDK's own wait has no end (1,024 places)."""
 
+DROPPED: Counter[str] = Counter()
+"""Events of this process that nobody got, by reason: `ended`, `closed`, `stuck`. For metrics."""
+
 
 class EventSink:
-    """Publishes one task's events."""
+    """Publishes one task's events.
 
-    def __init__(self, queue: EventQueue, task_id: str, context_id: str) -> None:
+    Attributes:
+        gone: Set while nobody takes events.
+        dropped: Events that nobody got.
+    """
+
+    def __init__(
+        self, queue: EventQueue, task_id: str, context_id: str, *, seconds: float = _ENQUEUE_SECONDS
+    ) -> None:
         self._queue = queue
+        self._seconds = seconds
         self._task_id = task_id
         self._context_id = context_id
         self._ended = False
         self._closed = False
         self._lock = asyncio.Lock()
+        self.gone = asyncio.Event()
         self.dropped = 0
 
     @property
@@ -75,33 +89,53 @@ class EventSink:
         async with self._lock:
             if self._ended:
                 self._drop("ended")
-                return
-            if self._is_closed():
-                self._note_closed()
-                return
-            try:
-                await asyncio.wait_for(self._queue.enqueue_event(event), _ENQUEUE_SECONDS)
-            except TimeoutError:
-                self._drop("stuck")
-                log.warning("event_queue.stuck", task_id=self._task_id, seconds=_ENQUEUE_SECONDS)
-                return
-            self._note_open()
-            self._ended = ends
+            elif await self._safe_enqueue_event(self._queue, event):
+                self._ended = ends
 
-    def _is_closed(self) -> bool:
-        closed = getattr(self._queue, "is_closed", None)
-        return bool(closed()) if callable(closed) else False
+    async def _safe_enqueue_event(self, event_queue: EventQueue, event: Any) -> bool:
+        """Put an event into the queue; whether it got there.
 
-    def _note_closed(self) -> None:
+        The first event that a closed queue drops is logged, later ones are counted only. Any other
+        error of the queue is raised.
+        """
+        if _is_closed(event_queue):
+            return self._note_closed()
+        try:
+            async with asyncio.timeout(self._seconds):
+                await event_queue.enqueue_event(event)
+        except TimeoutError:
+            return self._note_stuck()
+        if _is_closed(event_queue):  # while it was on its way
+            return self._note_closed()
+        self._note_open()
+        return True
+
+    def _note_closed(self) -> bool:
         self._drop("closed")
         if not self._closed:
             self._closed = True
-            log.warning("Queue is closed", event_name="event_queue.closed", task_id=self._task_id)
+            self.gone.set()
+            log.warning("event_queue.closed", message="Queue is closed", task_id=self._task_id)
+        return False
+
+    def _note_stuck(self) -> bool:
+        self._drop("stuck")
+        if not self.gone.is_set():
+            self.gone.set()
+            log.warning("event_queue.stuck", task_id=self._task_id, seconds=self._seconds)
+        return False
 
     def _note_open(self) -> None:
         if self._closed:
             self._closed = False
-            log.info("Queue reopened", event_name="event_queue.reopened", task_id=self._task_id)
+            self.gone.clear()
+            log.info("event_queue.reopened", message="Queue reopened", task_id=self._task_id)
 
-    def _drop(self, _reason: str) -> None:
+    def _drop(self, reason: str) -> None:
         self.dropped += 1
+        DROPPED[reason] += 1
+
+
+def _is_closed(queue: EventQueue) -> bool:
+    closed = getattr(queue, "is_closed", None)
+    return bool(closed()) if callable(closed) else False

@@ -46,6 +46,11 @@ class GuardedQueue(EventQueue):
             self._note(event)
             await self._inner.enqueue_event(event)
 
+    def is_closed(self) -> bool:
+        """Whether the SDK's queue takes no more events: its consumer died, or the server stops."""
+        closed = getattr(self._inner, "is_closed", None)
+        return bool(closed()) if callable(closed) else False
+
     def close(self) -> None:
         """Settle the turn: nothing is passed on from now."""
         self.settled = True

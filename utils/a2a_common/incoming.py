@@ -6,7 +6,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.request import AgentRequest, Caller
+from utils.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
@@ -22,6 +24,8 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     caller = _caller(context)
     waiting = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
     current = context.current_task
+    data = _data(message) if message else ()
+    scope = find_scope(data)
     return AgentRequest(
         text=context.get_user_input(),
         task_id=task_id,
@@ -29,9 +33,10 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         message_id=message.message_id if message else "",
         thread_id=thread_id(agent, caller, context_id),
         caller=caller,
-        data=_data(message) if message else (),
+        data=data,
         resumes=current is not None and current.status.state in waiting,
         metadata=_struct(message.metadata) if message else {},
+        deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
     )
 
 
