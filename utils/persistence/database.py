@@ -1,8 +1,8 @@
 """One SQLite file behind the event loop: a thread that writes in groups, a thread that reads.
 
 Writes are handed over and committed together with whatever else waits, so a stream of small
-appends costs one commit per group and not one each. Measured against aiosqlite with a commit per
-append: see `benchmarks/wire.py`.
+appends costs one commit per group and not one each. `benchmarks/wire.py` measures it against the
+SDK's own store.
 """
 
 from __future__ import annotations
