@@ -133,9 +133,10 @@ def _names_kept(claim: Claim) -> str | None:
 
 
 def _handles_resolve(claim: Claim) -> str | None:
-    shown = {handle for message in claim.view for handle in handles_in(message_text(message))}
-    quoted = {handle for message in claim.source for handle in handles_in(message_text(message))}
-    lost = shown - set(claim.handles) - quoted
+    lost = {handle for message in claim.view for handle in handles_in(message_text(message))}
+    lost -= set(claim.handles)
+    if lost:
+        lost -= {handle for message in claim.source for handle in handles_in(message_text(message))}
     return f"handles that cannot be read: {sorted(lost)}" if lost else None
 
 

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-SHELL = {"middleware.py", "call_limit.py", "tools.py", "announce.py", "langmem.py", "factory.py"}
+SHELL = {
+    "middleware.py",
+    "call_limit.py",
+    "tools.py",
+    "announce.py",
+    "langmem.py",
+    "factory.py",
+    "compress_tool_results.py",
+}
 FILES = [
     *(path for path in (ROOT / "utils/context").rglob("*.py") if path.name not in SHELL),
     *(ROOT / f"utils/messages/{name}.py" for name in ("transcript", "repair", "pairing", "calls", "invariants", "handles", "counter")),
