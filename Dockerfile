@@ -28,8 +28,8 @@ LABEL org.opencontainers.image.title="platform-engineer" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="Apache-2.0"
 # The folder exists so that a named volume takes over its owner.
-RUN groupadd --system --gid 10001 agent \
-    && useradd --system --uid 10001 --gid agent --home-dir /data --no-create-home --shell /usr/sbin/nologin agent \
+RUN groupadd --gid 10001 agent \
+    && useradd --uid 10001 --gid agent --home-dir /data --no-create-home --shell /usr/sbin/nologin agent \
     && install -d -o agent -g agent -m 0750 /data
 COPY --from=build /opt/venv /opt/venv
 COPY --from=build /app /app

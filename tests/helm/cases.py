@@ -1,0 +1,173 @@
+"""Values that the chart accepts, one set for each switch, and mistakes with the sentence that each is refused with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.helm.chart import CHART, Values
+
+GITHUB: dict[str, Any] = {"name": "github", "port": 8001}
+
+ACCEPTED: dict[str, Values] = {
+    "nothing set": {},
+    "one more agent": {
+        "agents": [
+            GITHUB,
+            {
+                "name": "jira",
+                "port": 8003,
+                "env": {"JIRA_URL": "https://jira.example.com"},
+                "secrets": {"existing": "jira"},
+            },
+        ]
+    },
+    "an agent that runs elsewhere": {
+        "agents": [GITHUB, {"name": "weather", "url": "https://weather.example.com"}]
+    },
+    "an agent with an image of its own": {
+        "agents": [{**GITHUB, "image": "registry.example.com/gh:2", "args": ["serve", "gh.agent:Gh"]}]
+    },
+    "an existing secret": {"secrets": {"existing": "model-keys"}},
+    "created secrets": {
+        "secrets": {"values": {"OPENAI_API_KEY": "k"}},
+        "agents": [{**GITHUB, "secrets": {"values": {"GITHUB_TOKEN": "t"}}}],
+    },
+    "external secrets": {
+        "secrets": {
+            "external": {
+                "store": "vault",
+                "storeKind": "ClusterSecretStore",
+                "keys": {"OPENAI_API_KEY": {"key": "platform/openai", "property": "api-key"}},
+            }
+        }
+    },
+    "a language model": {
+        "settings": {"LLM_PROVIDER": "openai", "LLM_MODEL": "gpt-4.1", "MAX_BODY_BYTES": 8388608}
+    },
+    "an ingress with TLS": {
+        "ingress": {
+            "enabled": True,
+            "className": "nginx",
+            "host": "engineer.example.com",
+            "tlsSecret": "engineer-tls",
+            "annotations": {"nginx.ingress.kubernetes.io/proxy-buffering": "off"},
+        }
+    },
+    "an ingress without TLS": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "no network policies": {"networkPolicy": {"enabled": False}},
+    "narrow network policies": {
+        "networkPolicy": {
+            "restrictEgress": True,
+            "egressPorts": [443, 8443],
+            "supervisorFrom": [{"namespaceSelector": {"matchLabels": {"team": "platform"}}}],
+        }
+    },
+    "no storage": {"defaults": {"storage": {"enabled": False}}},
+    "storage of one's own": {
+        "defaults": {"storage": {"storageClass": "fast", "size": "20Gi", "keep": True}},
+        "supervisor": {"storage": {"existingClaim": "old-data"}},
+    },
+    "documents from a config map": {
+        "agents": [{"name": "rag", "port": 8002, "documents": {"configMap": "handbook"}}]
+    },
+    "documents from a volume": {
+        "agents": [
+            {
+                "name": "rag",
+                "port": 8002,
+                "documents": {"claim": "handbook"},
+                "env": {"RAG_SOURCES": "/documents/a"},
+            }
+        ]
+    },
+    "a service account of one's own": {"serviceAccount": {"create": False, "name": "workload"}},
+    "a private registry": {
+        "image": {
+            "repository": "registry.example.com/pe",
+            "digest": "sha256:" + "0" * 64,
+            "pullPolicy": "Always",
+        },
+        "imagePullSecrets": [{"name": "registry"}],
+    },
+    "a load balancer": {
+        "supervisor": {
+            "serviceType": "LoadBalancer",
+            "publicUrl": "https://pe.example.com/",
+            "allowedHosts": ["pe.internal"],
+        }
+    },
+    "places to run": {
+        "defaults": {
+            "nodeSelector": {"disk": "ssd"},
+            "tolerations": [{"key": "agents", "operator": "Exists"}],
+            "podLabels": {"team": "platform"},
+            "podAnnotations": {"prometheus.io/scrape": "true"},
+            "resources": {"limits": {"memory": "2Gi"}},
+        }
+    },
+    "turned off": {"defaults": {"replicas": 0}},
+}
+
+MISTAKES: dict[str, tuple[Values, str]] = {
+    "two replicas": (
+        {"supervisor": {"replicas": 2}},
+        "a second one would not see them. More than one needs a shared database",
+    ),
+    "two replicas of an agent": ({"agents": [{**GITHUB, "replicas": 3}]}, "github cannot have 3 replicas"),
+    "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
+    "the same name twice": (
+        {"agents": [GITHUB, {"name": "github", "port": 8009}]},
+        'Two agents are called "github"',
+    ),
+    "an agent called supervisor": ({"agents": [{"name": "supervisor", "port": 8009}]}, "cannot be called"),
+    "no port": ({"agents": [{"name": "jira"}]}, "needs a port, or the url"),
+    "port and url": ({"agents": [{**GITHUB, "url": "https://a.example.com"}]}, "has a url and a port"),
+    "two kinds of secrets": (
+        {"secrets": {"existing": "a", "values": {"OPENAI_API_KEY": "k"}}},
+        "The secrets of every pod are given in two ways (existing, values); choose one.",
+    ),
+    "external keys without a store": (
+        {"agents": [{**GITHUB, "secrets": {"external": {"keys": {"GITHUB_TOKEN": {"key": "gh"}}}}}]},
+        "The external secrets of agent github name keys but no store",
+    ),
+    "a store without keys": ({"secrets": {"external": {"store": "vault"}}}, "name a store but no keys"),
+    "an ingress without a host": ({"ingress": {"enabled": True}}, "The ingress needs a host"),
+    "a host without an ingress": ({"ingress": {"host": "a.example.com"}}, "the ingress is off"),
+    "two kinds of documents": (
+        {"agents": [{"name": "rag", "port": 8002, "documents": {"configMap": "a", "claim": "b"}}]},
+        "a configMap or a claim, not both",
+    ),
+    "a setting that the chart decides": (
+        {"settings": {"PUBLIC_URL": "http://a"}},
+        "PUBLIC_URL cannot be set by hand",
+    ),
+    "the same for one agent": ({"agents": [{**GITHUB, "env": {"PORT": 9000}}]}, "PORT cannot be set by hand"),
+}
+"""Refused by the chart's own words."""
+
+SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
+    "a misspelled key": ({"ingres": {"enabled": True}}, ("ingres", "dditional propert")),
+    "a misspelled key of an agent": (
+        {"agents": [{**GITHUB, "prot": 1}]},
+        ("agents", "prot", "dditional propert"),
+    ),
+    "a port that is a word": ({"agents": [{"name": "github", "port": "http"}]}, ("port", "integer")),
+    "a privileged port": ({"supervisor": {"port": 80}}, ("supervisor", "port", "1,?024")),
+    "a name with capitals": ({"agents": [{"name": "GitHub", "port": 8001}]}, ("agents", "name", "pattern")),
+    "no name": ({"agents": [{"port": 8001}]}, ("agents", "name", "required|missing")),
+    "a url without a scheme": (
+        {"agents": [{"name": "weather", "url": "weather.example.com"}]},
+        ("url", "pattern"),
+    ),
+    "a variable in lower case": ({"settings": {"log_level": "INFO"}}, ("log_level", "pattern")),
+    "a size without a unit that exists": (
+        {"defaults": {"storage": {"size": "1GB"}}},
+        ("storage", "size", "pattern"),
+    ),
+    "a service type that is none": ({"supervisor": {"serviceType": "Public"}}, ("serviceType", "ClusterIP")),
+    "a digest that is a tag": ({"image": {"digest": "latest"}}, ("digest", "pattern")),
+    "agents by name": ({"agents": {"github": {"port": 8001}}}, ("agents", "array")),
+}
+"""Refused by values.schema.json: the place and what it should be."""
+
+assert CHART.is_dir()

@@ -1,0 +1,83 @@
+"""Rendering the chart with the real helm."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.helm.tools import ROOT, Tools
+
+CHART = ROOT / "helm" / "platform-engineer"
+RELEASE = "first"
+
+Values = Mapping[str, Any]
+Manifest = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Helm:
+    """One helm binary. Its own folders, so that nothing of the machine's configuration is read."""
+
+    binary: Path
+    home: Path
+
+    def run(self, *arguments: str, values: Values | None = None) -> subprocess.CompletedProcess[str]:
+        """Run helm with `values` as its values file."""
+        environ = {"HOME": str(self.home), "PATH": "/usr/bin:/bin"}
+        return subprocess.run(
+            [str(self.binary), *arguments, "-f", "-"],
+            input=yaml.safe_dump(dict(values or {})),
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+    def lint(self, values: Values | None = None) -> None:
+        """`helm lint --strict` finds nothing."""
+        done = self.run("lint", "--strict", str(CHART), values=values)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def text(self, values: Values | None = None, *, release: str = RELEASE, namespace: str = "team") -> str:
+        """The rendered manifests."""
+        done = self.run("template", release, str(CHART), "--namespace", namespace, values=values)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def render(self, values: Values | None = None, **names: str) -> list[Manifest]:
+        """The rendered manifests, parsed."""
+        return [one for one in yaml.safe_load_all(self.text(values, **names)) if one]
+
+    def refusal(self, values: Values) -> str:
+        """What helm says to values that it does not accept."""
+        done = self.run("template", RELEASE, str(CHART), values=values)
+        assert done.returncode != 0, "these values were accepted"
+        return done.stderr
+
+
+def helm_of(tools: Tools, name: str, home: Path) -> Helm:
+    """One of the two helms."""
+    return Helm(tools.helms[name], home)
+
+
+def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
+    """The manifests of a kind by name."""
+    return {one["metadata"]["name"]: one for one in manifests if one["kind"] == kind}
+
+
+def pod_of(manifest: Manifest) -> Manifest:
+    """The pod of a deployment, or the pod itself."""
+    spec: Manifest = manifest["spec"]
+    return spec if manifest["kind"] == "Pod" else spec["template"]["spec"]
+
+
+def pods(manifests: list[Manifest]) -> dict[str, Manifest]:
+    """Every pod by the component that it is."""
+    found = [one for one in manifests if one["kind"] in {"Deployment", "Pod"}]
+    return {one["metadata"]["labels"]["app.kubernetes.io/component"]: pod_of(one) for one in found}

@@ -1,0 +1,81 @@
+"""Every switch renders valid manifests with helm 3 and helm 4; every mistake is refused with a sentence."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.helm.cases import ACCEPTED, MISTAKES, SCHEMA_MISTAKES
+from tests.helm.chart import Helm, of_kind
+from tests.helm.tools import Tools
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+
+KUBERNETES = ("1.28", "1.33", "1.37")
+CUSTOM = "ExternalSecret"  # not Kubernetes' own: its fields are tested below
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_values_are_accepted_and_lint_finds_nothing(helm: Helm, case: str):
+    helm.lint(ACCEPTED[case])
+    assert helm.render(ACCEPTED[case])
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_both_helms_render_the_same(checkers: Tools, tmp_path: Path, case: str):
+    three, four = (Helm(binary, tmp_path).render(ACCEPTED[case]) for binary in checkers.helms.values())
+    order = lambda one: (one["kind"], one["metadata"]["name"])
+    assert sorted(three, key=order) == sorted(four, key=order)
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_all_manifests_are_valid_for_a_version_of_kubernetes(
+    helm4: Helm, checkers: Tools, tmp_path: Path, version: str
+):
+    files = []
+    for number, values in enumerate(ACCEPTED.values()):
+        file = tmp_path / f"{number}.yaml"
+        file.write_text(yaml.safe_dump_all(one for one in helm4.render(values) if one["kind"] != CUSTOM))
+        files.append(str(file))
+    done = subprocess.run(
+        [str(checkers.bin / "kubernetes-validate"), "-k", version, "--strict", *files],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_validator_would_notice_a_wrong_manifest(checkers: Tools, tmp_path: Path):
+    file = tmp_path / "wrong.yaml"
+    file.write_text("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {prots: []}}")
+    command = [str(checkers.bin / "kubernetes-validate"), "-k", KUBERNETES[-1], "--strict", str(file)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode != 0
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_a_mistake_is_refused_with_a_sentence(helm: Helm, case: str):
+    values, sentence = MISTAKES[case]
+    assert sentence in helm.refusal(values)
+
+
+@pytest.mark.parametrize("case", SCHEMA_MISTAKES)
+def test_the_schema_names_the_place_and_what_it_should_be(helm: Helm, case: str):
+    values, parts = SCHEMA_MISTAKES[case]
+    said = helm.refusal(values)
+    assert "values don't meet the specifications of the schema" in said
+    for part in parts:
+        assert re.search(part, said), said
+
+
+def test_external_secrets_are_asked_of_the_store(helm4: Helm):
+    external = of_kind(helm4.render(ACCEPTED["external secrets"]), CUSTOM)["first-platform-engineer-secrets"]
+    assert external["spec"]["secretStoreRef"] == {"name": "vault", "kind": "ClusterSecretStore"}
+    assert external["spec"]["target"]["name"] == "first-platform-engineer-secrets"
+    assert external["spec"]["data"] == [
+        {"secretKey": "OPENAI_API_KEY", "remoteRef": {"key": "platform/openai", "property": "api-key"}}
+    ]
