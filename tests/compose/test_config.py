@@ -1,0 +1,132 @@
+"""docker-compose.yaml, read by the real docker-compose."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.compose.tool import ROOT, compose
+from tests.docs.test_configuration import KNOWN
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+AGENTS = ("github", "rag")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with the file alone, so that no .env of this machine is read."""
+    shutil.copy(ROOT / "docker-compose.yaml", tmp_path)
+    return tmp_path
+
+
+def _config(project: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(project), **variables}
+    command = [str(compose()), "config", *options]
+    return subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
+
+
+def _services(project: Path, **variables: str) -> dict[str, dict[str, Any]]:
+    done = _config(project, "--format", "json", **variables)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["services"]
+
+
+def test_the_file_is_valid(project: Path):
+    done = _config(project, "-q")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "", "a variable has no default"
+
+
+def test_a_misspelled_key_would_be_noticed(project: Path):
+    file = project / "docker-compose.yaml"
+    content = yaml.safe_load(file.read_text())
+    content["services"]["rag"]["halthcheck"] = {}
+    file.write_text(yaml.safe_dump(content))
+    done = _config(project, "-q")
+    assert done.returncode != 0
+    assert "halthcheck" in done.stderr
+
+
+def test_the_example_environment_changes_nothing(project: Path):
+    before = _services(project)
+    shutil.copy(ROOT / ".env.example", project / ".env")
+    assert _services(project) == before
+
+
+def test_the_supervisor_waits_for_agents_that_are_ready(project: Path):
+    services = _services(project)
+    waits = {name: one["condition"] for name, one in services["supervisor"]["depends_on"].items()}
+    assert waits == dict.fromkeys(AGENTS, "service_healthy")
+    assert all("/readyz" in " ".join(one["healthcheck"]["test"]) for one in services.values())
+
+
+def test_the_supervisor_finds_every_agent_at_the_address_on_its_card(project: Path):
+    services = _services(project)
+    listed = dict(
+        pair.split("=", 1) for pair in services["supervisor"]["environment"]["SUB_AGENTS"].split(",")
+    )
+    assert listed == {
+        name: services[name]["environment"]["PUBLIC_URL"] for name in set(services) - {"supervisor"}
+    }
+    for name, url in listed.items():
+        assert url == f"http://{name}:{services[name]['environment']['PORT']}"
+
+
+def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(project: Path):
+    services = _services(project)
+    assert services["supervisor"]["container_name"] == "caipe-supervisor"
+    (port,) = services["supervisor"]["ports"]
+    assert (port["host_ip"], port["published"]) == ("127.0.0.1", "8000")
+    assert services["supervisor"]["environment"]["PUBLIC_URL"] == "http://localhost:8000"
+    assert not any("ports" in services[name] for name in AGENTS)
+
+
+def test_another_port_is_the_one_on_the_card(project: Path):
+    supervisor = _services(project, SUPERVISOR_PORT="9000")["supervisor"]
+    assert supervisor["environment"]["PUBLIC_URL"] == "http://localhost:9000"
+
+
+def test_each_service_has_a_volume_of_its_own_and_nothing_else_to_write_to(project: Path):
+    services = _services(project)
+    volumes = {
+        name: [mount["source"] for mount in one["volumes"] if mount["type"] == "volume"]
+        for name, one in services.items()
+    }
+    assert volumes == {name: [name] for name in services}
+    for one in services.values():
+        assert one["read_only"] is True
+        assert one["cap_drop"] == ["ALL"]
+        assert all(mount.get("read_only") for mount in one["volumes"] if mount["type"] == "bind")
+
+
+def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: Path):
+    given = {
+        "LLM_MODEL": "gpt-4.1",
+        "HOST": "10.0.0.1",
+        "PORT": "1",
+        "GITHUB_TOKEN": "t",
+        "SUB_AGENTS": "a=http://a",
+    }
+    (project / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+    environments = {name: one["environment"] for name, one in _services(project).items()}
+    assert {one["LLM_MODEL"] for one in environments.values()} == {"gpt-4.1"}
+    assert {one["HOST"] for one in environments.values()} == {"0.0.0.0"}
+    assert {name: one["GITHUB_TOKEN"] for name, one in environments.items()} == {
+        "github": "t",
+        "rag": "",
+        "supervisor": "",
+    }
+    assert environments["supervisor"]["SUB_AGENTS"].startswith("github=")
+
+
+def test_the_file_sets_only_variables_that_exist(project: Path):
+    for service in _services(project).values():
+        assert set(service["environment"]) <= KNOWN
