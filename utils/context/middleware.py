@@ -7,6 +7,7 @@ messages are never changed; what the model sees is a view.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
@@ -27,10 +28,11 @@ from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.rendering import full_text
+from utils.context.spent import metered
 from utils.context.strategies.truncate import truncated
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextOverflow, StorageError
-from utils.events import ContextCompacted
+from utils.events import ContextCompacted, UsageReported
 from utils.llm.classify import classify
 from utils.messages.counter import MessageCounter, calibrate, with_count
 from utils.messages.handles import handle_of, with_full_output
@@ -45,6 +47,11 @@ COMPACT_NOW = "compact_now"
 
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
+_REMEMBERED_TOOLS = 512
+_LARGE = 200_000  # characters, which take some 20 ms to count
+
+SUMMARIES = "summaries"
+"""Under this name the usage of summaries is reported."""
 
 
 class ContextState(AgentState[Any]):
@@ -92,6 +99,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._provider = provider
         self._on_compaction = on_compaction
         self._short_forms: dict[str, str] = {}
+        self._tool_costs: dict[int, tuple[Any, int]] = {}
+        self._ready = False
 
     async def awrap_model_call(
         self,
@@ -175,18 +184,23 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         policy: ContextPolicy | None = None,
     ) -> Prepared:
         state: Mapping[str, Any] = request.state
-        prepared = await prepare(
-            Request(
-                request.messages,
-                request.system_message,
-                self._tool_tokens(tools),
-                pinned=_pinned(state),
-                force=force,
-            ),
-            policy or self._policy_for(request),
-            self._parts(request.messages),
-            Compaction.from_state(state.get("compaction")),
+        meant = Request(
+            request.messages,
+            request.system_message,
+            self._tool_tokens(tools),
+            pinned=_pinned(state),
+            force=force,
         )
+        await self._count_ahead(request.messages)
+        with metered() as meter:
+            prepared = await prepare(
+                meant,
+                policy or self._policy_for(request),
+                self._parts(request.messages),
+                Compaction.from_state(state.get("compaction")),
+            )
+        if meter.usage:
+            request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
         await self._keep(scope_of(get_config()), prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
         write = self._on_compaction or request.runtime.stream_writer
@@ -228,7 +242,22 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]
 
     def _tool_tokens(self, tools: Sequence[Any]) -> int:
-        return self.counter.tools([convert_to_openai_tool(tool) for tool in tools])
+        return sum(map(self._tool_cost, tools))
+
+    def _tool_cost(self, tool: Any) -> int:
+        """Tokens of one tool's schema, remembered for as long as this is the same object."""
+        known = self._tool_costs.get(id(tool))
+        if known is None or known[0] is not tool:
+            if len(self._tool_costs) >= _REMEMBERED_TOOLS:
+                self._tool_costs.clear()
+            known = self._tool_costs[id(tool)] = (tool, self.counter.tools([convert_to_openai_tool(tool)]))
+        return known[1]
+
+    async def _count_ahead(self, messages: Sequence[BaseMessage]) -> None:
+        """Count a large conversation in a thread, so that the pipeline finds its counts ready."""
+        if not self._ready or sum(len(str(message.content)) for message in messages) > _LARGE:
+            await asyncio.to_thread(self.counter.messages, list(messages))
+            self._ready = True
 
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Keep texts; a store that fails costs the texts, not the turn."""

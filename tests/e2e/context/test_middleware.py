@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from utils.context.call_limit import ModelCallLimit, recursion_limit
 from utils.context.factory import default_context_middleware
-from utils.events import ContextCompacted
+from utils.events import ContextCompacted, Usage, UsageReported
 from utils.llm.factory import create_chat_model
 from utils.settings import ContextSettings, LLMSettings
 from utils.testing.strict import counting
@@ -121,12 +121,18 @@ async def test_a_long_conversation_is_never_refused_and_its_summary_is_not_part_
     brain = Brain(replies)
     with run_strict_provider(brain, window=9_000) as double:
         bench = Bench(double, provider, tmp_path, monkeypatch)
+        spent = Usage()
         with capture_logs() as logs:
             for number in range(10):
                 text, events = await bench.say(f"Question {number}? Never touch production.")
                 assert text == f"Answer {number}."
-                assert all(isinstance(event, ContextCompacted) for event in events)
+                assert all(isinstance(event, ContextCompacted | UsageReported) for event in events)
+                spent += sum(
+                    (e.by_agent["summaries"] for e in events if isinstance(e, UsageReported)), Usage()
+                )
         assert double.rejections == []
+        summaries = [r for r in double.requests if "Write the summary alone" in r.messages[-1].text]
+        assert spent.input_tokens == sum(r.tokens for r in summaries) > 0
         assert brain.summaries >= 1
         messages = [entry.get("message", "") for entry in logs]
         assert any(m.startswith("Summarizing ") and m.endswith(" messages with LangMem") for m in messages)

@@ -1,0 +1,42 @@
+"""Tokens that summaries cost: model calls that the graph's own stream does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from langchain_core.callbacks import UsageMetadataCallbackHandler
+from langchain_core.tracers.context import register_configure_hook
+
+from utils.events import Usage
+
+_meter: ContextVar[UsageMetadataCallbackHandler | None] = ContextVar("context_usage", default=None)
+register_configure_hook(_meter, inheritable=True)
+
+
+class Meter:
+    """What the model calls inside a `metered` block reported."""
+
+    def __init__(self, handler: UsageMetadataCallbackHandler) -> None:
+        self._handler = handler
+
+    @property
+    def usage(self) -> Usage | None:
+        """The sum; `None` where no call reported any."""
+        total = None
+        for used in self._handler.usage_metadata.values():
+            cached = used.get("input_token_details", {}).get("cache_read", 0) or 0
+            total = (total or Usage()) + Usage(used["input_tokens"], used["output_tokens"], cached)
+        return total
+
+
+@contextmanager
+def metered() -> Iterator[Meter]:
+    """Meter every model call of this task and its children until the end of the block."""
+    handler = UsageMetadataCallbackHandler()
+    token = _meter.set(handler)
+    try:
+        yield Meter(handler)
+    finally:
+        _meter.reset(token)
