@@ -165,6 +165,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         talk = [*values.get("messages", ()), *messages]
         request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
         before = Compaction.from_state(values.get("compaction"))
+        await self._count_ahead(talk)
         prepared = await prepare(request, self.policy, self._parts(talk), before)
         if prepared.compaction == before:
             return None
