@@ -11,7 +11,7 @@ CODE := utils multi_agents agents tests benchmarks
 export ASK
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up setup setup-dev test ci fmt lint eval bench docs lock clean
+.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval bench docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,13 @@ chat: setup ## Chat with the supervisor; ASK="…" asks once and exits
 
 up: setup ## Run supervisor and agents until Ctrl-C
 	@$(BIN)/platform-engineer up
+
+new-agent: setup ## Make a new sub-agent that works at once: make new-agent NAME=jira
+ifneq ($(origin NAME),command line)
+	@echo 'Name the agent: make new-agent NAME=jira' >&2; exit 2
+else
+	@NAME='$(subst ','\'',$(NAME))' && $(BIN)/platform-engineer new-agent -- "$$NAME"
+endif
 
 setup:
 	@$(PYTHON) -I utils/bootstrap.py requirements.lock
@@ -50,6 +57,9 @@ eval: setup-dev ## Measure the offline model and the retrieval
 
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks
+
+docs: setup-dev ## Write docs/configuration.md and .env.example anew from the settings
+	$(BIN)/python -m docs.make_configuration
 
 lock: ## Write both lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \

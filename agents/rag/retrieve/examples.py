@@ -13,6 +13,10 @@ SEARCH = (
     "Is there a guide for running several replicas?",
     "Why was SQLite chosen as the default database?",
     "Find the runbook for restarting the service",
+    "How do I ingest my own documents?",
+    "How do I switch to another model?",
+    "What does this exit code mean?",
+    "Where is the data stored?",
 )
 
 FETCH_DOCUMENT = (

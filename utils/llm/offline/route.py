@@ -132,7 +132,7 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
         score += _agreement(_needs_path(tool), entities.path(text) is not None, tool.accepts("path"))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
-        score += _agreement(_takes_repository(tool), named, not named)
+        score += _agreement(_takes_repository(tool), named, not named and not _is_about_repositories(tool))
     return score
 
 
@@ -174,6 +174,12 @@ def _takes_repository(tool: ToolSpec) -> bool:
     if tool.delegates:
         return any(entities.repository(example) for example in tool.examples)
     return tool.accepts("repo", "repository", "repo_name")
+
+
+def _is_about_repositories(tool: ToolSpec) -> bool:
+    """Whether most examples of an agent name a repository: a request that names none is hardly for it."""
+    named = sum(entities.repository(example) is not None for example in tool.examples)
+    return tool.delegates and bool(named) and named * 2 >= len(tool.examples)
 
 
 def _looks_like_a_term(clause: str) -> bool:
