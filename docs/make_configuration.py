@@ -28,9 +28,11 @@ EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows
 
 
 def groups() -> list[type[EnvSettings]]:
-    """Every group: the shared ones, then those of each agent by name."""
+    """Every group: the shared ones, then those of each agent by name, but for the one that is only copied."""
     found = groups_of(settings)
     for path in sorted(ROOT.glob("agents/*/settings.py")):
+        if path.parent.name == "template":
+            continue
         found += groups_of(importlib.import_module(f"agents.{path.parent.name}.settings"))
     return found
 
@@ -47,4 +49,5 @@ def files() -> Mapping[Path, str]:
 
 if __name__ == "__main__":
     for path, text in files().items():
-        path.write_text(text, "utf-8")
+        kept = "\r\n" if path.is_file() and b"\r\n" in path.read_bytes() else "\n"
+        path.write_text(text, "utf-8", newline=kept)

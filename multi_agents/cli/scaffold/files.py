@@ -1,0 +1,49 @@
+"""Text files with the line ends that they have, written whole or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from multi_agents.cli.errors import CliError
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file's text with plain line feeds, and the line ends that it is written with."""
+
+    path: Path
+    text: str
+    newline: str = "\n"
+
+    def write(self, text: str) -> None:
+        """Put `text` in its place at once, so that nobody reads half of it.
+
+        Raises:
+            CliError: It cannot be written.
+        """
+        aside = self.path.with_name(f".{self.path.name}.new")
+        try:
+            aside.write_bytes(text.replace("\n", self.newline).encode())
+            if self.path.exists():
+                aside.chmod(self.path.stat().st_mode)
+            aside.replace(self.path)
+        except OSError as error:
+            aside.unlink(missing_ok=True)
+            raise CliError(f"{self.path.name} cannot be written.") from error
+
+
+def read_text_file(path: Path) -> TextFile | None:
+    """A file's text, or `None` where there is no such file.
+
+    Raises:
+        CliError: It cannot be read.
+    """
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CliError(f"{path.name} cannot be read.") from error
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return TextFile(path, text.replace("\r\n", "\n"), newline)

@@ -1,0 +1,61 @@
+"""The one name of a new agent, in the spellings that its files need. Pure."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from dataclasses import dataclass
+
+from multi_agents.cli.errors import UsageError
+
+_NAME = re.compile(r"[a-z](?:[a-z0-9]|[-_](?=[a-z0-9])){0,31}")
+RESERVED = frozenset({"supervisor", "platform-engineer", "template", "recall", "logs"})
+"""The supervisor, its data folder, what is copied, a tool of every agent, and the folder of logs."""
+
+RULE = (
+    "use up to 32 lower-case letters, digits and single hyphens, beginning with a letter and ending with none"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentName:
+    """A checked name.
+
+    Attributes:
+        text: How the supervisor, compose and the chart call it: with hyphens.
+        package: The Python package under `agents`, and the prefix of its settings in lower case.
+    """
+
+    text: str
+
+    @property
+    def package(self) -> str:
+        """A Python name."""
+        return self.text.replace("-", "_")
+
+    @property
+    def camel(self) -> str:
+        """The beginning of its class names."""
+        return "".join(part.capitalize() for part in self.text.split("-"))
+
+    @property
+    def variable(self) -> str:
+        """The beginning of its environment variables."""
+        return self.package.upper()
+
+
+def checked_name(given: str) -> AgentName:
+    """The name of a new agent; `_` becomes `-`, which charts and host names allow.
+
+    Raises:
+        UsageError: It is no name, reserved, or a word of Python.
+    """
+    if not _NAME.fullmatch(given):
+        shown = repr(given) if given.isprintable() and len(given) <= 40 else "That"  # noqa: PLR2004
+        raise UsageError(f"{shown} is no name for an agent: {RULE}.")
+    name = AgentName(given.replace("_", "-"))
+    if name.text in RESERVED:
+        raise UsageError(f"The name {name.text!r} is taken by the service itself. Choose another one.")
+    if keyword.iskeyword(name.package):
+        raise UsageError(f"{name.text!r} is a word of Python, so no module can have it. Choose another one.")
+    return name
