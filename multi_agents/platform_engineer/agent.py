@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from multi_agents.platform_engineer.sub_agents import sub_agent_urls
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.skill import Skill
-from utils.events import AgentEvent, PlanUpdated
+from utils.events import AgentEvent, InputRequired, PlanUpdated
 from utils.settings import SubAgentSettings
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from utils.a2a_common.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
+    from utils.persistence.errands import Errands
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -61,17 +63,25 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._pool = ClientPool()
         self._deadline_seconds = settings.timeout_seconds
         self._contexts: RemoteContexts | None = None
+        self._errands: Errands | None = None
         self._delegation: Delegation | None = None
 
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
         from multi_agents.platform_engineer.delegation import Delegation
         from utils.persistence.contexts import RemoteContexts
+        from utils.persistence.errands import Errands
 
         self._contexts = RemoteContexts(self.runtime.home / "contexts.sqlite")
+        self._errands = Errands(self.runtime.home / "errands.sqlite")
         await self._contexts.open()
+        await self._errands.open()
         self._delegation = Delegation(
-            self._registry, self._pool, self._contexts, deadline_seconds=self._deadline_seconds
+            self._registry,
+            self._pool,
+            self._contexts,
+            self._errands,
+            deadline_seconds=self._deadline_seconds,
         )
         self._registry.start()
 
@@ -81,6 +91,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         await self._pool.aclose()
         if self._contexts is not None:
             await self._contexts.close()
+        if self._errands is not None:
+            await self._errands.close()
 
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent was looked for; one that is down does not stop the supervisor."""
@@ -108,16 +120,29 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Tells the plan before its steps begin."""
         from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
 
-        return (PlanMiddleware(),)
+        return (PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),)
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """The base agent's turn, with the plan kept up to date."""
-        from multi_agents.platform_engineer.plan import Plan
+        from multi_agents.platform_engineer.plan import Plan, known_steps
 
-        plan = Plan()
-        async for event in super().stream(request):
-            if not isinstance(event, PlanUpdated):
-                yield event
-            updated = plan.apply(event)
-            if updated is not None:
-                yield updated
+        begun = await self._errands.of_task(request.task_id) if self._errands and request.resumes else []
+        plan, waits = Plan(known_steps(begun)), False
+        try:
+            turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))
+            async with aclosing(turn) as events:
+                async for event in events:
+                    waits = isinstance(event, InputRequired)
+                    if not isinstance(event, PlanUpdated):
+                        yield event
+                    updated = plan.apply(event)
+                    if updated is not None:
+                        yield updated
+        finally:
+            if not waits:
+                await self.abandon(request.task_id)
+
+    async def abandon(self, task_id: str) -> None:
+        """Cancel what waits at sub-agents for a task that has ended."""
+        if self._delegation is not None:
+            await self._delegation.close(task_id)

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 from weakref import WeakValueDictionary
 
 from langchain.tools import ToolRuntime
-from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.tools import BaseTool, StructuredTool
+from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
+from multi_agents.platform_engineer.cause import Cause, cause_of
 from utils.a2a_common.client_pool import ClientPool
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
+from utils.a2a_common.relay import Reply, question_of
 from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.tool_boundary import DELEGATION
-from utils.errors import SubAgentUnavailable
-from utils.events import DelegationState, UsageReported
+from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.events import UsageReported
+from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
+from utils.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from utils.a2a_common.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
+    from utils.persistence.errands import Errands
 
 _NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
 
@@ -37,25 +43,35 @@ class DelegationInput(BaseModel):
 
 
 class Delegation:
-    """Makes and runs the delegation tools. Holds connections only; a request's state comes with each call."""
+    """Makes and runs the delegation tools. A request's state comes with each call or stands in the table."""
 
     def __init__(
         self,
         registry: SubAgentRegistry,
         pool: ClientPool,
         contexts: RemoteContexts,
+        errands: Errands,
         *,
         deadline_seconds: float,
     ) -> None:
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
+        self._errands = errands
         self._deadline_seconds = deadline_seconds
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
         return [self._tool(agent) for agent in self._registry.known]
+
+    async def close(self, parent_task_id: str) -> None:
+        """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
+        kept = await self._errands.of_task(parent_task_id)
+        parked = [errand for errand in kept if errand.state == WAITING]
+        await asyncio.gather(*(self._cancel(errand) for errand in parked))
+        if kept:
+            await self._errands.forget(parent_task_id)
 
     def _tool(self, agent: SubAgent) -> BaseTool:
         async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> str:
@@ -70,35 +86,105 @@ class Delegation:
         )
 
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
-        agent, request = self._registry.get(name), runtime.context
+        """Send the request, relay each question to the user, return the final artifact.
+
+        The graph runs this again from its start after each question: what an earlier run sent is in
+        the table of errands, and the answers that it got come out of `interrupt` in the same order.
+        """
+        cause = cause_of(runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id))
+        kept = await self._errands.get(cause.id) or await self._begin(name, text, cause, runtime.context)
+        replies: list[Reply] = []
+        while True:
+            for question in kept.questions[len(replies) :]:
+                replies.append(Reply.of(interrupt(dict(question))))
+            task, kept = await self._exchange(kept, replies, cause, runtime)
+            if not task.waits:
+                return task.text() or f"The {name} agent completed the task without an answer."
+
+    async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
+        """A new errand, in the conversation's own context at the agent unless a question is open there."""
+        context_id = await self._contexts.get(request.thread_id, name)
+        waiting = await self._errands.waiting(request.thread_id)
+        if any(errand.agent == name and errand.context_id == context_id for errand in waiting):
+            context_id = str(uuid5(_NAMESPACE, f"{context_id}/{cause.id}"))
+        return KeptErrand(
+            id=cause.id,
+            parent_task_id=request.task_id,
+            thread_id=request.thread_id,
+            agent=name,
+            call_id=cause.call_id,
+            step=cause.step,
+            request=text,
+            context_id=context_id,
+        )
+
+    async def _exchange(
+        self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
+    ) -> tuple[RemoteTask, KeptErrand]:
+        """Send the request, or the newest answer, and keep what came of it."""
+        # One errand at a time in a remote conversation: a second one would be refused or mixed up.
+        lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
+        async with lock:
+            remote = await self._remote(kept.agent)
+            errand = self._errand(kept, replies, cause, runtime.context)
+            kept = replace(kept, sent=len(replies) + 1, state=WORKING)
+            await self._errands.put(kept)
+            try:
+                task = await remote.run(errand, runtime.stream_writer)
+            except DelegationFailed:
+                await self._errands.put(replace(kept, state=FAILED))
+                raise
+            kept = await self._keep(kept, task)
+        if task.usage is not None:
+            runtime.stream_writer(_named(task.usage, kept.agent))
+        return task, kept
+
+    async def _keep(self, kept: KeptErrand, task: RemoteTask) -> KeptErrand:
+        if task.context_id and task.context_id != kept.context_id:
+            await self._contexts.put(kept.thread_id, kept.agent, task.context_id)
+        questions = [*kept.questions, question_of(task, kept.agent)] if task.waits else kept.questions
+        kept = replace(
+            kept,
+            task_id=task.task_id,
+            context_id=task.context_id or kept.context_id,
+            state=WAITING if task.waits else COMPLETED,
+            questions=questions,
+        )
+        await self._errands.put(kept)
+        return kept
+
+    async def _remote(self, name: str) -> RemoteAgent:
+        agent = self._registry.get(name)
         if agent.card is None:
             raise SubAgentUnavailable(f"The {name} agent is not known yet.")
-        remote = RemoteAgent(name, await self._pool.client(name, agent.card))
-        # One errand at a time in a remote conversation: a second one would be refused or mixed up.
-        lock = self._turns.setdefault((request.thread_id, name), asyncio.Lock())
-        async with lock:
-            context_id = await self._contexts.get(request.thread_id, name)
-            errand = self._errand(text, runtime, context_id)
-            task = await remote.run(errand, runtime.stream_writer)
-            if task.context_id and task.context_id != context_id:
-                await self._contexts.put(request.thread_id, name, task.context_id)
-        if task.usage is not None:
-            runtime.stream_writer(_named(task.usage, name))
-        return _result(name, task)
+        return RemoteAgent(name, await self._pool.client(name, agent.card))
 
-    def _errand(self, text: str, runtime: ToolRuntime[AgentRequest], context_id: str) -> Errand:
-        request, call_id = runtime.context, str(runtime.tool_call_id)
-        asked = _asking_message(runtime.state["messages"], call_id)
-        calls = [call["id"] for call in asked.tool_calls] if asked else [call_id]
-        message_id = str(uuid5(_NAMESPACE, f"{request.task_id}/{asked.id if asked else ''}/{call_id}"))
+    async def _cancel(self, errand: KeptErrand) -> None:
+        if self._registry.get(errand.agent).card is not None:
+            await (await self._remote(errand.agent)).cancel(errand.task_id)
+
+    def _errand(self, kept: KeptErrand, replies: list[Reply], cause: Cause, request: AgentRequest) -> Errand:
+        seconds = min(self._deadline_seconds, Deadline(request.deadline).left)
         scope = DelegationScope(
             original_request=request.text,
-            subtask_index=calls.index(call_id) + 1,
-            total_subtasks=len(calls),
+            subtask_index=cause.index,
+            total_subtasks=cause.total,
             parent_task_id=request.task_id,
-            deadline_seconds=self._deadline_seconds,
+            deadline_seconds=seconds,
         )
-        return Errand(call_id, text, message_id, context_id, scope, self._deadline_seconds)
+        number = len(replies)
+        message_id = str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
+        said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
+        return Errand(
+            call_id=kept.call_id,
+            message_id=message_id,
+            context_id=kept.context_id,
+            scope=scope,
+            deadline=seconds,
+            task_id=kept.task_id if number else "",
+            maybe_sent=kept.sent > number,
+            **(said or {"text": kept.request}),
+        )
 
 
 def _description(agent: SubAgent) -> str:
@@ -106,20 +192,7 @@ def _description(agent: SubAgent) -> str:
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'
 
 
-def _asking_message(messages: list[BaseMessage], call_id: str) -> AIMessage | None:
-    for message in reversed(messages):
-        if isinstance(message, AIMessage) and any(call["id"] == call_id for call in message.tool_calls):
-            return message
-    return None
-
-
 def _named(usage: UsageReported, agent: str) -> UsageReported:
     """A sub-agent's usage under our name for it; agents further down keep theirs, as a path."""
     own = {agent if name == agent else f"{agent}/{name}": tokens for name, tokens in usage.by_agent.items()}
     return UsageReported(own)
-
-
-def _result(name: str, task: RemoteTask) -> str:
-    if task.state is DelegationState.COMPLETED:
-        return task.text() or f"The {name} agent completed the task without an answer."
-    return f"The {name} agent needs more information from the user before it can go on: {task.text()}"

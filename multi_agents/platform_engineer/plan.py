@@ -14,8 +14,20 @@ from utils.events import (
     PlanUpdated,
     StepStatus,
 )
+from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
 
 _LONGEST_TITLE = 120
+_STATUS = {
+    DelegationState.COMPLETED: StepStatus.COMPLETED,
+    DelegationState.INPUT_REQUIRED: StepStatus.WORKING,
+    DelegationState.AUTH_REQUIRED: StepStatus.WORKING,
+}
+_KEPT = {
+    WORKING: StepStatus.WORKING,
+    WAITING: StepStatus.WORKING,
+    COMPLETED: StepStatus.COMPLETED,
+    FAILED: StepStatus.FAILED,
+}
 
 
 def plan_steps(calls: Sequence[tuple[str, str, str]], order: int) -> PlanUpdated:
@@ -29,10 +41,14 @@ def plan_steps(calls: Sequence[tuple[str, str, str]], order: int) -> PlanUpdated
 
 
 class Plan:
-    """All steps of a turn. Steps with the same order run in parallel."""
+    """All steps of a task. Steps with the same order run in parallel.
 
-    def __init__(self) -> None:
-        self._steps: dict[str, PlanStep] = {}
+    Args:
+        known: Steps that an earlier turn of the same task began.
+    """
+
+    def __init__(self, known: Sequence[PlanStep] = ()) -> None:
+        self._steps: dict[str, PlanStep] = {step.id: step for step in known}
 
     def apply(self, event: AgentEvent) -> PlanUpdated | None:
         """Take in an event; returns the whole plan when it changed."""
@@ -43,14 +59,22 @@ class Plan:
             case DelegationStarted(call_id=call_id) if call_id in self._steps:
                 self._set(call_id, StepStatus.WORKING)
             case DelegationFinished(call_id=call_id, state=state) if call_id in self._steps:
-                done = state is DelegationState.COMPLETED
-                self._set(call_id, StepStatus.COMPLETED if done else StepStatus.FAILED)
+                self._set(call_id, _STATUS.get(state, StepStatus.FAILED))
             case _:
                 return None
         return PlanUpdated(tuple(self._steps.values()))
 
     def _set(self, call_id: str, status: StepStatus) -> None:
         self._steps[call_id] = replace(self._steps[call_id], status=status)
+
+
+def known_steps(errands: Sequence[KeptErrand]) -> list[PlanStep]:
+    """The steps of errands that were begun, oldest first."""
+    rounds = list(dict.fromkeys(errand.step for errand in errands))
+    return [
+        PlanStep(e.call_id, _title(e.request), e.agent, _KEPT[e.state], rounds.index(e.step) + 1)
+        for e in errands
+    ]
 
 
 def _title(request: str) -> str:

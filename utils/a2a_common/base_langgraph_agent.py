@@ -23,8 +23,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
+from utils.a2a_common.activity import SCOPE_EXTENSION
 from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.relay import resume_value
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
+    from langgraph.types import Interrupt
 
     from utils.a2a_common.agent_middleware import AgentMiddlewares
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
@@ -84,6 +87,9 @@ class BaseLangGraphAgent(ABC):
 
     async def stop(self) -> None:
         """Close what `start` opened."""
+
+    async def abandon(self, task_id: str) -> None:
+        """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
 
     async def readiness(self) -> Readiness:
         """Whether the agent can take work now."""
@@ -152,27 +158,31 @@ class BaseLangGraphAgent(ABC):
         built, turn = self._built, Turn(self.name)
         assert built is not None
         config = self._config(request)
-        if not request.resumes:
+        asked = (await built.graph.aget_state(config)).interrupts if request.resumes else ()
+        if not asked:
             await close_open_calls(built.graph, config)
         notice = await self._notice(built.graph, config, request)
         for compacted in await self._preflight_context_check(config, request.text):
             yield compacted
-        async with aclosing(self._follow(built, turn, config, request)) as events:
+        entry = _graph_input(request, asked)
+        async with aclosing(self._follow(built, turn, config, request, entry)) as events:
             async for event in events:
                 yield event
+        if turn.waits:
+            turn.ask((await built.graph.aget_state(config)).interrupts)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")
             yield event
 
     async def _follow(
-        self, built: _Built, turn: Turn, config: RunnableConfig, request: AgentRequest
+        self, built: _Built, turn: Turn, config: RunnableConfig, request: AgentRequest, entry: Any
     ) -> AsyncGenerator[AgentEvent, None]:
         """The graph's run as events; no tool call is left open, unless it waits for the user."""
         from utils.a2a_common.turn import STREAM_MODES
         from utils.resilience.ledger import close_open_calls
 
-        run = built.graph.astream(_graph_input(request), config, stream_mode=STREAM_MODES, context=request)
+        run = built.graph.astream(entry, config, stream_mode=STREAM_MODES, context=request)
         try:
             async with aclosing(run) as parts:
                 async for mode, part in parts:
@@ -229,10 +239,12 @@ class BaseLangGraphAgent(ABC):
         return "" if state.values.get("messages") else self.runtime.notice
 
 
-def _graph_input(request: AgentRequest) -> Any:
+def _graph_input(request: AgentRequest, asked: Sequence[Interrupt]) -> Any:
+    """The answer to the first of the open questions, or a new message where there is none."""
     from langchain_core.messages import HumanMessage
     from langgraph.types import Command
 
-    if request.resumes:
-        return Command(resume=request.text)
+    if asked:
+        data = [part for part in request.data if SCOPE_EXTENSION not in part]
+        return Command(resume={asked[0].id: resume_value(request.text, data)})
     return {"messages": [HumanMessage(request.text, id=request.message_id or None)]}

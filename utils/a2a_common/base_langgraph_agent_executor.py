@@ -91,8 +91,15 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             run.work.cancel()
             await run.ended.wait()
         else:
+            await self.abandon(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
+
+    async def abandon(self, task_id: str) -> None:
+        """Let the agent drop what waits elsewhere for a task that waited for its user."""
+        abandon = getattr(self._agent, "abandon", None)
+        if abandon is not None:
+            await abandon(task_id)
 
     async def _run(self, request: AgentRequest, sink: EventSink) -> None:
         trace_id = current_trace_id()

@@ -74,6 +74,16 @@ class GuardedExecutor(AgentExecutor):
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_CANCELED, None)
 
+    async def abandon(self, task_id: str) -> None:
+        """Let the executor drop what waits elsewhere for a task that this process does not hold."""
+        abandon = getattr(self._inner, "abandon", None)
+        if abandon is None:
+            return
+        try:
+            await abandon(task_id)
+        except Exception:
+            log.exception("cancel_failed", task_id=task_id)
+
 
 async def _end(
     context: RequestContext, queue: GuardedQueue, state: TaskState, failure: Failed | None

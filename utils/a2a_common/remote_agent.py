@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,14 @@ from a2a.client.errors import A2AClientError
 from a2a.types.a2a_pb2 import (
     CancelTaskRequest,
     GetTaskRequest,
+    ListTasksRequest,
     Message,
     Part,
     Role,
     SendMessageRequest,
     SubscribeToTaskRequest,
+    Task,
+    TaskState,
 )
 from a2a.utils.errors import A2AError
 from google.protobuf import json_format, struct_pb2
@@ -28,6 +32,7 @@ from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.remote_task import RemoteTask
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState
+from utils.resilience.retry import backoff
 
 if TYPE_CHECKING:
     from a2a.client import Client
@@ -39,19 +44,24 @@ Report = Callable[[DelegationStarted | DelegationProgress | DelegationFinished],
 
 _RECONNECTS = 3
 _CANCEL_SECONDS = 5.0
+_SENDS = 3
+_FIRST_WAIT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """One request to a remote agent.
+    """One message to a remote agent: a request, or the user's answer to its question.
 
     Attributes:
         call_id: The tool call that caused it.
-        text: The request in words.
+        text: The request or the answer in words.
         message_id: Deterministic, so that the same errand is never a second message.
         context_id: The remote conversation.
         scope: What the remote agent is told besides.
         deadline: Seconds to wait for the end.
+        task_id: The remote task that an answer is for; empty for a request.
+        data: Structured parts of an answer.
+        maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
     """
 
     call_id: str
@@ -60,6 +70,9 @@ class Errand:
     context_id: str
     scope: DelegationScope
     deadline: float
+    task_id: str = ""
+    data: Sequence[Mapping[str, Any]] = ()
+    maybe_sent: bool = False
 
 
 class RemoteAgent:
@@ -70,7 +83,7 @@ class RemoteAgent:
         self._client = client
 
     async def run(self, errand: Errand, report: Report) -> RemoteTask:
-        """Send the request and wait for its end.
+        """Send the message and wait for the end of the task, or for its question.
 
         Returns:
             The task in state completed, input-required or auth-required.
@@ -80,7 +93,7 @@ class RemoteAgent:
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(errand.call_id, self._name, errand.text))
-        started, task, finished = time.monotonic(), RemoteTask(), False
+        started, task, finished = time.monotonic(), RemoteTask(errand.task_id), False
         try:
             async with asyncio.timeout(errand.deadline):
                 await self._follow(errand, task, report)
@@ -92,51 +105,98 @@ class RemoteAgent:
             log.warning("delegation.unreachable", agent=self._name, exc_info=error)
             raise SubAgentUnavailable(f"The {self._name} agent cannot be reached right now.") from error
         finally:
-            if not finished and task.task_id and task.open:
-                await self._cancel(task)
+            if not finished:
+                await self._abandon(errand, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = time.monotonic() - started
             report(DelegationFinished(errand.call_id, self._name, task.task_id, state, seconds))
         return self._checked(task)
 
+    async def cancel(self, task_id: str) -> None:
+        """Cancel a remote task that nobody waits for any more. Best effort: failing is logged."""
+        try:
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                await self._client.cancel_task(CancelTaskRequest(id=task_id))
+        except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
+            log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
+
     async def _follow(self, errand: Errand, task: RemoteTask, report: Report) -> None:
         """Follow the task to its end; a stream that breaks off is taken up again, never sent again."""
-        try:
-            await self._consume(self._client.send_message(_request(errand)), errand, task, report)
-        except (httpx.HTTPError, A2AClientError):
-            if not task.task_id:
-                raise
-        for _ in range(_RECONNECTS):
+        if not (errand.maybe_sent and await self._arrived(errand, task)):
+            await self._send(errand, task, report)
+        for attempt in range(1, _RECONNECTS + 1):
             if not task.open or not task.task_id:
                 break
             log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
-            await self._catch_up(errand, task, report)
+            await self._catch_up(errand, task, report, last=attempt == _RECONNECTS)
         if task.open:
             raise DelegationFailed(f"The {self._name} agent stopped answering.", retryable=True)
 
-    async def _catch_up(self, errand: Errand, task: RemoteTask, report: Report) -> None:
-        task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
-        if task.open:
-            stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
-            await self._consume(stream, errand, task, report)
+    async def _send(self, errand: Errand, task: RemoteTask, report: Report) -> None:
+        """Send the message. Where it is unknown whether it arrived, it is looked for before it is sent again."""
+        for attempt in range(1, _SENDS + 1):
+            try:
+                await self._consume(self._client.send_message(_request(errand)), errand, task, report)
+            except (httpx.HTTPError, A2AClientError):
+                if attempt == _SENDS and not task.heard:
+                    raise
+            else:
+                return
+            if task.heard:
+                return
+            await asyncio.sleep(backoff(attempt, first=_FIRST_WAIT))
+            with contextlib.suppress(httpx.HTTPError, A2AClientError):
+                if await self._arrived(errand, task):
+                    return
+
+    async def _arrived(self, errand: Errand, task: RemoteTask) -> bool:
+        """Whether the agent has the message; if so, `task` is brought up to date."""
+        for found in await self._candidates(errand):
+            if any(message.message_id == errand.message_id for message in found.history):
+                task.apply_task(found)
+                return True
+        return False
+
+    async def _candidates(self, errand: Errand) -> Sequence[Task]:
+        if errand.task_id:
+            return [await self._client.get_task(GetTaskRequest(id=errand.task_id))]
+        try:
+            listed = ListTasksRequest(context_id=errand.context_id, include_artifacts=True)
+            return list((await self._client.list_tasks(listed)).tasks)
+        except A2AError:
+            return []  # an agent that lists no tasks must know a repeated message by its id
+
+    async def _catch_up(self, errand: Errand, task: RemoteTask, report: Report, *, last: bool) -> None:
+        try:
+            task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
+            if task.open:
+                stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
+                await self._consume(stream, errand, task, report)
+        except (httpx.HTTPError, A2AClientError):
+            if last:
+                raise
+            await asyncio.sleep(_FIRST_WAIT)
 
     async def _consume(
         self, stream: AsyncIterator[StreamResponse], errand: Errand, task: RemoteTask, report: Report
     ) -> None:
         async for response in stream:
+            if errand.task_id and not task.heard and response.HasField("task") and _waits(response.task):
+                continue  # the task as it stood before the answer
             before = task.state
             metadata = task.apply(response)
             activity = metadata.get(ACTIVITY_EXTENSION)
             if isinstance(activity, Mapping) or (task.state is not before and task.open):
                 report(_progress(errand, self._name, task, activity))
 
-    async def _cancel(self, task: RemoteTask) -> None:
-        """Best effort: the remote task must not go on for nobody."""
-        try:
-            async with asyncio.timeout(_CANCEL_SECONDS):
-                await self._client.cancel_task(CancelTaskRequest(id=task.task_id))
-        except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
-            log.warning("delegation.cancel_failed", agent=self._name, exc_info=error)
+    async def _abandon(self, errand: Errand, task: RemoteTask) -> None:
+        """The remote task must not go on for nobody, also where its id was never heard."""
+        if not task.task_id:
+            with contextlib.suppress(httpx.HTTPError, A2AError, OSError, TimeoutError):
+                async with asyncio.timeout(_CANCEL_SECONDS):
+                    await self._arrived(errand, task)
+        if task.task_id and task.open:
+            await self.cancel(task.task_id)
 
     def _checked(self, task: RemoteTask) -> RemoteTask:
         match task.state:
@@ -163,12 +223,22 @@ def _progress(errand: Errand, agent: str, task: RemoteTask, activity: Any) -> De
     )
 
 
+def _waits(task: Task) -> bool:
+    return task.status.state in (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+
+
 def _request(errand: Errand) -> SendMessageRequest:
-    scope = json_format.ParseDict(errand.scope.to_payload(), struct_pb2.Value())
+    texts = [Part(text=errand.text)] if errand.text else []
     message = Message(
         message_id=errand.message_id,
         context_id=errand.context_id,
+        task_id=errand.task_id,
         role=Role.ROLE_USER,
-        parts=[Part(text=errand.text), Part(data=scope, media_type="application/json")],
+        parts=[*texts, *(_data_part(value) for value in (*errand.data, errand.scope.to_payload()))],
     )
     return SendMessageRequest(message=message)
+
+
+def _data_part(value: Mapping[str, Any]) -> Part:
+    data = json_format.ParseDict(dict(value), struct_pb2.Value())
+    return Part(data=data, media_type="application/json")

@@ -39,6 +39,7 @@ STATES: dict[int, DelegationState] = {
     TaskState.TASK_STATE_AUTH_REQUIRED: DelegationState.AUTH_REQUIRED,
 }
 _OPEN = (DelegationState.SUBMITTED, DelegationState.WORKING)
+_WAITING = (DelegationState.INPUT_REQUIRED, DelegationState.AUTH_REQUIRED)
 
 
 class RemoteTask:
@@ -46,18 +47,24 @@ class RemoteTask:
 
     Attributes:
         task_id: Id given by the remote agent; empty until it answered.
+        heard: Whether anything was folded in yet.
         context_id: The remote conversation; empty until it answered.
         state: The newest state.
         said: Text of the newest status message, or of a plain message reply.
+        question: The words of the newest status message alone, without its data parts.
+        asked: Data parts of the newest status message: the form of a question.
         error: Payload of the error extension, where the task failed with one.
         usage: Tokens that the remote agent reported.
     """
 
-    def __init__(self) -> None:
-        self.task_id = ""
+    def __init__(self, task_id: str = "") -> None:
+        self.task_id = task_id
+        self.heard = False
         self.context_id = ""
         self.state = DelegationState.SUBMITTED
         self.said = ""
+        self.question = ""
+        self.asked: list[dict[str, Any]] = []
         self.error: Mapping[str, Any] = {}
         self.usage: UsageReported | None = None
         self._artifacts: dict[str, list[str]] = {}
@@ -68,8 +75,14 @@ class RemoteTask:
         """Whether the task still works."""
         return self.state in _OPEN
 
+    @property
+    def waits(self) -> bool:
+        """Whether the task waits for the user."""
+        return self.state in _WAITING
+
     def apply(self, response: StreamResponse) -> dict[str, Any]:
         """Fold in one event; returns the metadata that it carried."""
+        self.heard = True
         match response.WhichOneof("payload"):
             case "task":
                 return self.apply_task(response.task)
@@ -83,6 +96,7 @@ class RemoteTask:
 
     def apply_task(self, task: Task) -> dict[str, Any]:
         """Fold in a snapshot, which replaces all that was said before."""
+        self.heard = True
         self.task_id, self.context_id = task.id, task.context_id
         self._artifacts.clear()
         for artifact in task.artifacts:
@@ -120,6 +134,12 @@ class RemoteTask:
         self.state = STATES.get(status.state, self.state)
         if status.HasField("message"):
             self.said = _text(status.message) or self.said
+            self.question = "\n".join(part.text for part in status.message.parts if part.text)
+            self.asked = [
+                value
+                for part in status.message.parts
+                if part.HasField("data") and isinstance(value := json_format.MessageToDict(part.data), dict)
+            ]
 
     def _apply_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
         self.task_id, self.context_id = update.task_id, update.context_id

@@ -10,6 +10,7 @@ from contextlib import aclosing, contextmanager
 from typing import Any
 
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
+from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
 from a2a.server.request_handlers import DefaultRequestHandlerV2, default_request_handler_v2
@@ -27,6 +28,7 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
 
+from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.message_rules import check_message
 from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.turns import Turns
@@ -72,9 +74,17 @@ class ContextFromTask(SimpleRequestContextBuilder):
 class PlatformRequestHandler(DefaultRequestHandlerV2):
     """Refuses what an agent cannot answer, and what would be lost."""
 
-    def __init__(self, *, store: ChunkedTaskStore, turns: Turns, **options: Any) -> None:
+    def __init__(
+        self, *, store: ChunkedTaskStore, turns: Turns, agent_executor: GuardedExecutor, **options: Any
+    ) -> None:
         with single_process():
-            super().__init__(task_store=store, request_context_builder=ContextFromTask(store), **options)
+            super().__init__(
+                task_store=store,
+                request_context_builder=ContextFromTask(store),
+                agent_executor=agent_executor,
+                **options,
+            )
+        self._guarded = agent_executor
         self._tasks = store
         self._turns = turns
 
@@ -108,6 +118,14 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         """Cancel a task and answer with what it had until then."""
         task: Task | None = await super().on_cancel_task(params, context)
         return await self._whole(task) if task is not None else None
+
+    async def _cancel_remote(
+        self, task_id: str, task: Task, version: TaskVersion, context: ServerCallContext
+    ) -> Task:
+        """Cancel a task that waits for its user and that no process holds any more."""
+        await self._guarded.abandon(task_id)
+        canceled: Task = await super()._cancel_remote(task_id, task, version, context)
+        return canceled
 
     async def on_subscribe_to_task(
         self, params: SubscribeToTaskRequest, context: ServerCallContext

@@ -52,6 +52,11 @@ class Turn:
             for node, update in part.items():
                 self._update(node, update)
 
+    def ask(self, interrupts: Sequence[Any]) -> None:
+        """Ask the first of the open questions: the others come after its answer."""
+        if interrupts:
+            self._question = _question(interrupts, self._agent)
+
     @property
     def waits(self) -> bool:
         """Whether a tool asked the user; its call stays open until the answer comes."""

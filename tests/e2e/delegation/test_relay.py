@@ -1,0 +1,135 @@
+"""A question of a sub-agent reaches the user, and the answer the same remote task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from a2a.types.a2a_pb2 import CancelTaskRequest, Part, TaskState
+from google.protobuf import json_format, struct_pb2
+
+from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
+from tests.e2e.delegation.teams import FORM, Asker, Middle, model, results, sent_ids, supervising, team
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+ASKS = [calls(call("where")), "Found 3 places in Newark."]
+
+
+def form_of(answer: Answer) -> dict[str, object]:
+    part = answer.events[-1].status_update.status.message.parts[1]
+    value = json_format.MessageToDict(part.data)
+    assert isinstance(value, dict)
+    return value
+
+
+async def test_a_form_reaches_the_user_whole_and_the_answer_reaches_the_same_remote_task() -> None:
+    both = calls(call("asker", "c1", request="Find places"), call("keys", "c2", request="What is a?"))
+    async with team([both, "All is known."], asker=ASKS, keys=["a is 1"]) as it:
+        async with connected(it.url) as client:
+            asked = await ask(client, "Find places, and what is a?")
+        async with connected(it.url) as another:  # a new connection
+            answer = await ask(another, "07103", task_id=asked.task_id, context_id=asked.context_id)
+        tasks = await it.tasks("asker")
+    assert asked.state == "input_required"
+    assert asked.last_words == "Which city?"
+    assert form_of(asked) == {"form": FORM, "origin": "asker"}
+    assert (answer.state, answer.text) == ("completed", "All is known.")
+    assert answer.events[-1].status_update.task_id == asked.task_id
+    assert len(tasks) == 1
+    assert len(sent_ids(tasks[0])) == len(set(sent_ids(tasks[0]))) == 2
+    assert results(it.models["asker"]) == ["The user said 07103"]
+    assert results(it.supervisor) == ["Found 3 places in Newark.", "a is 1"]
+    assert len(it.models["keys"].requests) == 1  # the parallel branch did not run again
+
+
+async def test_a_supervisor_that_was_restarted_goes_on_where_it_asked(tmp_path: Path) -> None:
+    both = calls(call("asker", "c1", request="Find places"), call("keys", "c2", request="What is a?"))
+    asker, keys = model(ASKS), model(["a is 1"])
+    async with running_agent(Asker, model=asker) as asker_url, running_agent(Keys, model=keys) as keys_url:
+        urls = {"asker": asker_url, "keys": keys_url}
+        async with supervising(urls, model([both]), home=tmp_path) as url, connected(url) as client:
+            asked = await ask(client, "Find places, and what is a?")
+        later = model(["All is known."])
+        async with supervising(urls, later, home=tmp_path) as url, connected(url) as client:
+            answer = await ask(client, "07103", task_id=asked.task_id, context_id=asked.context_id)
+    assert (answer.state, answer.text) == ("completed", "All is known.")
+    assert results(later) == ["Found 3 places in Newark.", "a is 1"]
+    assert len(keys.requests) == 1
+    assert len(asker.requests) == 2
+
+
+async def test_several_questions_at_once_are_asked_one_after_the_other() -> None:
+    both = calls(call("asker", "c1", request="Places"), call("second", "c2", request="Dates"))
+    second = [calls(call("when")), "December it is."]
+    async with team([both, "Booked."], asker=ASKS, second=second) as it, connected(it.url) as client:
+        first = await ask(client, "Book")
+        next_ = await ask(client, "07103", task_id=first.task_id)
+        answer = await ask(client, "December 15-22", task_id=first.task_id)
+        assert len(await it.tasks("asker")) == len(await it.tasks("second")) == 1
+    assert [first.last_words, next_.last_words] == ["Which city?", "Which dates?"]
+    assert [first.state, next_.state, answer.state] == ["input_required", "input_required", "completed"]
+    assert results(it.models["asker"]) == ["The user said 07103"]
+    assert results(it.models["second"]) == ["The user said December 15-22"]
+
+
+async def test_an_agent_that_asks_twice_is_answered_twice_in_one_remote_task() -> None:
+    asker = [calls(call("where", "w")), calls(call("when", "d")), "Flight found."]
+    script = [calls(call("asker", request="Book a flight")), "Booked."]
+    async with team(script, asker=asker) as it, connected(it.url) as client:
+        first = await ask(client, "Book a flight")
+        second = await ask(client, "New York to London", task_id=first.task_id)
+        answer = await ask(client, "December 15-22", task_id=first.task_id)
+        tasks = await it.tasks("asker")
+    assert [first.last_words, second.last_words, answer.text] == ["Which city?", "Which dates?", "Booked."]
+    assert len(tasks) == 1
+    assert len(set(sent_ids(tasks[0]))) == 3
+    assert results(it.models["asker"]) == [
+        "The user said New York to London",
+        "The user said December 15-22",
+    ]
+
+
+async def test_a_filled_form_reaches_the_tool_that_asked_as_data() -> None:
+    script = [calls(call("asker", request="Places")), "Done."]
+    async with team(script, asker=ASKS) as it, connected(it.url) as client:
+        asked = await ask(client, "Places")
+        request = message("", task_id=asked.task_id)
+        filled = json_format.ParseDict({"city": "Newark", "stars": 4}, struct_pb2.Value())
+        request.message.ClearField("parts")
+        request.message.parts.append(Part(data=filled))
+        answer = Answer([event async for event in client.send_message(request)])
+    assert answer.state == "completed"
+    said = results(it.models["asker"])[0]
+    assert "'city': 'Newark'" in said
+    assert "urn:" not in said  # what the supervisor tells besides is not the user's answer
+
+
+async def test_a_question_from_two_agents_down_comes_up_and_its_answer_goes_down() -> None:
+    asker = model(ASKS)
+    middle = model([calls(call("asker", request="Find places")), "Middle: 3 places."])
+    top = model([calls(call("middle", request="Find places")), "There are 3 places."])
+    async with (
+        running_agent(Asker, model=asker) as asker_url,
+        supervising({"asker": asker_url}, middle, agent_class=Middle) as middle_url,
+        supervising({"middle": middle_url}, top) as url,
+        connected(url) as client,
+    ):
+        asked = await ask(client, "Find places")
+        answer = await ask(client, "07103", task_id=asked.task_id)
+    assert asked.last_words == "Which city?"
+    assert form_of(asked) == {"form": FORM, "origin": "asker"}
+    assert answer.text == "There are 3 places."
+    assert results(asker) == ["The user said 07103"]
+
+
+async def test_canceling_a_task_that_waits_cancels_what_waits_below() -> None:
+    script = [calls(call("asker", request="Places"))]
+    async with team(script, asker=ASKS) as it, connected(it.url) as client:
+        asked = await ask(client, "Places")
+        await client.cancel_task(CancelTaskRequest(id=asked.task_id))
+        tasks = await it.tasks("asker")
+    assert tasks[0].status.state == TaskState.TASK_STATE_CANCELED
+    assert len(it.models["asker"].requests) == 1

@@ -1,0 +1,49 @@
+"""A question of a remote agent on its way to the user, and the answer on its way back. Pure.
+
+The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
+is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from utils.a2a_common.remote_task import RemoteTask
+
+_LONGEST_QUESTION = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the user answered: words, structured parts (a filled form), or both."""
+
+    text: str
+    data: Sequence[Mapping[str, Any]] = ()
+
+    @classmethod
+    def of(cls, resumed: Any) -> Reply:
+        """The reply in the value that an interrupt returned."""
+        if isinstance(resumed, Mapping):
+            data = [part for part in resumed.get("data") or () if isinstance(part, Mapping)]
+            return cls(str(resumed.get("text", "")), data)
+        return cls(str(resumed))
+
+
+def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
+    """What a graph is resumed with."""
+    return {"text": text, "data": [dict(part) for part in data]} if data else text
+
+
+def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
+    """The interrupt's value for a remote task that waits: question, who asks, and the form as it came."""
+    data = next(iter(task.asked), None)
+    form, origin = data, agent
+    if data is not None and isinstance(data.get("form"), Mapping):
+        form, origin = data["form"], str(data.get("origin") or agent)
+    question = task.question.strip()[:_LONGEST_QUESTION]
+    if not question:
+        question = f"The {agent} agent needs more information before it can go on."
+    return {"question": question, "origin": origin, "form": None if form is None else dict(form)}

@@ -1,0 +1,147 @@
+"""The tasks that were given to remote agents, kept while the task that they belong to lives.
+
+A graph runs a tool again from its start when it goes on after a question or a restart. What stands
+here tells that second run what the first one did, so that nothing is sent twice.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from utils.persistence.database import Database
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS errands (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    parent_task_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    call_id TEXT NOT NULL,
+    step TEXT NOT NULL,
+    request TEXT NOT NULL,
+    context_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    sent INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    questions TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS errands_by_parent ON errands (parent_task_id, number);
+CREATE INDEX IF NOT EXISTS errands_by_thread ON errands (thread_id, agent, state);
+"""
+
+_COLUMNS = "id, parent_task_id, thread_id, agent, call_id, step, request, context_id, task_id, sent, state, questions"
+
+WORKING = "working"
+WAITING = "waiting"
+COMPLETED = "completed"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptErrand:
+    """One errand at a remote agent, as far as it is known to have gone.
+
+    Attributes:
+        id: Id of its first message; derived from its cause, so that the same cause has the same errand.
+        parent_task_id: Our task that it belongs to.
+        thread_id: Our conversation.
+        agent: Our name of the remote agent.
+        call_id: The tool call that caused it.
+        step: Id of the model's answer that made the call; errands of one step run in parallel.
+        request: What was asked, in words.
+        context_id: The remote conversation.
+        task_id: The remote task; empty until it is known.
+        sent: How many messages were sent or were about to be: the request and each reply.
+        state: `working`, `waiting` (for the user), `completed` or `failed`.
+        questions: What the remote agent asked so far, in order; each as it is shown to the user.
+    """
+
+    id: str
+    parent_task_id: str
+    thread_id: str
+    agent: str
+    call_id: str
+    step: str
+    request: str
+    context_id: str
+    task_id: str = ""
+    sent: int = 0
+    state: str = WORKING
+    questions: Sequence[Mapping[str, Any]] = ()
+
+
+class Errands:
+    """The table of errands in a SQLite file, which one process writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, _SCHEMA)
+
+    async def open(self) -> None:
+        """Open the file, made when missing.
+
+        Raises:
+            StorageError: The file cannot be opened.
+        """
+        await self._database.open()
+
+    async def close(self) -> None:
+        """Close the file."""
+        await self._database.close()
+
+    async def get(self, errand_id: str) -> KeptErrand | None:
+        """An errand by the id of its first message."""
+        found = await self._find("id = ?", errand_id)
+        return found[0] if found else None
+
+    async def of_task(self, parent_task_id: str) -> list[KeptErrand]:
+        """All errands of one of our tasks, oldest first."""
+        return await self._find("parent_task_id = ?", parent_task_id)
+
+    async def waiting(self, thread_id: str) -> list[KeptErrand]:
+        """The errands of a conversation that wait for its user, oldest first."""
+        return await self._find("thread_id = ? AND state = ?", thread_id, WAITING)
+
+    async def put(self, errand: KeptErrand) -> None:
+        """Write an errand, new or changed."""
+        names = _COLUMNS.split(", ")
+        marks = ", ".join("?" * len(names))
+        changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
+        sql = (
+            f"INSERT INTO errands ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - our own column names
+            f" ON CONFLICT (id) DO UPDATE SET {changes}"
+        )
+        values = [
+            json.dumps(list(errand.questions)) if n == "questions" else getattr(errand, n) for n in names
+        ]
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(sql, values)
+
+        await self._database.write(write)
+
+    async def forget(self, parent_task_id: str) -> None:
+        """Drop the errands of a task that has ended."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM errands WHERE parent_task_id = ?", (parent_task_id,))
+
+        await self._database.write(write)
+
+    async def _find(self, where: str, *values: str) -> list[KeptErrand]:
+        sql = f"SELECT {_COLUMNS} FROM errands WHERE {where} ORDER BY number"  # noqa: S608 - our own conditions
+
+        def read(connection: sqlite3.Connection) -> list[KeptErrand]:
+            return [_errand(row) for row in connection.execute(sql, values)]
+
+        return await self._database.read(read)
+
+
+def _errand(row: tuple[Any, ...]) -> KeptErrand:
+    kept = KeptErrand(*row)
+    return replace(kept, questions=tuple(json.loads(row[-1])))
