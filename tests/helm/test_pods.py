@@ -1,0 +1,55 @@
+"""The command and the environment of every rendered pod, run as local processes, serve a chat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.helm.chart import Helm
+from tests.helm.local_pods import Cluster, Pod, started
+from utils.testing.github_server import run_github_server
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+
+DOCUMENT = "# Zebra rollout\n\nThe zebra rollout window is Tuesday at 14:00 UTC.\n"
+PULLS = "List the open pull requests of octocat/hello-world"
+QUESTION = "When is the zebra rollout window?"
+
+
+def _values(github: str) -> dict:
+    return {
+        "settings": {"LOG_LEVEL": "DEBUG"},
+        "test": {"ask": QUESTION},
+        "agents": [
+            {
+                "name": "github",
+                "port": 8001,
+                "env": {"GITHUB_API_URL": github},
+                "secrets": {"values": {"GITHUB_TOKEN": "a-token"}},
+            },
+            {"name": "rag", "port": 8002, "documents": {"configMap": "handbook"}},
+        ],
+    }
+
+
+async def test_the_rendered_pods_chat(helm4: Helm, tmp_path: Path):
+    (tmp_path / "handbook").mkdir()
+    (tmp_path / "handbook" / "zebra.md").write_text(DOCUMENT)
+    with run_github_server(pulls=3) as github:
+        cluster = Cluster.of(helm4.render(_values(github.url)), tmp_path)
+        everyone: list[Pod] = [cluster.pod(name) for name in ("supervisor", "github", "rag")]
+        async with started(everyone):
+            test = cluster.pod("test")
+            code, said = await test.run()
+            assert code == 0, said
+            assert "Tuesday at 14:00 UTC" in said
+            code, said = await replace(test, command=[*test.command[:-1], PULLS]).run()
+            assert code == 0, said
+            assert "amazing new feature" in said.lower()
+    assert everyone[1].environment["GITHUB_TOKEN"] == "a-token"
+    assert "GITHUB_TOKEN" not in everyone[0].environment | everyone[2].environment
+    for name in ("supervisor", "github", "rag"):
+        claim = tmp_path / f"first-platform-engineer-{name}"
+        assert list(claim.rglob("*.sqlite")), f"{name} keeps nothing on its volume"
