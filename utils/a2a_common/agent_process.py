@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-_CUT_OFF = "The service was restarted while it worked on this. Please ask again."
-
 _PARENT_SECONDS = 1.0
 """Seconds between two looks whether the parent still lives."""
 
@@ -75,29 +73,20 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     )
 
 
-async def agent_app(
-    agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str, stack: AsyncExitStack
-) -> Starlette:
+def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
     """The application of an agent that is reached at `url`."""
     from utils.a2a_common.scope import owner_of
     from utils.a2a_common.server import AgentService, build_app
     from utils.persistence.tasks import sqlite_task_store
 
-    store = sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of)
-    await store.open()
-    stack.push_async_callback(store.close)
-
     async def start() -> None:
-        ended = await store.end_orphans(_CUT_OFF)
-        if ended:
-            log.warning("tasks.cut_off", count=ended)
         await agent.start()
         await agent.build()
 
     service = AgentService(
         card=agent_card(agent, url),
         executor=agent.executor(),
-        store=store,
+        store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         readiness=agent.readiness,
         on_start=start,
         on_stop=agent.stop,
@@ -124,7 +113,7 @@ async def run_agent(
     url = settings.public_url or f"http://{settings.host}:{port}"
     async with AsyncExitStack() as stack:
         runtime = await open_runtime(agent_class.name, environ, stack)
-        app = await agent_app(agent_class(runtime), settings, url=url, stack=stack)
+        app = agent_app(agent_class(runtime), settings, url=url)
         grace = int(settings.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,

@@ -45,5 +45,5 @@ async def running_agent(
         listener = listener or loopback_socket()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         server_settings = ServerSettings.load({**settings, "PUBLIC_URL": url})
-        app = await agent_app(agent_class(runtime), server_settings, url=url, stack=stack)
+        app = agent_app(agent_class(runtime), server_settings, url=url)
         yield await stack.enter_async_context(running(app, listener=listener))
