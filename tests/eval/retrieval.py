@@ -19,8 +19,8 @@ Two settings, because the query is the heading:
 
 `rank fusion` is the textbook method (reciprocal rank, constant 60) over the same two rankings, for
 comparison with what the search does. Earlier figures for the same questions over 680 sections (words
-0.771, vectors 0.806, fused 0.857) came from plain page text, headings and the pages' tables of
-contents included; the loader leaves tables of contents out, since they compete with what they list.
+0.771, vectors 0.806, fused 0.857) seem to come from plain page text, headings and the pages' tables
+of contents included; the loader leaves tables of contents out, since they compete with what they list.
 
 The package is fetched by `apt-get download` (no root needed) into `.cache/` and embedded once, which
 takes about four minutes on two cores; later runs take twenty seconds.
