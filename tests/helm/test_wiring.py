@@ -50,7 +50,8 @@ def test_only_the_supervisor_reaches_the_agents(helm4: Helm):
     for name in ("github", "rag"):
         (rule,) = policies[f"first-platform-engineer-{name}"]["spec"]["ingress"]
         assert rule["from"] == [{"podSelector": supervisor["podSelector"]}]
-    assert len(policies) == len(of_kind(manifests, "Deployment"))
+    assert "ingress" not in policies["first-platform-engineer-test"]["spec"]
+    assert len(policies) == len(pods(manifests))
 
 
 def test_narrow_policies_let_the_test_and_the_named_peers_in(helm4: Helm):
