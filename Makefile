@@ -14,7 +14,7 @@ export ASK
 .PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval bench docs lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 chat: setup ## Chat with the supervisor; ASK="…" asks once and exits
 	@$(BIN)/platform-engineer chat $${ASK:+--ask "$$ASK"}
@@ -50,6 +50,15 @@ lint: setup-dev ## Check format, lint, types and import direction
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-helm: setup-dev ## Check the chart, the Dockerfile and the compose file with the real tools
+	$(BIN)/python -m pytest tests/helm tests/compose
+
+image: ## Build the image; IMAGE=name:tag PYTHON_IMAGE=base
+	docker build $${PYTHON_IMAGE:+--build-arg PYTHON_IMAGE="$$PYTHON_IMAGE"} -t "$${IMAGE:-platform-engineer:latest}" .
+
+compose-e2e: setup-dev ## Build the image on a real engine, start the stack, chat, restart it, chat on
+	$(BIN)/python -m tests.compose.e2e
 
 eval: setup-dev ## Measure the offline model and the retrieval
 	$(BIN)/python -m tests.eval.routing
