@@ -38,11 +38,13 @@ def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
     """The middleware that the agent's settings ask for.
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
-    limit, recovery, and innermost the context, so that every try is prepared anew.
+    limit, recovery, and inside it the context, so that every try is prepared anew;
+    innermost each try is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
+    from utils.a2a_common.observed_model import ObservedModel
     from utils.a2a_common.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
     from utils.context.factory import default_context_middleware
@@ -58,7 +60,9 @@ def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
         ModelCallLimit(context.model_calls_per_turn),
     )
     retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)
-    return AgentMiddlewares(managed, context.model_calls_per_turn, around, (retrying, managed))
+    return AgentMiddlewares(
+        managed, context.model_calls_per_turn, around, (retrying, managed, ObservedModel())
+    )
 
 
 def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:

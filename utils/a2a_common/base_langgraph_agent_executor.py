@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
@@ -17,8 +17,10 @@ from utils.a2a_common.event_sink import EventSink
 from utils.a2a_common.incoming import agent_request
 from utils.a2a_common.publisher import Publisher
 from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.trace_context import trace_of
 from utils.errors import DeadlineExceeded, PlatformError
 from utils.events import AgentEvent, Failed
+from utils.observability.observed import observed_turn
 from utils.observability.trace import current_trace_id
 from utils.resilience.deadline import Deadline
 
@@ -68,7 +70,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         sink = EventSink(event_queue, request.task_id, request.context_id)
         if context.current_task is None:
             await sink.task(_submitted(context, request))
-        run = _Run(asyncio.create_task(self._run(request, sink)), asyncio.Event())
+        run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context))), asyncio.Event())
         self._runs[request.task_id] = run
         try:
             if await _unheard(run.work, sink):
@@ -101,22 +103,25 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         if abandon is not None:
             await abandon(task_id)
 
-    async def _run(self, request: AgentRequest, sink: EventSink) -> None:
-        trace_id = current_trace_id()
-        publisher = Publisher(sink, agent=self._agent.name, trace_id=trace_id)
-        with structlog.contextvars.bound_contextvars(
-            task_id=request.task_id, context_id=request.context_id, trace_id=trace_id
-        ):
-            try:
-                await sink.status(TaskState.TASK_STATE_WORKING)
-                await self._follow(request, publisher)
-                if not sink.ended:
-                    await publisher.publish(_SILENT)
-            except asyncio.CancelledError:
-                publisher.discard()
-                raise
-            except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
-                await publisher.publish(failure_of(error))
+    async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
+        name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
+        with observed_turn(name, trace, **ids) as meter:
+            trace_id = current_trace_id()
+            publisher = Publisher(sink, agent=name, trace_id=trace_id, note=meter.note)
+            with structlog.contextvars.bound_contextvars(**ids, trace_id=trace_id):
+                await self._work(request, sink, publisher)
+
+    async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
+        try:
+            await sink.status(TaskState.TASK_STATE_WORKING)
+            await self._follow(request, publisher)
+            if not sink.ended:
+                await publisher.publish(_SILENT)
+        except asyncio.CancelledError:
+            publisher.discard()
+            raise
+        except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
+            await publisher.publish(failure_of(error))
 
     def _timed(self, request: AgentRequest) -> AgentRequest:
         """The request with the nearer of its own deadline and ours."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.trace_context import pass_trace_on
 from utils.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _CONNECTIONS = 32
 def http_client(url: str) -> httpx.AsyncClient:
     """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
 
-    Proxies of the environment are ignored for loopback addresses.
+    Proxies of the environment are ignored for loopback addresses. Requests carry the current trace on.
     """
     import httpx
 
@@ -26,6 +27,7 @@ def http_client(url: str) -> httpx.AsyncClient:
         timeout=httpx.Timeout(_CONNECT_SECONDS, read=None, pool=_CONNECT_SECONDS),
         limits=httpx.Limits(max_connections=_CONNECTIONS),
         trust_env=not is_loopback(url),
+        event_hooks={"request": [pass_trace_on]},
     )
 
 

@@ -9,10 +9,12 @@ takes events any more: a run that nobody can hear is stopped by the executor.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import structlog
+
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 if TYPE_CHECKING:
     from a2a.server.events import EventQueue
@@ -22,9 +24,6 @@ log = structlog.get_logger(__name__)
 
 _ENQUEUE_SECONDS = 30.0
 """Longest wait for a place in the queue; the SDK's own wait has no end (1,024 places)."""
-
-DROPPED: Counter[str] = Counter()
-"""Events of this process that nobody got, by reason: `ended`, `closed`, `stuck`. For metrics."""
 
 
 class EventSink:
@@ -133,7 +132,7 @@ class EventSink:
 
     def _drop(self, reason: str) -> None:
         self.dropped += 1
-        DROPPED[reason] += 1
+        count(catalogue.DROPPED, reason=reason)
 
 
 def _is_closed(queue: EventQueue) -> bool:

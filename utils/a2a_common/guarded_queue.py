@@ -15,6 +15,8 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
+from utils.observability import catalogue
+from utils.observability.metrics import count
 from utils.persistence.task_states import INTERRUPTED, TERMINAL
 
 log = structlog.get_logger(__name__)
@@ -82,6 +84,7 @@ class GuardedQueue(EventQueue):
 
     def _drop(self, event: Event) -> None:
         self._dropped += 1
+        count(catalogue.DROPPED, reason="ended")
         if self._dropped == 1:
             kind = type(event).__name__
             task_id = event.task_id if isinstance(event, TaskArtifactUpdateEvent) else ""

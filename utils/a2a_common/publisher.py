@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
 
@@ -40,12 +41,15 @@ if TYPE_CHECKING:
 
 
 class Publisher:
-    """Publishes the events of one run of one task."""
+    """Publishes the events of one run of one task, each told to `note` too."""
 
-    def __init__(self, sink: EventSink, *, agent: str, trace_id: str) -> None:
+    def __init__(
+        self, sink: EventSink, *, agent: str, trace_id: str, note: Callable[[AgentEvent], None]
+    ) -> None:
         self._sink = sink
         self._agent = agent
         self._trace_id = trace_id
+        self._note = note
         self._response = ResponseStream(sink)
         self._usage: dict[str, Any] = {}
 
@@ -53,6 +57,7 @@ class Publisher:
         """Put one event on the wire, after all text that was said before it."""
         from a2a.types.a2a_pb2 import TaskState
 
+        self._note(event)
         match event:
             case TextDelta(text=text):
                 await self._response.write(text)

@@ -15,6 +15,8 @@ from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToJson
 
 from utils.a2a_common.url_guard import ForbiddenUrl, checked_target
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 log = structlog.get_logger(__name__)
 
@@ -76,6 +78,7 @@ class PushSender(PushNotificationSender):
             lane.config = config
             if len(lane.bodies) >= self._policy.waiting:
                 lane.bodies.popleft()
+                count(catalogue.PUSHES, outcome="dropped")
                 log.warning("push_dropped", task_id=task_id, config_id=config.id)
             lane.bodies.append(body)
             if lane.worker is None:
@@ -110,9 +113,11 @@ class PushSender(PushNotificationSender):
                 await asyncio.sleep(self._policy.backoff * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
             reason, again = await self._attempt(config, body)
             if not reason:
+                count(catalogue.PUSHES, outcome="delivered")
                 return
             if not again:
                 break
+        count(catalogue.PUSHES, outcome="failed")
         log.warning("push_failed", task_id=config.task_id, config_id=config.id, reason=reason)
 
     async def _attempt(self, config: TaskPushNotificationConfig, body: bytes) -> tuple[str, bool]:

@@ -32,6 +32,8 @@ from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.message_rules import check_message
 from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.turns import Turns
+from utils.observability import catalogue
+from utils.observability.metrics import held
 from utils.persistence.task_states import OPEN
 from utils.persistence.tasks import ChunkedTaskStore
 
@@ -151,10 +153,11 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             FellBehind: The task goes on, but this stream does not.
         """
         last: Event | None = None
-        async for event in events:
-            if not isinstance(event, TaskArtifactUpdateEvent):
-                last = event
-            yield event
+        with held(catalogue.STREAMS):
+            async for event in events:
+                if not isinstance(event, TaskArtifactUpdateEvent):
+                    last = event
+                yield event
         if not isinstance(last, Task | TaskStatusUpdateEvent) or last.status.state not in OPEN:
             return
         task_id = last.id if isinstance(last, Task) else last.task_id

@@ -28,6 +28,7 @@ from utils.a2a_common.http.host_origin import HostOrigin
 from utils.a2a_common.http.json_body import JsonBody
 from utils.a2a_common.http.rpc_rules import RpcRules
 from utils.a2a_common.http.trailing_slash import TrailingSlash
+from utils.a2a_common.metrics_route import metrics_route
 from utils.a2a_common.probes import probe_routes
 from utils.a2a_common.push import PushPolicy, PushSender
 from utils.a2a_common.readiness import Readiness
@@ -89,7 +90,7 @@ class AgentService:
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
-    """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, and gRPC when a port is set.
+    """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
 
     `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
     """
@@ -155,7 +156,7 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
 def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
-    routes: list[BaseRoute] = list(probe_routes(service.readiness))
+    routes: list[BaseRoute] = [*probe_routes(service.readiness), metrics_route()]
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
     routes += create_jsonrpc_routes(

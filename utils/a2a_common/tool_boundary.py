@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 import structlog
@@ -18,6 +19,7 @@ from langgraph.types import Command
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.results import ToolProblem, dump_result
+from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
 log = structlog.get_logger(__name__)
 
@@ -52,18 +54,18 @@ class ToolBoundary(AgentMiddleware):
         write = request.runtime.stream_writer if _is_shown(request) else _silent
         write(ToolStarted(call_id, name, digest(call["args"])))
         started = time.monotonic()
-        status = ToolStatus.INTERRUPTED
-        try:
-            result = await self._in_time(request, handler)
-            failed = isinstance(result, ToolMessage) and result.status == "error"
-            status = ToolStatus.ERROR if failed else ToolStatus.OK
-        except GraphBubbleUp:
-            raise
-        except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
-            status = ToolStatus.ERROR
-            result = _problem_message(error, call_id, name)
-        finally:
-            write(ToolFinished(call_id, name, status, time.monotonic() - started))
+        with _observed(request) as seen:
+            try:
+                result = await self._in_time(request, handler)
+                failed = isinstance(result, ToolMessage) and result.status == "error"
+                seen.status = ToolStatus.ERROR if failed else ToolStatus.OK
+            except GraphBubbleUp:
+                raise
+            except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
+                seen.status = ToolStatus.ERROR
+                result = _problem_message(error, call_id, name)
+            finally:
+                write(ToolFinished(call_id, name, seen.status, time.monotonic() - started))
         return result
 
     async def _in_time(
@@ -90,6 +92,13 @@ def _is_shown(request: ToolCallRequest) -> bool:
 
 def _delegates(request: ToolCallRequest) -> bool:
     return bool(request.tool is not None and (request.tool.metadata or {}).get(DELEGATION))
+
+
+def _observed(request: ToolCallRequest) -> AbstractContextManager[ObservedCall]:
+    """Measures a call; a tool that a model made up has no name there."""
+    if request.tool is None:
+        return observed_tool_call("unknown")
+    return (observed_delegation if _delegates(request) else observed_tool_call)(request.tool.name)
 
 
 def _silent(_event: object) -> None:

@@ -99,7 +99,7 @@ class Turn:
 
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:
-            self._usage[self._agent] = self._usage.get(self._agent, Usage()) + _usage_of(message)
+            self._usage[self._agent] = self._usage.get(self._agent, Usage()) + usage_of(message)
         if message.tool_calls and self._text:
             self._restart = True  # a remark before tool calls is not the answer
 
@@ -128,7 +128,8 @@ def _messages(update: Any) -> Sequence[BaseMessage]:
     return ()
 
 
-def _usage_of(message: AIMessage | AIMessageChunk) -> Usage:
+def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
+    """Tokens of one answer, as the provider counted them."""
     usage = message.usage_metadata
     if usage is None:
         return Usage()

@@ -1,13 +1,126 @@
-"""The id that ties what a user saw to what the log says."""
+"""Spans, and the W3C trace context that ties them together over several processes.
+
+Uses OpenTelemetry's API alone: without an exporter (`utils.observability.export`) spans cost next to
+nothing, and the trace id is still the same in the logs of every process that worked on a request.
+Exceptions are noted by their type only, since their text may be a user's.
+"""
 
 from __future__ import annotations
 
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
 from uuid import uuid4
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+Value = str | int | float | bool
+
+_SCOPE = "platform-engineer"
+
+agent_at_work: ContextVar[str] = ContextVar("agent_at_work", default="")
+"""Name of the agent whose turn the current code works for; empty outside a turn."""
 
 
 def current_trace_id() -> str:
-    """The trace id of the current OpenTelemetry span as 32 hexadecimal digits; a new one outside a span."""
+    """The trace id of the current span as 32 hexadecimal digits; a new one outside a span."""
     from opentelemetry import trace
 
     context = trace.get_current_span().get_span_context()
     return f"{context.trace_id:032x}" if context.is_valid else uuid4().hex
+
+
+@contextmanager
+def root_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Span]:
+    """The span of work that a message asks for: a part of the caller's trace, where it sent one.
+
+    Args:
+        name: What is done.
+        carrier: The message's headers; `traceparent` and `tracestate` are read, wrong ones ignored.
+        attributes: Attributes of the span, a dot written as two underscores.
+    """
+    from opentelemetry.trace import SpanKind, get_tracer, use_span
+
+    parent = _propagator().extract(dict(carrier))
+    span = get_tracer(_SCOPE).start_span(
+        name, context=parent, kind=SpanKind.SERVER, attributes=_dotted(attributes)
+    )
+    if not span.get_span_context().is_valid:
+        span = _unrecorded()
+    with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
+        yield from _noting_errors(span)
+
+
+@contextmanager
+def child_span(
+    name: str, *, leaves: bool = False, notes_errors: bool = True, **attributes: Value
+) -> Iterator[Span]:
+    """A span inside the current one.
+
+    Args:
+        name: What is done.
+        leaves: Whether it is done elsewhere: the span of a call.
+        notes_errors: Whether an exception means that it failed.
+        attributes: Attributes of the span, a dot written as two underscores.
+    """
+    from opentelemetry.trace import SpanKind, get_tracer
+
+    kind = SpanKind.CLIENT if leaves else SpanKind.INTERNAL
+    started = get_tracer(_SCOPE).start_as_current_span(
+        name, kind=kind, attributes=_dotted(attributes), record_exception=False, set_status_on_exception=False
+    )
+    with started as span:
+        if notes_errors:
+            yield from _noting_errors(span)
+        else:
+            yield span
+
+
+def trace_headers() -> dict[str, str]:
+    """The headers that make a request a part of the current trace; none outside a span."""
+    headers: dict[str, str] = {}
+    _propagator().inject(headers)
+    return headers
+
+
+def failed(span: Span, reason: str) -> None:
+    """Mark a span as failed, with a code or a type's name."""
+    from opentelemetry.trace import StatusCode
+
+    span.set_attribute("error.type", reason)
+    span.set_status(StatusCode.ERROR)
+
+
+def _noting_errors(span: Span) -> Iterator[Span]:
+    try:
+        yield span
+    except Exception as error:
+        failed(span, str(getattr(error, "code", "")) or type(error).__name__)
+        raise
+
+
+def _dotted(attributes: Mapping[str, Value]) -> dict[str, Value]:
+    return {name.replace("__", "."): value for name, value in attributes.items() if value != ""}
+
+
+def _propagator() -> TraceContextTextMapPropagator:
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    return TraceContextTextMapPropagator()
+
+
+def _unrecorded() -> Span:
+    """A span that is kept nowhere, with ids for the logs and for whoever is called."""
+    from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
+
+    ids = SpanContext(
+        trace_id=random.getrandbits(128) or 1,
+        span_id=random.getrandbits(64) or 1,
+        is_remote=False,
+        trace_flags=TraceFlags(TraceFlags.SAMPLED),  # whoever is called and exports shall not leave it out
+    )
+    return NonRecordingSpan(ids)

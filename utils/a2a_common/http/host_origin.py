@@ -8,6 +8,7 @@ name is made to resolve to 127.0.0.1 (DNS rebinding), or it posts across origins
 from __future__ import annotations
 
 from collections.abc import Iterable
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -18,6 +19,9 @@ from utils.a2a_common.http.answers import local_path, refusal
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 PROBES = frozenset({"/healthz", "/readyz"})
 """Open to any `Host`: an orchestrator asks by address."""
+
+METRICS = "/metrics"
+"""Open to any address as `Host`, since scrapers ask by address. Rebinding needs a name: names are checked."""
 
 
 class HostOrigin:
@@ -33,7 +37,9 @@ class HostOrigin:
         """Pass the request on or refuse it."""
         if scope["type"] == "http" and not self._any and local_path(scope) not in PROBES:
             headers = Headers(scope=scope)
-            if not self._knows(_host(headers.get("host", ""))):
+            host = _host(headers.get("host", ""))
+            scraped = local_path(scope) == METRICS and _is_address(host)
+            if not scraped and not self._knows(host):
                 answer = refusal(scope, 421, "This server does not answer for that host. See ALLOWED_HOSTS.")
                 return await answer(scope, receive, send)
             origin = headers.get("origin")
@@ -50,6 +56,14 @@ class HostOrigin:
 def _public(url: str | None) -> Iterable[str]:
     name = urlsplit(url).hostname if url else None
     return [name] if name else []
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _host(header: str) -> str:

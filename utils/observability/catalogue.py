@@ -1,0 +1,118 @@
+"""Every metric that an agent's process has: name, kind, labels and meaning. Held to docs/observability.md by a test.
+
+Labels name parts of the system (agents, tools, codes), never people, conversations or tasks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+PREFIX = "platform_engineer_"
+
+SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
+"""From an answer out of a cache to a turn that asked several slow agents."""
+
+TOKENS = (1_000, 4_000, 16_000, 32_000, 64_000, 128_000, 256_000, 1_000_000)
+"""The context windows of common models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric.
+
+    Attributes:
+        name: Name as scraped.
+        kind: What it is to Prometheus.
+        meaning: One sentence.
+        labels: Names of its labels.
+        buckets: Upper bounds, of a histogram.
+    """
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    meaning: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+def _counter(name: str, meaning: str, *labels: str) -> Metric:
+    return Metric(f"{PREFIX}{name}_total", "counter", meaning, labels)
+
+
+def _gauge(name: str, meaning: str, *labels: str) -> Metric:
+    return Metric(PREFIX + name, "gauge", meaning, labels)
+
+
+def _histogram(name: str, meaning: str, *labels: str, buckets: tuple[float, ...] = SECONDS) -> Metric:
+    return Metric(PREFIX + name, "histogram", meaning, labels, buckets)
+
+
+TURNS = _counter(
+    "turns", "Turns that ended: completed, failed, input_required or canceled.", "agent", "outcome"
+)
+FAILURES = _counter("turn_failures", "Failed turns by error code.", "agent", "code")
+TURN_SECONDS = _histogram("turn_seconds", "How long a turn took.", "agent")
+FIRST_TOKEN = _histogram(
+    "first_token_seconds", "Time from the begin of a turn to the first text of its answer.", "agent"
+)
+RUNNING = _gauge("turns_running", "Turns that are under way.", "agent")
+
+MODEL_CALLS = _counter(
+    "model_calls", "Calls of the chat model, each try counted: ok, error or canceled.", "agent", "outcome"
+)
+MODEL_SECONDS = _histogram("model_call_seconds", "How long a call of the chat model took.", "agent")
+RETRIES = _counter("model_retries", "Model calls that are made again, by the code of the failure.", "reason")
+TOKENS_USED = _counter(
+    "tokens",
+    "Tokens of this agent's own model calls: input, output, and cached, which is a part of input.",
+    "agent",
+    "direction",
+)
+DELEGATED_TOKENS = _counter(
+    "delegated_tokens",
+    "Tokens that sub-agents reported; each counts its own as tokens too.",
+    "agent",
+    "direction",
+)
+REQUEST_TOKENS = _histogram(
+    "model_request_tokens", "Size of model requests, as the provider counted them.", "agent", buckets=TOKENS
+)
+
+TOOL_CALLS = _counter("tool_calls", "Tool calls that ended: ok, error or interrupted.", "tool", "outcome")
+TOOL_SECONDS = _histogram("tool_call_seconds", "How long a tool call took.", "tool")
+DELEGATIONS = _counter(
+    "delegations", "Tasks given to sub-agents that ended, by the A2A state they ended in.", "agent", "state"
+)
+DELEGATION_SECONDS = _histogram("delegation_seconds", "How long a sub-agent's task took.", "agent")
+
+COMPACTIONS = _counter(
+    "context_compactions", "Stages of context management that made a request smaller.", "agent", "strategy"
+)
+SAVED_TOKENS = _counter(
+    "context_saved_tokens", "Tokens that these stages took out of requests.", "agent", "strategy"
+)
+REPAIRS = _counter(
+    "repairs", "Tool calls without a result that got a synthetic one: in a request or in storage.", "where"
+)
+
+DROPPED = _counter(
+    "dropped_events",
+    "Events of a turn that nobody got: after its end (ended), queue closed (closed) or full (stuck).",
+    "reason",
+)
+STREAMS = _gauge("open_streams", "Event streams that clients hold open.")
+PUSHES = _counter(
+    "push_deliveries", "Push notifications: delivered, failed, or dropped because too many waited.", "outcome"
+)
+BREAKER = _gauge(
+    "breaker_state",
+    "1 for the state that an agent's circuit breaker is in, 0 for the others.",
+    "agent",
+    "state",
+)
+
+CATALOGUE: tuple[Metric, ...] = tuple(
+    value for value in dict(globals()).values() if isinstance(value, Metric)
+)
+"""All of them, in the order above."""

@@ -1,0 +1,116 @@
+"""Turns, model calls and tool calls while they run: a span and its counts together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utils.events import ToolStatus, Usage
+from utils.observability import catalogue
+from utils.observability.fold import tokens
+from utils.observability.metrics import count, process_metrics
+from utils.observability.trace import agent_at_work, child_span, failed, root_span
+from utils.observability.turn_meter import TurnMeter
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+
+@dataclass(slots=True)
+class ModelCall:
+    """What a model call says of itself when it is done."""
+
+    usage: Usage | None = None
+
+
+@dataclass(slots=True)
+class ObservedCall:
+    """What a tool call says of itself when it is done."""
+
+    status: ToolStatus = ToolStatus.INTERRUPTED
+
+
+@contextmanager
+def observed_turn(
+    agent: str, carrier: Mapping[str, str], *, task_id: str, context_id: str
+) -> Iterator[TurnMeter]:
+    """One turn of an agent; its events are told to what this yields.
+
+    Args:
+        agent: Name of the agent.
+        carrier: Headers of the message that asked for it.
+        task_id: Its task, for the span alone.
+        context_id: Its conversation, for the span alone.
+    """
+    attributes = {"gen_ai__conversation__id": context_id, "a2a__task__id": task_id}
+    meter = TurnMeter(agent, process_metrics())
+    token = agent_at_work.set(agent)
+    try:
+        with root_span(f"turn {agent}", carrier, gen_ai__agent__name=agent, **attributes) as span:
+            try:
+                yield meter
+            finally:
+                span.set_attribute("platform_engineer.outcome", meter.outcome)
+                if meter.code:
+                    failed(span, meter.code)
+    finally:
+        agent_at_work.reset(token)
+        meter.end()
+
+
+@contextmanager
+def observed_model_call(model: str) -> Iterator[ModelCall]:
+    """One try of a model call."""
+    agent, outcome, began, call = agent_at_work.get(), "error", time.monotonic(), ModelCall()
+    try:
+        with child_span(f"chat {model}", leaves=True, gen_ai__request__model=model) as span:
+            yield call
+            outcome = "ok"
+            if call.usage is not None:
+                span.set_attribute("gen_ai.usage.input_tokens", call.usage.input_tokens)
+                span.set_attribute("gen_ai.usage.output_tokens", call.usage.output_tokens)
+                _count_tokens(agent, call.usage)
+    except asyncio.CancelledError:
+        outcome = "canceled"
+        raise
+    finally:
+        count(catalogue.MODEL_CALLS, agent=agent, outcome=outcome)
+        count(catalogue.MODEL_SECONDS, time.monotonic() - began, agent=agent)
+
+
+@contextmanager
+def observed_tool_call(tool: str) -> Iterator[ObservedCall]:
+    """One tool call. `tool` is the name of a tool that exists: a model may ask for any."""
+    began, call = time.monotonic(), ObservedCall()
+    try:
+        with child_span(f"execute_tool {tool}", notes_errors=False, gen_ai__tool__name=tool) as span:
+            yield from _until_done(call, span)
+    finally:
+        count(catalogue.TOOL_CALLS, tool=tool, outcome=call.status.value)
+        count(catalogue.TOOL_SECONDS, time.monotonic() - began, tool=tool)
+
+
+@contextmanager
+def observed_delegation(agent: str) -> Iterator[ObservedCall]:
+    """A tool call that is a task for a sub-agent; requests made inside carry the trace on. Counted by its event."""
+    call = ObservedCall()
+    with child_span(f"delegate {agent}", leaves=True, notes_errors=False, gen_ai__agent__name=agent) as span:
+        yield from _until_done(call, span)
+
+
+def _until_done(call: ObservedCall, span: Span) -> Iterator[ObservedCall]:
+    try:
+        yield call
+    finally:
+        if call.status is ToolStatus.ERROR:
+            failed(span, "tool_error")
+
+
+def _count_tokens(agent: str, usage: Usage) -> None:
+    for observation in tokens(catalogue.TOKENS_USED, agent, usage):
+        process_metrics().record(observation)
+    count(catalogue.REQUEST_TOKENS, usage.input_tokens, agent=agent)

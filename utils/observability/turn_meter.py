@@ -1,0 +1,57 @@
+"""What is measured of one turn: how it ended, how long it took, when its first text came."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta
+from utils.observability import catalogue
+from utils.observability.fold import observations
+from utils.observability.metrics import Metrics, Observation
+
+Clock = Callable[[], float]
+
+
+class TurnMeter:
+    """Counts the events of one turn of one agent.
+
+    Attributes:
+        outcome: How the turn ended; `canceled` until it ended in another way.
+        code: Code of the failure, where it failed.
+    """
+
+    def __init__(self, agent: str, metrics: Metrics, clock: Clock = time.monotonic) -> None:
+        self._agent = agent
+        self._metrics = metrics
+        self._clock = clock
+        self._began = clock()
+        self._spoke = False
+        self.outcome = "canceled"
+        self.code = ""
+        metrics.record(Observation(catalogue.RUNNING, 1, {"agent": agent}))
+
+    def note(self, event: AgentEvent) -> None:
+        """Count one event."""
+        for observation in observations(event, self._agent):
+            self._metrics.record(observation)
+        match event:
+            case TextDelta(text=text) if text and not self._spoke:
+                self._spoke = True
+                self._time(catalogue.FIRST_TOKEN)
+            case Completed():
+                self.outcome = "completed"
+            case InputRequired():
+                self.outcome = "input_required"
+            case Failed(code=code):
+                self.outcome, self.code = "failed", code
+
+    def end(self) -> None:
+        """The turn is over."""
+        labels = {"agent": self._agent}
+        self._metrics.record(Observation(catalogue.TURNS, 1, {**labels, "outcome": self.outcome}))
+        self._metrics.record(Observation(catalogue.RUNNING, -1, labels))
+        self._time(catalogue.TURN_SECONDS)
+
+    def _time(self, metric: catalogue.Metric) -> None:
+        self._metrics.record(Observation(metric, self._clock() - self._began, {"agent": self._agent}))
