@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
 from agents.github.tools import SPECS, build_tools
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
+from utils.events import AgentEvent, Completed, TextDelta
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+    from agents.github.changes.sender import Sender
+    from agents.github.gh.runner import Gh
+
+_PROMPTS = Path(__file__).parent / "prompts"
 
 
-class GitHubAgent(BaseLangGraphAgent):
-    """Answers questions about what is on GitHub. Reads only."""
-
-    name = "github"
-    description = (
-        "Reads GitHub: repositories, pull requests, issues, commits, files, code, releases, and GitHub Actions "
-        "runs with their logs."
-    )
-    skills = tuple(
+def _skills(specs: Iterable[Any]) -> tuple[Skill, ...]:
+    return tuple(
         Skill(
             id=spec.name,
             name=spec.name.replace("_", " ").capitalize(),
@@ -35,21 +35,80 @@ class GitHubAgent(BaseLangGraphAgent):
             examples=spec.examples,
             tags=("github",),
         )
-        for spec in SPECS
+        for spec in specs
     )
+
+
+class GitHubAgent(BaseLangGraphAgent):
+    """Answers questions about what is on GitHub. Changes something only with GITHUB_WRITE, after a yes."""
+
+    name = "github"
+    description = (
+        "Reads GitHub: repositories, pull requests, issues, commits, files, code, releases, and GitHub Actions "
+        "runs with their logs."
+    )
+    skills = _skills(SPECS)
 
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
-        self._github = GitHubClient(GitHubSettings.load(runtime.environ))
+        self._settings = GitHubSettings.load(runtime.environ)
+        self._github = GitHubClient(self._settings)
+        if self._settings.write:
+            from agents.github.changes.tools import CHANGES
+
+            self.skills = (*self.skills, *_skills(CHANGES))  # type: ignore[misc]
 
     def system_prompt(self) -> str:
-        """The text of `prompts/system.md`."""
-        return _PROMPT.read_text(encoding="utf-8")
+        """The text of `prompts/system.md`, with what is added for the tools that settings add."""
+        names = ["system", "write" if self._settings.write else "read_only", *(["gh"] if self._gh else [])]
+        return "\n".join((_PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 
     async def tools(self) -> Sequence[BaseTool]:
         """All tools, on one client."""
-        return build_tools(self._github)
+        found = build_tools(self._github)
+        if self._settings.write:
+            from agents.github.changes.tools import CHANGES
+
+            await self._sender.journal.open()
+            found += [spec.bind(self._sender) for spec in CHANGES]
+        if self._gh:
+            from agents.github.gh.tool import gh_tool
+
+            found.append(gh_tool(self._gh))
+        return found
+
+    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+        """Work on one request; tells once of a change whose outcome nobody knows."""
+        untold = await self._sender.journal.untold(request.thread_id) if self._settings.write else []
+        turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))
+        async with aclosing(turn) as events:
+            async for event in events:
+                if isinstance(event, Completed):
+                    for entry in untold:
+                        from agents.github.changes.sender import unknown_sentence
+
+                        yield TextDelta(f"\n\n> {unknown_sentence(entry)}")
+                        await self._sender.journal.tell(entry.key)
+                yield event
 
     async def stop(self) -> None:
-        """Close the connections to GitHub."""
+        """Close the connections to GitHub and the journal of changes."""
         await self._github.stop()
+        if self._settings.write:
+            await self._sender.stop()
+
+    @cached_property
+    def _sender(self) -> Sender:
+        from agents.github.changes.journal import Journal
+        from agents.github.changes.post import Poster
+        from agents.github.changes.sender import Sender
+
+        return Sender(Poster(self._settings), Journal(self.runtime.home / "changes.sqlite"))
+
+    @cached_property
+    def _gh(self) -> Gh | None:
+        if not self._settings.use_gh:
+            return None
+        from agents.github.gh.runner import find_gh
+
+        return find_gh(self._settings, self.runtime.environ)

@@ -34,9 +34,13 @@ class Connection(GitHubCore[Any]):
 
     githubkit keeps its client in a context variable, so tasks that begin elsewhere would each open
     their own. Responses are not cached: a chat asks for what is true now.
+
+    Args:
+        settings: Which GitHub, as whom.
+        sends: For changes: each request goes out once, to the address that is given and no other.
     """
 
-    def __init__(self, settings: GitHubSettings) -> None:
+    def __init__(self, settings: GitHubSettings, *, sends: bool = False) -> None:
         token = settings.token.get_secret_value() if settings.token else None
         super().__init__(
             token,
@@ -45,7 +49,8 @@ class Connection(GitHubCore[Any]):
             timeout=settings.timeout_seconds,
             trust_env=not is_loopback(settings.api_url),
             http_cache=False,
-            auto_retry=_Retry(settings.max_retries),
+            follow_redirects=not sends,
+            auto_retry=False if sends else _Retry(settings.max_retries),
         )
         self._shared: httpx.AsyncClient | None = None
 

@@ -34,3 +34,16 @@ class GitHubSettings(EnvSettings):
     max_items: int = Field(
         100, alias="GITHUB_MAX_ITEMS", ge=1, le=1000, description="Longest list that one tool call returns."
     )
+    write: bool = Field(
+        False,
+        alias="GITHUB_WRITE",
+        description="Offer tools that comment, open issues and re-run workflows; each asks the user first.",
+    )
+    use_gh: bool = Field(
+        False,
+        alias="GITHUB_USE_GH",
+        description="Offer read-only commands of the gh program, where it is installed. Needs GITHUB_TOKEN.",
+    )
+    gh_timeout_seconds: float = Field(
+        60, alias="GITHUB_GH_TIMEOUT_SECONDS", gt=0, description="Longest run of one gh command."
+    )

@@ -14,6 +14,8 @@ class Recorded:
     path: str
     query: str
     headers: dict[str, str]
+    method: str = "GET"
+    body: bytes = b""
 
 
 @dataclass(slots=True)
@@ -26,6 +28,10 @@ class Recorder:
         """Paths in the order of the requests."""
         return [request.path for request in self.requests]
 
+    def changes(self) -> list[Recorded]:
+        """The requests that change something."""
+        return [request for request in self.requests if request.method not in {"GET", "HEAD"}]
+
 
 class RecorderMiddleware:
     """Notes each HTTP request in a recorder."""
@@ -37,7 +43,19 @@ class RecorderMiddleware:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Note the request, then pass it on."""
         if scope["type"] == "http":
+            body = b"" if scope["method"] in {"GET", "HEAD"} else await _body(receive)
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
             path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
-            self._recorder.requests.append(Recorded(path, scope["query_string"].decode("latin-1"), headers))
+            query = scope["query_string"].decode("latin-1")
+            self._recorder.requests.append(Recorded(path, query, headers, scope["method"], body))
         await self._app(scope, receive, send)
+
+
+async def _body(receive: Receive) -> bytes:
+    """The whole body; the routes of the test server do not read it again."""
+    body = b""
+    while True:
+        message = await receive()
+        body += bytes(message.get("body", b""))
+        if not message.get("more_body"):
+            return body

@@ -32,7 +32,22 @@ def routes(data: GitHubData, log_host: str | None) -> list[BaseRoute]:
     for prefix in ("", "/api/v3"):
         for path, handler in (_free_routes() | _repository_routes(data, log_host)).items():
             found.append(Route(prefix + path, handler))
+        for path, handler in _changes().items():
+            found.append(Route(prefix + path, _known(handler), methods=["POST"]))
     return found
+
+
+def _changes() -> dict[str, Handler]:
+    """What changes something; nothing is kept, the recorder has the request."""
+    link = "https://github.com/octocat/Hello-World"
+    return {
+        _REPO + "/issues": lambda _: JSONResponse({"number": 99, "html_url": f"{link}/issues/99"}, 201),
+        _REPO + "/issues/{number:int}/comments": lambda request: JSONResponse(
+            {"id": 1, "html_url": f"{link}/issues/{request.path_params['number']}#issuecomment-1"}, 201
+        ),
+        _REPO + "/actions/runs/{number:int}/rerun": lambda _: JSONResponse({}, 201),
+        _REPO + "/actions/runs/{number:int}/rerun-failed-jobs": lambda _: JSONResponse({}, 201),
+    }
 
 
 def _free_routes() -> dict[str, Handler]:

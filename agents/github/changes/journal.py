@@ -1,0 +1,157 @@
+"""What was asked, approved and sent: written down before it happens, so that nothing is sent twice.
+
+A graph runs a tool again from its start when the user answers, and after a restart. What stands
+here tells that run what the first one did. A change that was about to be sent when the process was
+killed has an outcome that nobody knows: it is reported, never sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from utils.persistence.database import Database, Result, Work
+
+_SCHEMA = """
+PRAGMA synchronous=FULL;
+CREATE TABLE IF NOT EXISTS changes (
+    key TEXT PRIMARY KEY,
+    thread_id TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    what TEXT NOT NULL,
+    state TEXT NOT NULL,
+    link TEXT NOT NULL DEFAULT '',
+    told INTEGER NOT NULL DEFAULT 0,
+    asked_at REAL NOT NULL
+);
+CREATE INDEX IF NOT EXISTS changes_by_digest ON changes (digest, state);
+CREATE INDEX IF NOT EXISTS changes_by_thread ON changes (thread_id, state, told);
+UPDATE changes SET state = 'unknown' WHERE state = 'intended';
+"""
+# The last statement runs when the file is opened: no process of ours is sending then.
+
+_COLUMNS = "key, thread_id, task_id, digest, what, state, link"
+
+ASKED = "asked"
+INTENDED = "intended"
+DONE = "done"
+DECLINED = "declined"
+REFUSED = "refused"
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change of one tool call.
+
+    Attributes:
+        key: Names the tool call.
+        thread_id: The conversation.
+        task_id: The task whose user was asked; an answer to another task's question is none to this.
+        digest: Of the change that was shown.
+        what: The change, as a noun.
+        state: `asked`, `intended`, `done`, `declined`, `refused` (by GitHub) or `unknown`.
+        link: Address of what was made.
+    """
+
+    key: str
+    thread_id: str
+    task_id: str
+    digest: str
+    what: str
+    state: str = ASKED
+    link: str = ""
+
+
+class Journal:
+    """The table of changes in a SQLite file; opened on first use."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, _SCHEMA)
+        self._opening = asyncio.Lock()
+        self._is_open = False
+
+    async def open(self) -> None:
+        """Open the file, made when missing. What was being sent when a process was killed becomes `unknown`.
+
+        Raises:
+            StorageError: The file cannot be opened.
+        """
+        async with self._opening:
+            if not self._is_open:
+                await self._database.open()
+                self._is_open = True
+
+    async def close(self) -> None:
+        """Close the file. Safe to call twice."""
+        await self._database.close()
+        self._is_open = False
+
+    async def ask(self, entry: Entry) -> tuple[Entry, bool]:
+        """Write down that the user is asked. Gives what stands there for this call, and whether it is new."""
+        values = (entry.key, entry.thread_id, entry.task_id, entry.digest, entry.what, ASKED, "", time.time())
+        sql = f"INSERT OR IGNORE INTO changes ({_COLUMNS}, asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own column names
+
+        def write(connection: sqlite3.Connection) -> tuple[Entry, bool]:
+            new = connection.execute(sql, values).rowcount == 1
+            row = connection.execute(f"SELECT {_COLUMNS} FROM changes WHERE key = ?", (entry.key,)).fetchone()  # noqa: S608 - as above
+            return Entry(*row), new
+
+        return await self._write(write)
+
+    async def intend(self, entry: Entry) -> bool:
+        """Write down that the change is about to be sent. False when it is not waiting for that any more."""
+        sql = "UPDATE changes SET state = ? WHERE key = ? AND digest = ? AND task_id = ? AND state = ?"
+        values = (INTENDED, entry.key, entry.digest, entry.task_id, ASKED)
+
+        def write(connection: sqlite3.Connection) -> bool:
+            return connection.execute(sql, values).rowcount == 1
+
+        return await self._write(write)
+
+    async def settle(self, key: str, state: str, link: str = "") -> None:
+        """Write down how it ended. An end is final; only an unknown one may become known."""
+        sql = "UPDATE changes SET state = ?, link = ? WHERE key = ? AND state IN (?, ?, ?)"
+        values = (state, link, key, ASKED, INTENDED, UNKNOWN)
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(sql, values)
+
+        await self._write(write)
+
+    async def unknown_with(self, digest: str) -> bool:
+        """Whether the very same change was once sent with an outcome that nobody knows."""
+        sql = "SELECT 1 FROM changes WHERE digest = ? AND state = ? LIMIT 1"
+
+        def read(connection: sqlite3.Connection) -> bool:
+            return connection.execute(sql, (digest, UNKNOWN)).fetchone() is not None
+
+        await self.open()
+        return await self._database.read(read)
+
+    async def untold(self, thread_id: str) -> list[Entry]:
+        """The unknown outcomes that the user of a conversation was not told of, oldest first."""
+        where = "thread_id = ? AND state = ? AND told = 0 ORDER BY asked_at"
+        sql = f"SELECT {_COLUMNS} FROM changes WHERE {where}"  # noqa: S608 - our own words
+
+        def read(connection: sqlite3.Connection) -> list[Entry]:
+            return [Entry(*row) for row in connection.execute(sql, (thread_id, UNKNOWN))]
+
+        await self.open()
+        return await self._database.read(read)
+
+    async def tell(self, key: str) -> None:
+        """The user was told."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("UPDATE changes SET told = 1 WHERE key = ?", (key,))
+
+        await self._write(write)
+
+    async def _write(self, work: Work[Result]) -> Result:
+        await self.open()
+        return await self._database.write(work)

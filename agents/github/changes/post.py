@@ -1,0 +1,96 @@
+"""Sends one change: once, without retries, to the address that was shown and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from agents.github.client import Row
+from agents.github.settings import GitHubSettings
+from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
+
+if TYPE_CHECKING:
+    from githubkit.exception import GitHubException
+
+    from agents.github.connection import Connection
+
+
+class OutcomeUnknown(UpstreamUnavailable):
+    """The request may have arrived: it was sent, and no answer told what became of it."""
+
+    code = "outcome_unknown"
+    retryable = False
+
+
+class Poster:
+    """Sends changes to one GitHub over connections of its own."""
+
+    def __init__(self, settings: GitHubSettings) -> None:
+        self._settings = settings
+        self._connection: Connection | None = None
+
+    @property
+    def has_token(self) -> bool:
+        """Whether requests carry a token."""
+        return self._settings.token is not None
+
+    @property
+    def api_url(self) -> str:
+        """Address of the API."""
+        return self._settings.api_url
+
+    async def stop(self) -> None:
+        """Close the connections."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+
+    async def post(self, path: str, what: str, body: Mapping[str, Any]) -> Row:
+        """Send a change; gives what GitHub answers, which may be an empty object.
+
+        Raises:
+            UpstreamRefused: GitHub did not do it.
+            UpstreamUnavailable: GitHub could not be reached, so nothing was sent.
+            OutcomeUnknown: It was sent, and may have been done or not.
+        """
+        from githubkit.exception import GitHubException
+
+        from agents.github.connection import Connection
+
+        self._connection = self._connection or Connection(self._settings, sends=True)
+        try:
+            response = await self._connection.arequest("POST", path, json=dict(body) or None)
+        except GitHubException as error:
+            raise _outcome(error, what, has_token=self.has_token) from error
+        if response.raw_response.is_redirect:
+            raise UpstreamRefused(
+                f"Nothing was sent: GitHub has moved where {what} would go. Use the new name."
+            )
+        return _row(response.raw_response.content)
+
+
+def _outcome(error: GitHubException, what: str, *, has_token: bool) -> PlatformError:
+    import httpx
+    from githubkit.exception import RateLimitExceeded, RequestError, RequestFailed
+
+    from agents.github.faults import platform_error
+
+    refused = isinstance(error, RateLimitExceeded) or (
+        isinstance(error, RequestFailed) and not error.response.is_server_error
+    )
+    if refused:
+        return platform_error(error, what, has_token=has_token)
+    cause = error.exc if isinstance(error, RequestError) else None
+    if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
+        return UpstreamUnavailable("GitHub cannot be reached, so nothing was sent. Try again later.")
+    return OutcomeUnknown(f"GitHub did not say whether it took {what}.")
+
+
+def _row(content: bytes) -> Row:
+    import json
+
+    try:
+        value = json.loads(content or b"{}")
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,118 @@
+"""One change from its question to its end: asked, approved, written down, sent once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import structlog
+
+from agents.github.changes import journal
+from agents.github.changes.approval import approves, question_of
+from agents.github.changes.change import Change, checked
+from agents.github.changes.journal import Entry, Journal
+from agents.github.changes.post import OutcomeUnknown, Poster
+from agents.github.tools.project import text
+from utils.errors import UpstreamRefused
+from utils.messages.results import Record
+
+log = structlog.get_logger(__name__)
+
+Ask = Callable[[dict[str, Any]], Any]
+"""Asks the user and gives the answer; LangGraph's `interrupt`, which ends the run until there is one."""
+
+_KIND = "change on GitHub"
+_TWICE = (
+    "Careful: the very same was sent before, and nobody knows whether it arrived. "
+    "Look first; sending it again may do it twice."
+)
+_DECLINED = "the answer was not an explicit yes"
+_NOT_SHOWN = "nobody was shown it before"
+
+
+class Sender:
+    """Sends changes to one GitHub, each after an explicit yes."""
+
+    def __init__(self, poster: Poster, book: Journal) -> None:
+        self._poster = poster
+        self.journal = book
+
+    async def stop(self) -> None:
+        """Close the journal and the connections."""
+        await self._poster.stop()
+        await self.journal.close()
+
+    async def run(self, change: Change, cause: Entry, ask: Ask) -> Record:
+        """Ask for approval of a change, and send it after a yes.
+
+        Args:
+            change: What would be sent.
+            cause: The tool call that wants it, its conversation and its task.
+            ask: Asks the user.
+
+        Raises:
+            UpstreamRefused: There is no token, the change cannot be shown, or GitHub refused it.
+            UpstreamUnavailable: GitHub could not be reached; nothing was sent.
+        """
+        if not self._poster.has_token:
+            raise UpstreamRefused("Nothing was sent: changes on GitHub need a token; set GITHUB_TOKEN.")
+        checked(change)
+        told, new = await self.journal.ask(cause)
+        if told.state != journal.ASKED:
+            return report(told)
+        warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
+        reply = ask(question_of(change, self._poster.api_url, warning))
+        problem = _NOT_SHOWN if new else _unbound(told, cause)
+        if problem or not approves(reply, change.digest):
+            await self.journal.settle(told.key, journal.DECLINED)
+            return _not_sent(change.what, problem or _DECLINED)
+        return await self._send(change, told)
+
+    async def _send(self, change: Change, entry: Entry) -> Record:
+        if not await self.journal.intend(entry):
+            return _not_sent(change.what, "its approval was used already")
+        state, link = journal.UNKNOWN, ""  # also where the run is canceled meanwhile
+        try:
+            made = await self._poster.post(change.path, change.what, change.body)
+            state, link = journal.DONE, text(made.get("html_url")) or ""
+        except OutcomeUnknown:
+            log.warning("github.change_unknown", digest=change.digest)
+        except Exception:
+            state = journal.REFUSED
+            raise
+        finally:
+            await asyncio.shield(self.journal.settle(entry.key, state, link))
+        return report(replace(entry, state=state, link=link))
+
+
+def report(entry: Entry) -> Record:
+    """How a change ended, as the tool's result."""
+    if entry.state == journal.DONE:
+        item = {"what": entry.what, "state": "sent"}
+        return Record(kind=_KIND, item=item, note="It was approved and sent.", source=entry.link or None)
+    if entry.state in {journal.UNKNOWN, journal.INTENDED}:
+        item = {"what": entry.what, "state": "unknown"}
+        return Record(kind=_KIND, item=item, note=unknown_sentence(entry))
+    return _not_sent(entry.what, _DECLINED if entry.state == journal.DECLINED else "GitHub did not take it")
+
+
+def unknown_sentence(entry: Entry) -> str:
+    """What a person reads of a change whose outcome nobody knows."""
+    return (
+        f"Sending {entry.what} was cut off: it may have arrived on GitHub or not. "
+        "It was not sent again. Look at GitHub before asking for it once more."
+    )
+
+
+def _not_sent(what: str, why: str) -> Record:
+    note = f"Nothing was sent: {why}. Do not try again unless the user asks for it."
+    return Record(kind=_KIND, item={"what": what, "state": "not sent"}, note=note)
+
+
+def _unbound(told: Entry, cause: Entry) -> str:
+    """Why an answer is none to this change; empty where it is."""
+    if told.task_id != cause.task_id:
+        return "the answer belongs to another task than the question"
+    return "" if told.digest == cause.digest else "it is not what was shown"
