@@ -24,6 +24,13 @@ This page and `.env.example` are made from the settings classes in `utils/settin
 `python -m docs.make_configuration` after a change there.
 
 """
+COMPOSE = {
+    "IMAGE": ("platform-engineer:latest", "The image that every container runs"),
+    "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
+    "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
+    "DOCUMENTS": ("./docs", "Folder whose documents are ingested at start"),
+}
+"""What docker-compose.yaml reads besides the settings: variable, default and meaning."""
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
 
@@ -37,12 +44,27 @@ def groups() -> list[type[EnvSettings]]:
     return found
 
 
+def compose_section() -> str:
+    """The variables of docker-compose.yaml, as a section of the page."""
+    lines = ["", "## Only for docker compose", "", "| variable | default | meaning |", "|---|---|---|"]
+    lines += [f"| `{name}` | `{default}` | {meaning}. |" for name, (default, meaning) in COMPOSE.items()]
+    return "\n".join(lines) + "\n"
+
+
+def compose_example() -> str:
+    """The same for `.env.example`."""
+    lines = ["", "# --- Only for docker compose", ""]
+    for name, (default, meaning) in COMPOSE.items():
+        lines += [f"# {meaning} (text).", f"# {name}={default}", ""]
+    return "\n".join(lines)
+
+
 def files() -> Mapping[Path, str]:
     """What each generated file must hold. Defaults inside the checkout are shown as seen from it."""
     every = groups()
     texts = {
-        ROOT / "docs" / "configuration.md": INTRODUCTION + markdown_of(every),
-        ROOT / ".env.example": EXAMPLE + env_example_of(every),
+        ROOT / "docs" / "configuration.md": INTRODUCTION + markdown_of(every) + compose_section(),
+        ROOT / ".env.example": EXAMPLE + env_example_of(every) + compose_example(),
     }
     return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}
 

@@ -68,6 +68,9 @@ def main() -> int:
         try:
             _say("up", lambda: stack.compose("up", "-d", "--wait", "--no-build"))
             _say("chat, restart, chat", lambda: talk(stack))
+        except AssertionError:
+            print(stack.compose("ps", "-a"), stack.compose("logs", "--tail", "20"))
+            raise
         finally:
             stack.compose("down", "-v", "--timeout", "10")
     return 0

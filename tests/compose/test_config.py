@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -12,12 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
+from docs.make_configuration import COMPOSE
 from tests.compose.tool import ROOT, compose
 from tests.docs.test_configuration import KNOWN
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
-
-AGENTS = ("github", "rag")
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_the_example_environment_changes_nothing(project: Path):
 def test_the_supervisor_waits_for_agents_that_are_ready(project: Path):
     services = _services(project)
     waits = {name: one["condition"] for name, one in services["supervisor"]["depends_on"].items()}
-    assert waits == dict.fromkeys(AGENTS, "service_healthy")
+    assert waits == dict.fromkeys(set(services) - {"supervisor"}, "service_healthy")
     assert all("/readyz" in " ".join(one["healthcheck"]["test"]) for one in services.values())
 
 
@@ -86,7 +86,7 @@ def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(
     (port,) = services["supervisor"]["ports"]
     assert (port["host_ip"], port["published"]) == ("127.0.0.1", "8000")
     assert services["supervisor"]["environment"]["PUBLIC_URL"] == "http://localhost:8000"
-    assert not any("ports" in services[name] for name in AGENTS)
+    assert [name for name, one in services.items() if "ports" in one] == ["supervisor"]
 
 
 def test_another_port_is_the_one_on_the_card(project: Path):
@@ -130,3 +130,10 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
 def test_the_file_sets_only_variables_that_exist(project: Path):
     for service in _services(project).values():
         assert set(service["environment"]) <= KNOWN
+
+
+def test_every_variable_that_the_file_reads_is_documented():
+    read = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yaml").read_text()))
+    assert read == set(COMPOSE) | (read & KNOWN)
+    defaults = dict(re.findall(r"\$\{(\w+):-([^${}]+)\}", (ROOT / "docker-compose.yaml").read_text()))
+    assert {name: default for name, (default, _) in COMPOSE.items()}.items() <= defaults.items()
