@@ -36,7 +36,8 @@ def _config(project: Path, *options: str, **variables: str) -> subprocess.Comple
 def _services(project: Path, **variables: str) -> dict[str, dict[str, Any]]:
     done = _config(project, "--format", "json", **variables)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)["services"]
+    services: dict[str, dict[str, Any]] = json.loads(done.stdout)["services"]
+    return services
 
 
 def test_the_file_is_valid(project: Path):
