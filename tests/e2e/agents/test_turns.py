@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 
 from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
 from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
-from utils.events import Usage
+from utils.a2a_common.request import AgentRequest
+from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta, Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
@@ -136,6 +138,27 @@ async def test_a_bug_in_a_tool_shows_no_detail_to_model_or_client() -> None:
     assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "internal_error"
     assert "secret detail" not in str(model.requests[1].messages)
     assert "secret detail" not in str(answer.events)
+
+
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [(Completed(), "completed"), (InputRequired("Which one?", "keys"), "input_required")],
+)
+async def test_an_agent_that_goes_on_after_the_end_is_not_heard(end: AgentEvent, state: str) -> None:
+    class Chatty(Keys):
+        async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+            yield TextDelta("The answer.")
+            yield end
+            yield TextDelta(" And another thing.")
+            yield Failed("internal_error", "It failed after all.")
+
+    async with running_agent(Chatty, model=ScriptedModel(script=[])) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+        task = await client.get_task(GetTaskRequest(id=answer.task_id))
+    assert answer.state == state
+    assert answer.text == "The answer."
+    assert len([each for each in answer.statuses if each not in (1, 2)]) == 1
+    assert "another thing" not in str(task)
 
 
 async def test_usage_is_in_the_terminal_status() -> None:
