@@ -6,6 +6,7 @@ It comes as Debian's package of the release after bookworm, from the mirror that
 from __future__ import annotations
 
 import fcntl
+import platform
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -34,13 +35,11 @@ def mirror() -> str:
     Raises:
         AssertionError: It gets Debian from nowhere.
     """
+    release = platform.freedesktop_os_release()["VERSION_CODENAME"]
     listed = run(
-        ["apt-get", "indextargets", "--format", "$(SITE) $(ORIGIN) $(LABEL)", "Created-By: Packages"]
+        ["apt-get", "indextargets", "--format", "$(SITE) $(RELEASE) $(COMPONENT)", "Created-By: Packages"]
     )
-    sites = [line.split()[0] for line in listed.splitlines() if line.endswith(" Debian Debian")]
-    if not sites:  # nothing was fetched yet, so that origins are not known
-        listed = run(["apt-get", "indextargets", "--format", "$(SITE) $(COMPONENT)", "Created-By: Packages"])
-        sites = [line.split()[0] for line in listed.splitlines() if "security" not in line]
+    sites = [site for site, *rest in map(str.split, listed.splitlines()) if rest == [release, "main"]]
     assert sites, "the apt sources of this machine name no Debian mirror"
     return sites[0]
 
