@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

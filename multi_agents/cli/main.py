@@ -147,6 +147,21 @@ def doctor(agents_file: AgentsFile = None, as_json: Json = False) -> None:
     raise typer.Exit(command(agents_file, as_json=as_json))
 
 
+@app.command("conformance", epilog=EXIT_CODE_HELP)
+def conformance(
+    url: Annotated[str, typer.Argument(metavar="URL", help="Address of any A2A agent.")],
+    ask: Annotated[str | None, typer.Option("--ask", help="What is said to it; default: Hello.")] = None,
+    seconds: Annotated[
+        float, typer.Option("--timeout", min=1, help="Longest wait for one answer, in seconds.")
+    ] = 60,
+    as_json: Json = False,
+) -> None:
+    """Hold an A2A agent to the specification, from outside; exit 0 when it breaks no rule, else 1."""
+    from multi_agents.cli.commands.conformance import conformance as command
+
+    raise typer.Exit(command(url, ask, seconds, as_json=as_json))
+
+
 @tasks.command("list", epilog=EXIT_CODE_HELP)
 def tasks_list(
     url: Url = None,

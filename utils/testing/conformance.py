@@ -1,0 +1,143 @@
+"""The part of the contract that can be seen from outside, against any A2A agent at a URL.
+
+Each check names the section of the A2A specification 1.0 that it holds an agent to. Nothing of ours
+is expected of a foreign agent: what it does not declare is skipped, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import httpx
+from a2a.client import A2AClientError
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import ParseError
+
+from utils.testing.contract import card_checks, task_checks, wire_checks
+from utils.testing.contract.session import Broken, Session, Skipped, open_session
+
+ASK = "Hello"
+"""What is said to the agent where nothing else is chosen."""
+
+SECONDS = 60.0
+"""Longest wait for one answer."""
+
+
+class Outcome(StrEnum):
+    """How a check went."""
+
+    PASS = "pass"  # noqa: S105 - no password
+    FAIL = "fail"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One rule. `section` is that of the A2A specification 1.0."""
+
+    name: str
+    section: str
+    run: Callable[[Session], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A rule, and whether the agent keeps it; `reason` says what it did instead, or why nobody looked."""
+
+    check: str
+    section: str
+    outcome: Outcome
+    reason: str = ""
+
+
+CHECKS = (
+    Check("the card has what clients need", "4.4.1", card_checks.card_is_complete),
+    Check("the card's addresses are reachable", "8.2", card_checks.interfaces_are_reachable),
+    Check("a message is answered with a task or a message", "3.1.1", task_checks.send_answers),
+    Check("a context is generated", "3.4.1", task_checks.context_is_generated),
+    Check("a client's context is kept", "3.4.1", task_checks.context_of_the_client_is_kept),
+    Check("a stream begins with its task, or is one message", "3.1.2", task_checks.stream_begins_right),
+    Check("a stream ends once, and nothing follows", "3.1.2", task_checks.stream_ends_once),
+    Check("a stream is about one task", "4.2.1", task_checks.stream_names_one_task),
+    Check("chunks append to what exists", "4.2.2", task_checks.artifacts_are_appended_to_what_exists),
+    Check("a stored task says what was streamed", "3.1.3", task_checks.stored_task_says_the_same),
+    Check("an unknown task is not found", "3.1.3", task_checks.unknown_task_is_not_found),
+    Check("historyLength 0 means no history", "3.2.4", task_checks.history_of_length_0_is_none),
+    Check("tasks are listed without artifacts", "3.1.4", task_checks.tasks_are_listed),
+    Check("a list names its next page", "3.1.4", wire_checks.list_always_names_the_next_page),
+    Check("a running task can be cancelled", "3.1.5", task_checks.running_task_can_be_cancelled),
+    Check("an ended task is not cancelable", "3.1.5", task_checks.ended_task_is_not_cancelable),
+    Check("an ended task takes no message", "3.1.1", task_checks.ended_task_takes_no_message),
+    Check("an ended task takes no subscriber", "3.1.6", task_checks.ended_task_takes_no_subscriber),
+    Check("a task stays in its context", "3.4.2", task_checks.another_context_is_refused),
+    Check("push is refused where not declared", "3.3.4", wire_checks.push_is_refused_where_not_declared),
+    Check(
+        "streaming is refused where not declared",
+        "3.3.4",
+        wire_checks.streaming_is_refused_where_not_declared,
+    ),
+    Check("an unknown version is refused", "3.6.2", wire_checks.unknown_version_is_refused),
+    Check("malformed JSON is a parse error", "9.5", wire_checks.malformed_json_is_a_parse_error),
+    Check("an unknown method is not found", "9.5", wire_checks.unknown_method_is_not_found),
+    Check("a message without parts is refused", "3.3.2", wire_checks.message_without_parts_is_refused),
+)
+
+
+class NoAgent(Exception):
+    """There is no A2A agent at the address that could be looked at. Says why."""
+
+
+_WRONG_ANSWERS = (
+    A2AError,
+    A2AClientError,
+    httpx.HTTPError,
+    ParseError,
+    ValueError,
+    TypeError,
+    KeyError,
+    AttributeError,
+)
+
+
+async def conformance(url: str, *, ask: str = ASK, seconds: float = SECONDS) -> AsyncIterator[Verdict]:
+    """Look at one rule after the other.
+
+    Args:
+        url: Where the agent's card is read.
+        ask: What is said to the agent: something that it answers without asking back.
+        seconds: Longest wait for one answer.
+
+    Raises:
+        NoAgent: There is no card, or it names no interface that is spoken here.
+    """
+    try:
+        async with open_session(url.rstrip("/"), ask, seconds) as session:
+            for check in CHECKS:
+                yield await _verdict(check, session)
+    except (A2AClientError, httpx.HTTPError, ValueError) as error:
+        raise NoAgent(
+            f"There is no A2A agent at {url} that can be looked at: {_first_line(error)}"
+        ) from error
+
+
+async def _verdict(check: Check, session: Session) -> Verdict:
+    try:
+        await check.run(session)
+    except Skipped as reason:
+        return Verdict(check.name, check.section, Outcome.SKIPPED, str(reason))
+    except Broken as reason:
+        return Verdict(check.name, check.section, Outcome.FAIL, str(reason))
+    except TimeoutError:
+        reason_text = f"no answer within {session.seconds:g} seconds"
+        return Verdict(check.name, check.section, Outcome.FAIL, reason_text)
+    except _WRONG_ANSWERS as error:
+        told = f"{type(error).__name__}: {_first_line(error)}"
+        return Verdict(check.name, check.section, Outcome.FAIL, told)
+    return Verdict(check.name, check.section, Outcome.PASS)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:200]

@@ -1,0 +1,192 @@
+"""One A2A agent of anybody's, looked at from outside: its card, calls through the SDK, and raw JSON-RPC."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from a2a.client import A2ACardResolver, Client, ClientConfig
+from a2a.client.client import ClientCallContext
+from a2a.client.client_factory import ClientFactory
+from a2a.types.a2a_pb2 import (
+    AgentCard,
+    GetTaskRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageRequest,
+    StreamResponse,
+    Task,
+    TaskState,
+)
+
+from utils.loopback import is_loopback
+
+if TYPE_CHECKING:
+    import httpx
+
+BINDINGS = ["JSONRPC", "HTTP+JSON"]
+
+ENDED = frozenset(
+    {
+        TaskState.TASK_STATE_COMPLETED,
+        TaskState.TASK_STATE_FAILED,
+        TaskState.TASK_STATE_CANCELED,
+        TaskState.TASK_STATE_REJECTED,
+    }
+)
+WAITING = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
+
+
+class Broken(Exception):
+    """The agent does not keep the rule; says what it did instead."""
+
+
+class Skipped(Exception):
+    """The rule cannot be looked at here; says why."""
+
+
+@dataclass
+class Session:
+    """What the checks share. Answers that several of them need are asked for once.
+
+    Attributes:
+        url: Where the card was read.
+        raw_card: The card as it was sent.
+        card: The card as the SDK reads it.
+        ask: What is said to the agent.
+        seconds: Longest wait for one answer.
+    """
+
+    url: str
+    raw_card: dict[str, Any]
+    card: AgentCard
+    streaming: Client
+    unary: Client
+    http: httpx.AsyncClient
+    ask: str
+    seconds: float
+    _once: dict[str, Any] = field(default_factory=dict)
+
+    async def send(self, *, context_id: str = "", task_id: str = "") -> Task | Message:
+        """Send a message and wait for the answer."""
+        sent = self._send(self.unary, context_id, task_id)
+        async with asyncio.timeout(self.seconds), aclosing(sent) as answers:
+            async for answer in answers:
+                kind = answer.WhichOneof("payload")
+                if kind in {"task", "message"}:
+                    found: Task | Message = getattr(answer, kind)
+                    return found
+        raise Broken("the answer is neither a task nor a message")
+
+    async def stream(self) -> list[StreamResponse]:
+        """The events of one streamed message, asked for once."""
+        if not self.card.capabilities.streaming:
+            raise Skipped("the card declares no streaming")
+        if "stream" not in self._once:
+            self._once["stream"] = [event async for event in self.follow()]
+        found: list[StreamResponse] = self._once["stream"]
+        if not found:
+            raise Broken("the stream ended without an event")
+        return found
+
+    async def follow(self) -> AsyncIterator[StreamResponse]:
+        """Send a message and follow it to the end of its stream."""
+        async with asyncio.timeout(self.seconds), aclosing(self._send(self.streaming)) as events:
+            async for event in events:
+                yield event
+
+    async def streamed_task(self) -> list[StreamResponse]:
+        """The same, where the agent made a task of it."""
+        events = await self.stream()
+        if events[0].WhichOneof("payload") == "message":
+            raise Skipped("the agent answers with a message, without a task")
+        return events
+
+    async def answer(self) -> Task | Message:
+        """The answer to one message, asked for once."""
+        if "answer" not in self._once:
+            self._once["answer"] = await self.send()
+        found: Task | Message = self._once["answer"]
+        return found
+
+    async def ended_task(self) -> Task:
+        """A task that has come to its end."""
+        answer = await self.answer()
+        if isinstance(answer, Message):
+            raise Skipped("the agent answers with a message, without a task")
+        if answer.status.state in WAITING:
+            raise Skipped("the task waits for its user; choose another --ask")
+        async with asyncio.timeout(self.seconds):
+            while answer.status.state not in ENDED:
+                await asyncio.sleep(0.2)
+                answer = await self.unary.get_task(GetTaskRequest(id=answer.id), context=self.context)
+        self._once["answer"] = answer
+        return answer
+
+    @property
+    def context(self) -> ClientCallContext:
+        """Options of one call."""
+        return ClientCallContext(timeout=self.seconds)
+
+    @property
+    def rpc_url(self) -> str:
+        """Where the agent takes JSON-RPC of protocol 1.0."""
+        for interface in self.card.supported_interfaces:
+            if interface.protocol_binding == "JSONRPC" and interface.protocol_version.startswith("1"):
+                return interface.url
+        raise Skipped("the card names no JSON-RPC interface of protocol 1.0")
+
+    async def rpc(self, body: Any, version: str = "1.0") -> dict[str, Any]:
+        """What the agent answers to a JSON-RPC body, which may be wrong on purpose."""
+        content = {"content": body} if isinstance(body, bytes) else {"json": body}
+        headers = {"A2A-Version": version, "Content-Type": "application/json"}
+        answer = await self.http.post(self.rpc_url, headers=headers, timeout=self.seconds, **content)
+        decoded = answer.json()
+        if not isinstance(decoded, dict):
+            raise Broken(f"the answer is no JSON object (HTTP {answer.status_code})")
+        return decoded
+
+    async def method(self, name: str, params: Any, version: str = "1.0") -> dict[str, Any]:
+        """One JSON-RPC call."""
+        return await self.rpc({"jsonrpc": "2.0", "id": 1, "method": name, "params": params}, version)
+
+    def _send(self, client: Client, context_id: str = "", task_id: str = "") -> Any:
+        message = Message(
+            message_id=str(uuid4()),
+            role=Role.ROLE_USER,
+            parts=[Part(text=self.ask)],
+            context_id=context_id,
+            task_id=task_id,
+        )
+        return client.send_message(SendMessageRequest(message=message), context=self.context)
+
+
+@asynccontextmanager
+async def open_session(url: str, ask: str, seconds: float) -> AsyncIterator[Session]:
+    """Read the card and make clients for it.
+
+    Raises:
+        httpx.HTTPError: Nobody answers there.
+        A2AClientError: There is no card that the SDK can read.
+        ValueError: The card names no interface that is spoken here.
+    """
+    import httpx
+
+    async with httpx.AsyncClient(
+        timeout=httpx.Timeout(seconds, connect=10), trust_env=not is_loopback(url)
+    ) as http:
+        card = await A2ACardResolver(http, url).get_agent_card()
+        raw = (await http.get(f"{url}/.well-known/agent-card.json")).json()
+
+        def client(*, streaming: bool) -> Client:
+            config = ClientConfig(
+                httpx_client=http, supported_protocol_bindings=BINDINGS, streaming=streaming
+            )
+            return ClientFactory(config).create(card)
+
+        yield Session(url, raw, card, client(streaming=True), client(streaming=False), http, ask, seconds)
