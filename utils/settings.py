@@ -259,6 +259,28 @@ class SubAgentSettings(EnvSettings):
     )
 
 
+class McpSettings(EnvSettings):
+    """Which MCP servers' tools an agent offers besides its own."""
+
+    servers: str | None = Field(
+        None,
+        alias="MCP_SERVERS",
+        description="File that describes MCP servers, YAML or JSON, or that text itself (docs/mcp.md); none when unset.",
+    )
+    start_seconds: float = Field(
+        5,
+        alias="MCP_START_SECONDS",
+        ge=0,
+        description="Longest wait for MCP servers at start; those that answer later join then.",
+    )
+    retry_seconds: float = Field(
+        1,
+        alias="MCP_RETRY_SECONDS",
+        gt=0,
+        description="Pause before a lost MCP server is tried again; doubles up to half a minute.",
+    )
+
+
 class ContextSettings(EnvSettings):
     """How much a model request may hold, and what happens to what does not fit.
 

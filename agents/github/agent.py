@@ -56,7 +56,7 @@ class GitHubAgent(BaseLangGraphAgent):
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
 
-            self.skills = (*self.skills, *_skills(CHANGES))  # type: ignore[misc]
+            self.skills = (*self.skills, *_skills(CHANGES))
 
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`, with what is added for the tools that settings add."""

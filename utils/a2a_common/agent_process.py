@@ -89,7 +89,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         readiness=agent.readiness,
         on_start=start,
-        on_stop=agent.stop,
+        on_stop=agent.close,
     )
     return build_app(service, settings)
 

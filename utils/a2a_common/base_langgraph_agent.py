@@ -31,7 +31,7 @@ from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
 from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
-from utils.settings import RecoverySettings
+from utils.settings import McpSettings, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.agent_middleware import AgentMiddlewares
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.turn import Turn
+    from utils.mcp.servers import McpServers
 
 
 class _Built(NamedTuple):
@@ -65,13 +66,14 @@ class BaseLangGraphAgent(ABC):
 
     name: ClassVar[str]
     description: ClassVar[str]
-    skills: ClassVar[tuple[Skill, ...]] = ()
+    skills: tuple[Skill, ...] = ()
     version: ClassVar[str] = "0.1.0"
     shown_examples: ClassVar[int] = 3
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
         self._built: _Built | None = None
+        self._mcp = self._mcp_servers()
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @abstractmethod
@@ -87,6 +89,12 @@ class BaseLangGraphAgent(ABC):
 
     async def stop(self) -> None:
         """Close what `start` opened."""
+
+    async def close(self) -> None:
+        """Close everything: what `start` opened, and the connections to MCP servers."""
+        if self._mcp is not None:
+            await self._mcp.stop()
+        await self.stop()
 
     async def abandon(self, task_id: str) -> None:
         """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
@@ -117,7 +125,19 @@ class BaseLangGraphAgent(ABC):
 
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""
+        if self._mcp is not None:
+            await self._mcp.start(self._rebuild)
+        await self._rebuild()
+
+    async def _rebuild(self) -> None:
         self._built = await self._build()
+
+    def _mcp_servers(self) -> McpServers | None:
+        if not McpSettings.load(self.runtime.environ).servers:
+            return None
+        from utils.mcp.servers import mcp_servers
+
+        return mcp_servers(self.runtime.environ, self.name)
 
     async def _build(self) -> _Built:
         from langchain.agents import create_agent
@@ -125,7 +145,9 @@ class BaseLangGraphAgent(ABC):
         from utils.messages.tool_examples import described
 
         system = self.system_prompt()
-        tools = [described(tool, self.shown_examples) for tool in await self.tools()]
+        own = await self.tools()
+        joined = self._mcp.tools(own) if self._mcp else ()
+        tools = [described(tool, self.shown_examples) for tool in (*own, *joined)]
         graph = create_agent(
             self.runtime.model,
             tools,

@@ -1,0 +1,93 @@
+"""Agents with MCP servers, in the test's own event loop."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.tools import BaseTool, tool
+from langgraph.checkpoint.memory import InMemorySaver
+
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.runtime import AgentRuntime
+from utils.events import AgentEvent
+from utils.testing.scripted_model import ScriptedModel
+
+ROOT = Path(__file__).resolve().parents[3]
+STDIO: dict[str, Any] = {
+    "command": sys.executable,
+    "args": ["-m", "tests.e2e.mcp.toolbox"],
+    "cwd": str(ROOT),
+}
+
+
+@tool
+def own_tool() -> str:
+    """The agent's own."""
+    return "own"
+
+
+class Plain(BaseLangGraphAgent):
+    """An agent that knows nothing of MCP."""
+
+    name = "plain"
+    description = "Answers."
+
+    def system_prompt(self) -> str:
+        return "Answer."
+
+    async def tools(self) -> Sequence[BaseTool]:
+        return [own_tool]
+
+
+class Talk:
+    """One agent and its scripted model."""
+
+    def __init__(self, agent: BaseLangGraphAgent, model: ScriptedModel) -> None:
+        self.agent, self.model, self._turns = agent, model, 0
+
+    async def ask(self, text: str = "Do it") -> list[AgentEvent]:
+        self._turns += 1
+        request = AgentRequest(
+            text=text, task_id=f"t{self._turns}", context_id="c", message_id=f"m{self._turns}", thread_id="th"
+        )
+        return [event async for event in self.agent.stream(request)]
+
+    def tool_names(self) -> set[str]:
+        """What the model was offered last, but for what every agent has."""
+        offered = {each["function"]["name"] for each in self.model.requests[-1].tools}
+        return offered - {"read_tool_output", "recall"}
+
+    def last_result(self) -> Any:
+        return self.model.requests[-1].messages[-1]
+
+
+@pytest.fixture
+async def talk(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
+    """Starts an agent with MCP servers and a script."""
+    agents: list[BaseLangGraphAgent] = []
+
+    async def make(servers: dict[str, Any], *script: object, **environ: str) -> Talk:
+        model = ScriptedModel(script=list(script))
+        settings = {
+            "MCP_SERVERS": json.dumps(servers),
+            "MCP_RETRY_SECONDS": "0.05",
+            "MCP_START_SECONDS": "20",
+        }
+        runtime = AgentRuntime(
+            home=tmp_path, environ=settings | environ, model=model, checkpointer=InMemorySaver()
+        )
+        agent = Plain(runtime)
+        agents.append(agent)
+        await agent.start()
+        await agent.build()
+        return Talk(agent, model)
+
+    yield make
+    for agent in agents:
+        await agent.close()

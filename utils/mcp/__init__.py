@@ -1,0 +1,1 @@
+"""Tools of MCP servers on any agent, by configuration. Nothing here is imported by an agent without any."""

@@ -1,0 +1,248 @@
+"""One MCP server: connected in the background, connected anew when it is lost, called from any task."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
+from utils.mcp.config import McpServer
+from utils.mcp.transport import transport_of
+
+if TYPE_CHECKING:
+    from mcp import ClientSession, types
+
+log = structlog.get_logger(__name__)
+
+Changed = Callable[[], Awaitable[None]]
+
+START_SECONDS = 30.0
+"""Longest wait for a server's greeting and its list of tools."""
+PING_SECONDS = 30.0
+_LONGEST_PAUSE = 30.0
+_STOP_SECONDS = 5.0
+_MOST_PAGES = 20
+_LONGEST_MESSAGE = 500
+MOST_TOOLS = 64
+"""Tools that are taken from one server; more of them would leave a model no room."""
+
+_TIMED_OUT = 408
+_CLOSED = -32000
+_TERMINATED = 32600
+
+
+class Connection:
+    """A server and the session with it. One task opens, watches and closes the session.
+
+    Args:
+        server: How it is reached.
+        changed: Called when its list of tools is new.
+        pause: Seconds before the second try to reach it; doubles up to half a minute.
+    """
+
+    def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
+        self.server = server
+        self.tools: Sequence[types.Tool] = ()
+        self.tried = asyncio.Event()
+        self._changed = changed
+        self._pause = pause
+        self._session: ClientSession | None = None
+        self._connected = asyncio.Event()
+        self._gone = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._stale = False
+        self._closing = False
+        self._failures = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to connect, in the background."""
+        self._task = asyncio.create_task(self._keep())
+
+    async def stop(self) -> None:
+        """End the session and what it started."""
+        task, self._task, self._closing = self._task, None, True
+        if task is None:
+            return
+        self._wake.set()
+        await asyncio.wait([task], timeout=_STOP_SECONDS)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        """Call a tool.
+
+        Raises:
+            UpstreamUnavailable: The server is not connected, or was lost during the call.
+            UpstreamRefused: The server refused the call.
+            ToolTimeout: It did not answer in time.
+        """
+        try:
+            return await self._call(tool, arguments)
+        except _ForgottenError:  # the server was restarted: it did not look at the call
+            self._lose()
+            return await self._call(tool, arguments)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
+        session, gone = await self._current(), self._gone
+        allowed = timedelta(seconds=self.server.timeout_seconds)
+        work = asyncio.ensure_future(session.call_tool(tool, dict(arguments), read_timeout_seconds=allowed))
+        lost = asyncio.ensure_future(gone.wait())
+        try:
+            await asyncio.wait({work, lost}, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise self._unavailable(
+                    "was lost during the call; whether the call was carried out is unknown"
+                )
+            return self._result(work, tool)
+        finally:
+            work.cancel()
+            lost.cancel()
+            await asyncio.gather(work, lost, return_exceptions=True)
+
+    async def _current(self) -> ClientSession:
+        """The session, after a short wait where it is just being made anew."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS if self.tools else 0.1):
+                await self._connected.wait()
+        if self._session is None:
+            raise self._unavailable("is not connected")
+        return self._session
+
+    def _result(self, work: asyncio.Future[types.CallToolResult], tool: str) -> types.CallToolResult:
+        from mcp.shared.exceptions import McpError
+
+        error = work.exception()
+        if error is None:
+            return work.result()
+        if not isinstance(error, McpError):
+            if isinstance(error, RuntimeError):
+                raise UpstreamRefused(f"The result of {tool} does not have the form it promised.") from error
+            self._lose()
+            raise self._unavailable("was lost during the call") from error
+        code = error.error.code
+        if code == _TIMED_OUT:
+            limit = self.server.timeout_seconds
+            raise ToolTimeout(f"The MCP server {self.server.name} did not answer within {limit:g} seconds.")
+        if code == _TERMINATED:
+            raise _ForgottenError
+        if code == _CLOSED:
+            self._lose()
+            raise self._unavailable("closed the connection during the call") from error
+        told = " ".join(error.error.message.split())[:_LONGEST_MESSAGE]
+        raise UpstreamRefused(f'The MCP server {self.server.name} refused the call: "{told}"') from error
+
+    def _unavailable(self, what: str) -> UpstreamUnavailable:
+        return UpstreamUnavailable(
+            f"The MCP server {self.server.name} {what}. Its tools work again when it is back."
+        )
+
+    def _lose(self) -> None:
+        """Let go of a session that does not work any more; the watching task makes a new one."""
+        self._session = None
+        self._connected.clear()
+        self._wake.set()
+
+    async def _keep(self) -> None:
+        while not self._closing:
+            try:
+                await self._serve()
+            except Exception as error:  # noqa: BLE001 - a background task: a server that is down is tried again
+                self._failures += 1
+                log.warning("mcp.unreachable", server=self.server.name, reason=reason_of(error))
+            self.tried.set()
+            await self._rest(min(_LONGEST_PAUSE, self._pause * 2 ** min(self._failures, 10)))
+
+    async def _rest(self, seconds: float) -> None:
+        """Wait, but not when it is time to close."""
+        end = asyncio.get_running_loop().time() + seconds
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(end):
+                while not self._closing:
+                    await self._wake.wait()
+                    self._wake.clear()
+
+    async def _serve(self) -> None:
+        """One session, from its greeting until it is lost or not needed any more."""
+        async with transport_of(self.server, self._heard) as session:
+            async with asyncio.timeout(START_SECONDS):
+                await session.initialize()
+                tools = await _tools_of(session)
+            gone = asyncio.Event()
+            self._session, self._gone, self._failures = session, gone, 0
+            self._connected.set()
+            log.info("mcp.connected", server=self.server.name, tools=len(tools))
+            try:
+                await self._offer(tools)
+                await self._watch(session)
+            finally:
+                self._session = None
+                self._connected.clear()
+                gone.set()
+
+    async def _watch(self, session: ClientSession) -> None:
+        """Ask now and then whether the server is there, until it is not or a call found that out."""
+        while self._session is session and not self._closing:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PING_SECONDS):
+                    await self._wake.wait()
+            if self._session is not session or self._closing:
+                return
+            stale, self._stale = self._stale, False
+            self._wake.clear()
+            async with asyncio.timeout(START_SECONDS):
+                if stale:
+                    await self._offer(await _tools_of(session))
+                else:
+                    await session.send_ping()
+
+    async def _offer(self, tools: Sequence[types.Tool]) -> None:
+        """Take a list of tools over; those who use it are told when it differs from the last one."""
+        wanted = self.server.tools
+        kept = [tool for tool in tools if wanted is None or tool.name in wanted][:MOST_TOOLS]
+        changed, self.tools = kept != list(self.tools), kept
+        if changed:
+            await self._changed()
+        self.tried.set()
+
+    async def _heard(self, message: object) -> None:
+        """A message that the server sent by itself."""
+        from mcp import types
+
+        if isinstance(message, types.ServerNotification) and isinstance(
+            message.root, types.ToolListChangedNotification
+        ):
+            self._stale = True
+            self._wake.set()
+
+
+class _ForgottenError(Exception):
+    """The server does not know the session any more, so it did not look at the call."""
+
+
+async def _tools_of(session: ClientSession) -> list[types.Tool]:
+    """All tools of a server, page by page; none where it does not offer any."""
+    capabilities = session.get_server_capabilities()
+    if capabilities is None or capabilities.tools is None:
+        return []
+    found: list[types.Tool] = []
+    cursor: str | None = None
+    for _ in range(_MOST_PAGES):
+        page = await session.list_tools(cursor)
+        found += page.tools
+        cursor = page.nextCursor
+        if not cursor:
+            break
+    return found
+
+
+def reason_of(error: BaseException) -> str:
+    """The kinds of the errors at the bottom of a group: enough for an operator, without addresses or secrets."""
+    if isinstance(error, BaseExceptionGroup):
+        return ", ".join(sorted({reason_of(each) for each in error.exceptions}))
+    return type(error).__name__
