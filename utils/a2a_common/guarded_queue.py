@@ -45,6 +45,8 @@ class GuardedQueue(EventQueue):
             if not self._admits(event):
                 self._drop(event)
                 return
+            if self.is_closed():
+                return  # the sink has said so; the SDK would say it again for each event
             self._note(event)
             await self._inner.enqueue_event(event)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
+from langgraph.constants import END
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from utils.messages.repair import interrupted_result
@@ -49,6 +50,7 @@ async def close_open_calls(graph: Any, config: Any) -> int:
     update, names = closing_update(messages)
     if not names:
         return 0
+    await graph.aupdate_state(config, None, as_node=END)  # keeps what calls of the same step had returned
     await graph.aupdate_state(config, update, as_node=_TOOLS_NODE)
     log.warning(
         "tool_calls.interrupted",

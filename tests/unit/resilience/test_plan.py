@@ -1,0 +1,74 @@
+"""What is done after a failed model call, by the type of the failure."""
+
+from __future__ import annotations
+
+import pytest
+
+from utils.errors import (
+    AuthFailed,
+    ContextOverflow,
+    EmptyResponse,
+    InvalidRequest,
+    ModelFailure,
+    ModelUnavailable,
+    OrphanedToolCall,
+    RateLimited,
+)
+from utils.resilience.deadline import Deadline
+from utils.resilience.plan import Retry, RetryPlan
+from utils.resilience.retry import LONGEST_WAIT, backoff
+
+
+def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | None = None) -> RetryPlan:
+    return RetryPlan(
+        has_fallback=fallback, most_seconds=seconds, deadline=Deadline.after(deadline), wait=lambda _: 1.0
+    )
+
+
+@pytest.mark.parametrize("failure", [AuthFailed("no"), InvalidRequest("no"), ModelFailure("no")])
+def test_what_a_retry_does_not_mend_is_not_tried_again(failure: ModelFailure) -> None:
+    assert plan(fallback=True).after(failure) is None
+
+
+@pytest.mark.parametrize("failure", [EmptyResponse("no"), OrphanedToolCall("no")])
+def test_an_empty_or_refused_conversation_is_sent_once_more_and_smaller(failure: ModelFailure) -> None:
+    tries = plan()
+    assert [tries.after(failure), tries.after(failure)] == [Retry(compact=True), None]
+
+
+def test_an_overflow_is_tried_as_often_as_a_smaller_limit_may_be_learnt() -> None:
+    tries = plan()
+    assert [tries.after(ContextOverflow("no")) for _ in range(4)] == [Retry(), Retry(), Retry(), None]
+
+
+def test_the_wait_that_the_provider_asks_for_is_kept_to() -> None:
+    assert plan().after(RateLimited("no", retry_after=7)) == Retry(seconds=7)
+
+
+def test_all_waits_together_stay_within_the_limit() -> None:
+    tries = plan(seconds=10)
+    busy = RateLimited("no", retry_after=4)
+    assert [tries.after(busy), tries.after(busy), tries.after(busy)] == [Retry(4), Retry(4), None]
+
+
+def test_no_wait_passes_the_deadline() -> None:
+    assert plan(deadline=2).after(RateLimited("no", retry_after=3)) is None
+
+
+def test_the_fallback_is_asked_at_once_where_the_model_is_down_and_has_tries_of_its_own() -> None:
+    tries = plan(fallback=True)
+    down = ModelUnavailable("no")
+    assert tries.after(down) == Retry(fallback=True)
+    assert [tries.after(down), tries.after(down)] == [Retry(seconds=1.0), None]
+
+
+def test_a_busy_model_is_waited_for_before_the_fallback_is_asked() -> None:
+    tries = plan(fallback=True, seconds=5)
+    busy = RateLimited("no", retry_after=4)
+    assert [tries.after(busy), tries.after(busy)] == [Retry(4), Retry(fallback=True)]
+
+
+def test_waits_double_up_to_a_limit() -> None:
+    waits = [backoff(attempt) for attempt in range(1, 12)]
+    assert all(0.5 * 2**index <= wait <= 2**index for index, wait in enumerate(waits[:5]))
+    assert max(waits) <= LONGEST_WAIT
