@@ -10,8 +10,11 @@ BIN := .venv/bin
 CODE := utils multi_agents agents tests benchmarks
 export ASK
 
+N ?= 100000
+SEED ?= 1
+
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval bench docs lock clean
+.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval eval-context fuzz-context bench docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +42,7 @@ test: setup-dev ## Run the tests that need no installed server
 	$(BIN)/python -m pytest -m "not servers"
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
+	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=2
 	$(BIN)/python -m pytest --fail-on-skip
 
 fmt: setup-dev ## Format the code
@@ -63,6 +67,10 @@ compose-e2e: setup-dev ## Build the image on a real engine, start the stack, cha
 eval: setup-dev ## Measure the offline model and the retrieval
 	$(BIN)/python -m tests.eval.routing
 	$(BIN)/python -m tests.eval.retrieval
+
+fuzz-context: setup-dev ## Send N=100000 generated conversations through context management; SEED=1
+	$(BIN)/python -m benchmarks.fuzz_wire N=$$(( $(N) / 50 )) SEED=$(SEED)
+	$(BIN)/python -m benchmarks.fuzz_context N=$(N) SEED=$(SEED)
 
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks

@@ -1,21 +1,22 @@
 """Generated conversations through the context pipeline; the last line counts what went wrong.
 
-    python -m benchmarks.fuzz_context N=2000 SEED=1 [JOBS=1]
+    python -m benchmarks.fuzz_context N=2000 SEED=1 [LARGE=200] [JOBS=processors]
 
 Every history is sent as it grows, under a policy drawn by lot, and each request is checked on the
-payload that the real clients of OpenAI, Bedrock and Anthropic make of it. 200 of the histories have
-windows of up to a million tokens.
+payload that the real clients of OpenAI, Bedrock and Anthropic make of it. `LARGE` of the histories,
+a tenth at most, have windows of up to a million tokens.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 
 LARGE = 200
-CHUNK = 250
+CHUNK = 50
 COUNTS = ("over", "invalid", "lost_requests", "lost_constraints", "wrong_refusals", "broken")
 
 
@@ -44,9 +45,9 @@ def chunk(first: int, last: int, seed: int, large: int) -> tuple[Counter[str], l
     return counts, faults
 
 
-def fuzz(number: int, seed: int, jobs: int) -> Counter[str]:
-    """Run `number` histories and print the faults as they come."""
-    large = min(LARGE, number // 10)
+def fuzz(number: int, seed: int, jobs: int, large: int = LARGE) -> Counter[str]:
+    """Run `number` histories, the first `large` of them long ones, and print the faults as they come."""
+    large = min(large, number // 10)
     starts = range(0, number, CHUNK)
     total: Counter[str] = Counter()
     with ProcessPoolExecutor(jobs) as pool:
@@ -56,17 +57,17 @@ def fuzz(number: int, seed: int, jobs: int) -> Counter[str]:
             total.update(counts)
             for fault in faults[:5]:
                 print(fault)
-            if done % 40 == 0:
+            if done % 200 == 0:
                 print(f"{total['histories']:,} histories", file=sys.stderr, flush=True)
     return total
 
 
 def main(arguments: list[str]) -> int:
     """Run and print the counts; 1 where anything went wrong."""
-    options = {"N": 2000, "SEED": 1, "JOBS": 1}
+    options = {"N": 2000, "SEED": 1, "LARGE": LARGE, "JOBS": os.cpu_count() or 1}
     options |= {name: int(value) for name, _, value in (text.partition("=") for text in arguments)}
     began = time.monotonic()
-    total = fuzz(options["N"], options["SEED"], options["JOBS"])
+    total = fuzz(options["N"], options["SEED"], options["JOBS"], options["LARGE"])
     seconds = time.monotonic() - began
     wrong = sum(total[name] for name in COUNTS)
     print(
