@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 
@@ -64,7 +65,7 @@ def served(kind: str, storage: str) -> Iterator[Server]:
 
 
 def call(method: str, text: str) -> dict[str, object]:
-    message = {"messageId": "m", "role": "ROLE_USER", "parts": [{"text": text}]}
+    message = {"messageId": str(uuid4()), "role": "ROLE_USER", "parts": [{"text": text}]}
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"message": message}}
 
 

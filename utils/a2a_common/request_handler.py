@@ -26,11 +26,14 @@ from a2a.types.a2a_pb2 import (
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
 )
-from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
+from a2a.utils.errors import InvalidRequestError, TaskNotFoundError
+from a2a.utils.task import apply_history_length
 
+from utils.a2a_common.admission import Admission
 from utils.a2a_common.guarded_executor import GuardedExecutor
-from utils.a2a_common.message_rules import check_message
+from utils.a2a_common.idempotency import new_task_id
 from utils.a2a_common.safe_errors import FellBehind
+from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
 from utils.observability import catalogue
 from utils.observability.metrics import held
@@ -67,7 +70,9 @@ class ContextFromTask(SimpleRequestContextBuilder):
         task: Task | None = None,
     ) -> RequestContext:
         """The context of one turn."""
-        if task_id and not context_id:
+        if params is not None and not task_id:
+            task_id = new_task_id(owner_of(context), params.message)
+        elif task_id and not context_id:
             known = await self._tasks.get(task_id, context)
             context_id = known.task.context_id if known else None
         return await super().build(context, params, task_id, context_id, task)
@@ -88,28 +93,61 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             )
         self._guarded = agent_executor
         self._tasks = store
-        self._turns = turns
+        self._admission = Admission(store, turns)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
-        task_id = await self._admit(params, context)
+        admitted = await self._admission.admit(params, context)
+        if admitted.repeated:
+            return await self._once_more(admitted.task_id, params, context)
         try:
             answer: Message | Task = await super().on_message_send(params, context)
         finally:
-            self._turns.abandon(task_id)
+            self._admission.release(admitted)
         return await self._whole(answer) if isinstance(answer, Task) else answer
 
     async def on_message_send_stream(
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
-        task_id = await self._admit(params, context)
+        admitted = await self._admission.admit(params, context)
+        if admitted.repeated:
+            async with aclosing(self._followed(admitted.task_id, params, context)) as events:
+                async for event in events:
+                    yield event
+            return
         try:
             async with aclosing(super().on_message_send_stream(params, context)) as events:
                 async for event in self._to_its_end(events, context):
                     yield await self._whole(event) if isinstance(event, Task) else event
         finally:
-            self._turns.abandon(task_id)
+            self._admission.release(admitted)
+
+    async def _once_more(self, task_id: str, params: SendMessageRequest, context: ServerCallContext) -> Task:
+        """The task of a message that was sent before, at its end unless it was asked for at once."""
+        if not params.configuration.return_immediately:
+            async with aclosing(self._followed(task_id, params, context)) as events:
+                async for _ in events:
+                    pass
+        stored = await self._tasks.get(task_id, context)
+        if stored is None:
+            raise TaskNotFoundError
+        return apply_history_length(await self._whole(stored.task), params.configuration)
+
+    async def _followed(
+        self, task_id: str, params: SendMessageRequest, context: ServerCallContext
+    ) -> AsyncGenerator[Event, None]:
+        """The task as it stands, and then its events where it still works."""
+        stored = await self._tasks.get(task_id, context)
+        if stored is None:
+            raise TaskNotFoundError
+        if self._admission.settled(stored.task, params.message.message_id):
+            yield await self._whole(stored.task)
+            return
+        request = SubscribeToTaskRequest(id=task_id)
+        async with aclosing(self.on_subscribe_to_task(request, context)) as events:
+            async for event in events:
+                yield event
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         """A task with its artifacts."""
@@ -181,15 +219,3 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")
         extended: AgentCard = await super().on_get_extended_agent_card(params, context)
         return extended
-
-    async def _admit(self, params: SendMessageRequest, context: ServerCallContext) -> str:
-        check_message(params.message)
-        task_id = params.message.task_id
-        if not task_id:
-            return ""
-        stored = await self._tasks.get(task_id, context)
-        if stored is None:
-            raise TaskNotFoundError
-        if stored.task.status.state in OPEN or not self._turns.reserve(task_id):
-            raise UnsupportedOperationError("The task is working. Wait for its end, or cancel it.")
-        return task_id

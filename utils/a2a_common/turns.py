@@ -15,10 +15,14 @@ class Turns:
 
     def reserve(self, task_id: str) -> bool:
         """Keep `task_id` for a turn that is about to begin; False when one is under way."""
-        if task_id in self._reserved or task_id in self._running:
+        if self.under_way(task_id):
             return False
         self._reserved.add(task_id)
         return True
+
+    def under_way(self, task_id: str) -> bool:
+        """Whether a turn of the task runs or is about to begin."""
+        return task_id in self._reserved or task_id in self._running
 
     def begin(self, task_id: str) -> None:
         """The turn runs."""

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from a2a.server.cluster.task_store import (
@@ -67,6 +68,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         self._owner_of = owner_of
         self._sequence = itertools.count(1)
         self._recent: OrderedDict[int, tuple[Event, int]] = OrderedDict()
+        self._watched: dict[str, list[asyncio.Event]] = {}
 
     async def open(self) -> None:
         """Make ready.
@@ -160,9 +162,25 @@ class ChunkedTaskStore(VersionedTaskStore):
         row = _row(task, self._owner_of(context))
         expected = None if row.state == TaskState.TASK_STATE_CANCELED else _number(version)
         try:
-            return RowVersion(await self._shelf.put(row, expected, chunks))
+            number = await self._shelf.put(row, expected, chunks)
         except Stale:
             raise ConcurrentTaskModificationError(task.id) from None
+        for changed in self._watched.get(task.id, ()):
+            changed.set()
+        return RowVersion(number)
+
+    @contextmanager
+    def watched(self, task_id: str) -> Iterator[asyncio.Event]:
+        """An event that is set when this process writes the task's row."""
+        changed = asyncio.Event()
+        self._watched.setdefault(task_id, []).append(changed)
+        try:
+            yield changed
+        finally:
+            waiting = self._watched[task_id]
+            waiting.remove(changed)
+            if not waiting:
+                del self._watched[task_id]
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
         """A page of the caller's tasks, newest status first.

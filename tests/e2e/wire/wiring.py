@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
+from uuid import uuid4
 
 import httpx
 from a2a.types.a2a_pb2 import AgentCard
@@ -24,7 +25,7 @@ HEADERS = {"A2A-Version": "1.0"}
 
 
 def message(text: str = "hi", **fields: Any) -> dict[str, Any]:
-    return {"messageId": "m-1", "role": "ROLE_USER", "parts": [{"text": text}], **fields}
+    return {"messageId": str(uuid4()), "role": "ROLE_USER", "parts": [{"text": text}], **fields}
 
 
 class Wire:
