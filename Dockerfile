@@ -3,24 +3,26 @@
 # The base is yours to choose: --build-arg PYTHON_IMAGE=registry.example.com/python:3.11-slim-bookworm@sha256:…
 ARG PYTHON_IMAGE=python:3.11.14-slim-bookworm
 
-FROM ${PYTHON_IMAGE} AS build
+FROM ${PYTHON_IMAGE} AS packages
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_INPUT=1
-WORKDIR /app
-COPY requirements.lock ./
-# The lock is complete and carries hashes; wheels only, so that nothing is compiled and no compiler is needed.
+COPY requirements.lock /
+# The lock is complete and carries hashes; wheels only, so that nothing is compiled and no compiler is needed. The
+# packages are a layer of their own, which versions of the application share. pip is not needed any more.
 RUN python3 -m venv /opt/venv \
-    && /opt/venv/bin/pip install --no-deps --require-hashes --only-binary :all: -r requirements.lock
+    && /opt/venv/bin/pip install --no-deps --require-hashes --only-binary :all: -r /requirements.lock \
+    && /opt/venv/bin/pip uninstall -q -y pip \
+    && printf '#!/bin/sh\nexec /opt/venv/bin/python3 -m multi_agents.cli "$@"\n' > /opt/venv/bin/platform-engineer \
+    && chmod 755 /opt/venv/bin/platform-engineer
+
+FROM packages AS application
+WORKDIR /app
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY utils utils
 COPY multi_agents multi_agents
 COPY agents agents
 COPY docs docs
-# The application stays in /app, where its prompts, ranks and tokenizer lie; bytecode is made here, since the file
-# system is read-only later. pip is not needed any more.
-RUN /opt/venv/bin/pip install --no-deps --no-build-isolation -e . \
-    && /opt/venv/bin/python -m compileall -q utils multi_agents agents \
-    && /opt/venv/bin/pip uninstall -q -y pip \
-    && rm -rf build ./*.egg-info
+# Made here, since the file system is read-only later, and never compared with its source.
+RUN /opt/venv/bin/python3 -m compileall -q --invalidation-mode unchecked-hash utils multi_agents agents
 
 FROM ${PYTHON_IMAGE}
 ARG VERSION=0.1.0
@@ -31,11 +33,12 @@ LABEL org.opencontainers.image.title="platform-engineer" \
 RUN groupadd --gid 10001 agent \
     && useradd --uid 10001 --gid agent --home-dir /data --no-create-home --shell /usr/sbin/nologin agent \
     && install -d -o agent -g agent -m 0750 /data
-COPY --from=build /opt/venv /opt/venv
-COPY --from=build /app /app
+COPY --from=packages /opt/venv /opt/venv
+COPY --from=application /app /app
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONPATH=/app \
     HOST=0.0.0.0 \
     PORT=8000 \
     PLATFORM_ENGINEER_HOME=/data

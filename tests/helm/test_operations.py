@@ -54,6 +54,8 @@ def test_the_documented_chat_goes_to_the_release_at_its_own_address(checkers: To
     manifests = _rendered(checkers, tmp_path, INSTALLS[0])
     (chat,) = [line for line in LINES if " exec " in line]
     (deployment,) = re.findall(r"deployment/(\S+)", chat)
+    every = {name for line in LINES for name in re.findall(r"deployment/(\S+)", line)}
+    assert every <= of_kind(manifests, "Deployment").keys()
     assert deployment in of_kind(manifests, "Deployment")
     assert chat.endswith(f"--url {of_kind(manifests, 'ConfigMap')[deployment]['data']['PUBLIC_URL']}")
 

@@ -25,7 +25,7 @@ securityContext: {{- include "pe.podSecurity" . | nindent 2 }}
 imagePullSecrets: {{- toYaml . | nindent 2 }}
 {{- end }}
 containers:
-  - name: agent
+  - name: {{ ternary "caipe-supervisor" "agent" (eq .it.name "supervisor") }}
     image: {{ .it.image | default (include "pe.image" .root) | quote }}
     imagePullPolicy: {{ .root.Values.image.pullPolicy }}
     args: {{ .it.args | default (list "serve" .it.name) | toJson }}
