@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from a2a.client import A2ACardResolver, Client, ClientConfig
+from a2a.client import A2ACardResolver, A2AClientError, Client, ClientConfig
 from a2a.client.client import ClientCallContext
 from a2a.client.client_factory import ClientFactory
 from a2a.types.a2a_pb2 import (
@@ -23,6 +23,7 @@ from a2a.types.a2a_pb2 import (
     Task,
     TaskState,
 )
+from a2a.utils.errors import A2AError
 
 from utils.loopback import is_loopback
 
@@ -40,6 +41,13 @@ ENDED = frozenset(
     }
 )
 WAITING = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
+
+
+_MISSING = {
+    "stream": "it needs a stream, and there was none",
+    "answer": "it needs an answer, and there was none",
+    "ended": "it needs a task that ended, and none did",
+}
 
 
 class Broken(Exception):
@@ -87,11 +95,7 @@ class Session:
         """The events of one streamed message, asked for once."""
         if not self.card.capabilities.streaming:
             raise Skipped("the card declares no streaming")
-        if "stream" not in self._once:
-            self._once["stream"] = [event async for event in self.follow()]
-        found: list[StreamResponse] = self._once["stream"]
-        if not found:
-            raise Broken("the stream ended without an event")
+        found: list[StreamResponse] = await self._shared("stream", self._whole_stream)
         return found
 
     async def follow(self) -> AsyncIterator[StreamResponse]:
@@ -109,24 +113,51 @@ class Session:
 
     async def answer(self) -> Task | Message:
         """The answer to one message, asked for once."""
-        if "answer" not in self._once:
-            self._once["answer"] = await self.send()
-        found: Task | Message = self._once["answer"]
+        found: Task | Message = await self._shared("answer", self.send)
         return found
 
     async def ended_task(self) -> Task:
         """A task that has come to its end."""
+        found: Task = await self._shared("ended", self._until_ended)
+        return found
+
+    async def _until_ended(self) -> Task:
         answer = await self.answer()
         if isinstance(answer, Message):
             raise Skipped("the agent answers with a message, without a task")
-        if answer.status.state in WAITING:
-            raise Skipped("the task waits for its user; choose another --ask")
         async with asyncio.timeout(self.seconds):
             while answer.status.state not in ENDED:
+                if answer.status.state in WAITING:
+                    raise Skipped("the task waits for its user; choose another --ask")
                 await asyncio.sleep(0.2)
                 answer = await self.unary.get_task(GetTaskRequest(id=answer.id), context=self.context)
-        self._once["answer"] = answer
         return answer
+
+    async def _whole_stream(self) -> list[StreamResponse]:
+        events = [event async for event in self.follow()]
+        if not events:
+            raise Broken("the stream ended without an event")
+        return events
+
+    async def _shared(self, what: str, make: Callable[[], Awaitable[Any]]) -> Any:
+        """What several checks need: made once, and where it failed, told once."""
+        import httpx
+
+        if what not in self._once:
+            try:
+                self._once[what] = await make()
+            except (Broken, A2AError, A2AClientError, httpx.HTTPError, TimeoutError) as error:
+                self._once[what] = error
+                raise
+        if isinstance(self._once[what], Exception):
+            raise Skipped(_MISSING[what])
+        return self._once[what]
+
+    @property
+    def lists_tasks(self) -> bool:
+        """Whether the protocol that is spoken has lists of tasks: 0.3 has none."""
+        spoken = [one for one in self.card.supported_interfaces if one.protocol_binding in BINDINGS]
+        return any(not one.protocol_version.startswith("0.") for one in spoken)
 
     @property
     def context(self) -> ClientCallContext:
