@@ -14,8 +14,8 @@ from utils.errors import UpstreamRefused
 
 _NUMBER = "[0-9]{1,19}"
 _LIMIT = "[1-9][0-9]?|1[0-9][0-9]|200"
-_NAME = "[A-Za-z0-9_][A-Za-z0-9._/-]{0,99}"
-_TITLE = "[A-Za-z0-9_][A-Za-z0-9 ._:/-]{0,99}"
+_NAME = r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9._/-]{0,99}"
+_TITLE = r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9 ._:/-]{0,99}"
 _USER = "@me|[A-Za-z0-9][A-Za-z0-9-]{0,38}"
 _FIELDS = "[A-Za-z]{1,40}(,[A-Za-z]{1,40}){0,29}"
 _COMMIT = "[0-9a-f]{7,40}"
