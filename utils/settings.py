@@ -91,23 +91,6 @@ class HomeSettings(EnvSettings):
         return folder
 
 
-class LogSettings(EnvSettings):
-    """What is logged and how."""
-
-    level: str = Field(
-        "INFO",
-        alias="LOG_LEVEL",
-        description="DEBUG, INFO, WARNING or ERROR.",
-        pattern="^(?i)(debug|info|warning|error)$",
-    )
-    format: str = Field(
-        "auto",
-        alias="LOG_FORMAT",
-        description="console, json, or auto: console on a terminal and json elsewhere.",
-        pattern="^(auto|console|json)$",
-    )
-
-
 class ProviderSettings(EnvSettings):
     """Credentials and addresses of the model providers, under each provider's usual names."""
 
@@ -191,6 +174,33 @@ class RecoverySettings(EnvSettings):
         alias="TURN_TIMEOUT_SECONDS",
         gt=0,
         description="Seconds that one turn may take in all, after which its task fails.",
+    )
+
+
+class BudgetSettings(EnvSettings):
+    """What one task may use, sub-agents included; a caller may ask for less. No limit where unset."""
+
+    tokens: int | None = Field(
+        None, alias="TASK_BUDGET_TOKENS", gt=0, description="Input and output tokens of one task."
+    )
+    cost_usd: float | None = Field(
+        None,
+        alias="TASK_BUDGET_COST_USD",
+        gt=0,
+        description="US dollars of one task, as far as the prices of its models are known.",
+    )
+    steps: int | None = Field(None, alias="TASK_BUDGET_STEPS", gt=0, description="Model calls of one task.")
+    seconds: float | None = Field(
+        None,
+        alias="TASK_BUDGET_SECONDS",
+        gt=0,
+        description="Seconds after which a turn ends with what it has; before TURN_TIMEOUT_SECONDS fails it.",
+    )
+    prices: str = Field(
+        "",
+        alias="MODEL_PRICES",
+        description="Prices that add to or replace the known ones: model=input/output/cached in US dollars per "
+        "million tokens, separated by commas.",
     )
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from utils.errors import SettingsError
+from utils.observability.settings import LogSettings, TelemetrySettings
 from utils.settings import (
     EmbeddingSettings,
     EnvSettings,
     HomeSettings,
     LLMSettings,
-    LogSettings,
     ServerSettings,
     SubAgentSettings,
 )
@@ -18,6 +18,7 @@ from utils.settings import (
 GROUPS: Mapping[str, type[EnvSettings]] = {
     "data folder": HomeSettings,
     "logging": LogSettings,
+    "telemetry": TelemetrySettings,
     "model": LLMSettings,
     "embeddings": EmbeddingSettings,
     "server": ServerSettings,

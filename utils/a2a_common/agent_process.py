@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.runtime import AgentRuntime
-from utils.settings import EmbeddingSettings, HomeSettings, LLMSettings, ModelProvider, ServerSettings
+from utils.observability.export import export_traces
+from utils.observability.settings import TelemetrySettings
+from utils.settings import (
+    EmbeddingSettings,
+    HomeSettings,
+    LLMSettings,
+    ModelProvider,
+    ServerSettings,
+)
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
@@ -108,10 +116,13 @@ async def run_agent(
     """
     import uvicorn
 
-    settings = ServerSettings.load(environ)
+    settings, telemetry = ServerSettings.load(environ), TelemetrySettings.load(environ)
     port = default_port if settings.port is None else settings.port
     url = settings.public_url or f"http://{settings.host}:{port}"
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(
+            export_traces(telemetry, agent=agent_class.name, version=agent_class.version)
+        )
         runtime = await open_runtime(agent_class.name, environ, stack)
         app = agent_app(agent_class(runtime), settings, url=url)
         grace = int(settings.shutdown_grace_seconds) + 1

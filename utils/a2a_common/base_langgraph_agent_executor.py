@@ -21,7 +21,6 @@ from utils.a2a_common.trace_context import trace_of
 from utils.errors import DeadlineExceeded, PlatformError
 from utils.events import AgentEvent, Failed
 from utils.observability.observed import observed_turn
-from utils.observability.trace import current_trace_id
 from utils.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
@@ -106,10 +105,8 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
         with observed_turn(name, trace, **ids) as meter:
-            trace_id = current_trace_id()
-            publisher = Publisher(sink, agent=name, trace_id=trace_id, note=meter.note)
-            with structlog.contextvars.bound_contextvars(**ids, trace_id=trace_id):
-                await self._work(request, sink, publisher)
+            publisher = Publisher(sink, agent=name, trace_id=meter.trace_id, note=meter.note)
+            await self._work(request, sink, publisher)
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
         try:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from utils.a2a_common.agent_process import fail, run_agent
 from utils.errors import PlatformError, SettingsError
 from utils.observability.logging import configure_logging
-from utils.settings import LogSettings, process_environment
+from utils.observability.settings import LogSettings
+from utils.settings import process_environment
 
 if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -46,7 +47,7 @@ def serve(
         if value is not None:
             environ[variable] = value
     try:
-        configure_logging(LogSettings.load(environ), agent=agent_class.name)
+        configure_logging(LogSettings.load(environ), agent=agent_class.name, environ=environ)
         asyncio.run(
             run_agent(
                 agent_class,

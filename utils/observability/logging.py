@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
 
-from utils.observability.redaction import redact_event
-from utils.settings import LogSettings
+from utils.observability.redaction import redactor, secrets_of
+from utils.observability.settings import LogSettings
 
-_QUIET = ("httpx", "httpcore", "a2a", "githubkit", "openai", "botocore", "urllib3", "hishel")
+_QUIET = (
+    "httpx",
+    "httpcore",
+    "a2a",
+    "githubkit",
+    "openai",
+    "botocore",
+    "urllib3",
+    "hishel",
+    "opentelemetry.attributes",
+)
 
 
-def configure_logging(settings: LogSettings, *, agent: str) -> None:
-    """Set up structlog and route the standard library's log through it. Call once, at the edge."""
+def configure_logging(settings: LogSettings, *, agent: str, environ: Mapping[str, str] | None = None) -> None:
+    """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the edge.
+
+    Args:
+        settings: Level and form.
+        agent: Stands in every line.
+        environ: Settings by name; the values of those that are secrets never reach a line.
+    """
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -35,17 +52,22 @@ def configure_logging(settings: LogSettings, *, agent: str) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.format_exc_info,
-                redact_event,
+                redactor(secrets_of(environ or {})),
                 _renderer(settings.format),
             ],
         )
     )
+    _route(handler, settings.level.upper())
+    structlog.contextvars.bind_contextvars(agent=agent)
+
+
+def _route(handler: logging.Handler, level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(settings.level.upper())
+    root.setLevel(level)
+    logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
-    structlog.contextvars.bind_contextvars(agent=agent)
 
 
 def _renderer(form: str) -> Any:

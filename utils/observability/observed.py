@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from structlog.contextvars import bound_contextvars
+
 from utils.events import ToolStatus, Usage
 from utils.observability import catalogue
 from utils.observability.fold import tokens
 from utils.observability.metrics import count, process_metrics
-from utils.observability.trace import agent_at_work, child_span, failed, root_span
+from utils.observability.trace import agent_at_work, child_span, current_trace_id, failed, root_span
 from utils.observability.turn_meter import TurnMeter
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ class ObservedCall:
 def observed_turn(
     agent: str, carrier: Mapping[str, str], *, task_id: str, context_id: str
 ) -> Iterator[TurnMeter]:
-    """One turn of an agent; its events are told to what this yields.
+    """One turn of an agent, whose ids stand in each log line of it; its events are told to what this yields.
 
     Args:
         agent: Name of the agent.
@@ -47,19 +49,20 @@ def observed_turn(
         context_id: Its conversation, for the span alone.
     """
     attributes = {"gen_ai__conversation__id": context_id, "a2a__task__id": task_id}
-    meter = TurnMeter(agent, process_metrics())
     token = agent_at_work.set(agent)
     try:
         with root_span(f"turn {agent}", carrier, gen_ai__agent__name=agent, **attributes) as span:
-            try:
-                yield meter
-            finally:
-                span.set_attribute("platform_engineer.outcome", meter.outcome)
-                if meter.code:
-                    failed(span, meter.code)
+            meter = TurnMeter(agent, process_metrics(), trace_id=current_trace_id())
+            with bound_contextvars(task_id=task_id, context_id=context_id, trace_id=meter.trace_id):
+                try:
+                    yield meter
+                finally:
+                    span.set_attribute("platform_engineer.outcome", meter.outcome)
+                    if meter.code:
+                        failed(span, meter.code)
+                    meter.end()
     finally:
         agent_at_work.reset(token)
-        meter.end()
 
 
 @contextmanager

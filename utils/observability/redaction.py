@@ -1,46 +1,88 @@
-"""Keeps secrets out of logs: values under telling names, and tokens of known forms inside text."""
+"""Keeps secrets out of logs: values under telling names, known forms in text, and the secrets of the settings."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 REDACTED = "[redacted]"
 
-_SECRET_NAMES = re.compile(
-    r"(token$|secret|password|api_?key|authorization|credential|cookie)", re.IGNORECASE
-)
+SHORTEST_SECRET = 8
+"""Characters; a shorter value of a setting may stand in any word."""
 
-_SECRET_FORMS = re.compile(
+_TELLING = r"(?:secret|password|passwd|api[_-]?key|access[_-]?key|private[_-]?key|authorization|credential|cookie|signature)"
+
+_SECRET_NAMES = re.compile(rf"(?i)token$|{_TELLING}")
+
+_HIDDEN = re.compile(
     r"gh[pousr]_[A-Za-z0-9]{16,}"  # GitHub tokens
     r"|github_pat_[A-Za-z0-9_]{20,}"
-    r"|sk-[A-Za-z0-9_-]{16,}"  # OpenAI keys
-    r"|AKIA[0-9A-Z]{16}"  # AWS access key ids
-    r"|(?i:bearer)\s+[A-Za-z0-9._~+/=-]{8,}"
-    r"|(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"  # credentials in a URL
+    r"|glpat-[A-Za-z0-9_-]{16,}"  # GitLab
+    r"|sk-[A-Za-z0-9_-]{16,}"  # OpenAI and Anthropic keys
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"  # Stripe
+    r"|(?:AKIA|ASIA)[0-9A-Z]{16}"  # AWS access key ids
+    r"|AIza[0-9A-Za-z_-]{30,}"  # Google
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
+    r"|(?:npm|hf)_[A-Za-z0-9]{20,}"
+    r"|pypi-[A-Za-z0-9_-]{20,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*-----)?"
+    r"|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"
+    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # credentials in a URL
 )
 
+_NAMED = re.compile(
+    rf"(?i)((?:token(?!s)|{_TELLING})[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)([^\s\"'&,;]{{4,}})"
+)
+"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name stays, the value goes."""
 
-def redact_text(text: str) -> str:
-    """`text` with everything that has the form of a secret replaced."""
-    return _SECRET_FORMS.sub(REDACTED, text)
+_INPUTS = re.compile(r"input_value=.{0,2000}?(?=, input_type=)", re.DOTALL)
+"""What pydantic's errors quote of their input, which may be a user's words."""
+
+Processor = Callable[[Any, str, Any], Any]
 
 
-def redact(value: Any) -> Any:
-    """A copy of a log value without secrets, whatever its depth."""
+def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
+    """`text` with everything that has the form of a secret replaced, and each of `secrets`."""
+    for secret in secrets:
+        text = text.replace(secret, REDACTED)
+    text = _HIDDEN.sub(REDACTED, text)
+    text = _NAMED.sub(rf"\g<1>{REDACTED}", text)
+    return _INPUTS.sub(f"input_value={REDACTED}", text)
+
+
+def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
+    """A copy of a log value without secrets, whatever its depth; objects become their text."""
     if isinstance(value, str):
-        return redact_text(value)
+        return redact_text(value, secrets)
+    if value is None or isinstance(value, bool | int | float):
+        return value
     if isinstance(value, Mapping):
         return {
-            name: REDACTED if _SECRET_NAMES.search(str(name)) else redact(inner)
+            redact_text(str(name), secrets): REDACTED if _is_secret(str(name)) else redact(inner, secrets)
             for name, inner in value.items()
         }
-    if isinstance(value, list | tuple):
-        return [redact(inner) for inner in value]
-    return value
+    if isinstance(value, list | tuple | set | frozenset):
+        return [redact(inner, secrets) for inner in value]
+    return redact_text(repr(value), secrets)
 
 
-def redact_event(_logger: Any, _method: str, event: Any) -> Any:
+def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The values of settings whose names say that they are secrets; the longest first."""
+    found = {value for name, value in environ.items() if _is_secret(name) and len(value) >= SHORTEST_SECRET}
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def redactor(secrets: Iterable[str] = ()) -> Processor:
     """A structlog processor that redacts the whole event."""
-    return {name: REDACTED if _SECRET_NAMES.search(name) else redact(value) for name, value in event.items()}
+    known = tuple(secrets)
+
+    def redact_event(_logger: Any, _method: str, event: Any) -> Any:
+        return redact(event, known)
+
+    return redact_event
+
+
+def _is_secret(name: str) -> bool:
+    return bool(_SECRET_NAMES.search(name))

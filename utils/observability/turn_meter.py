@@ -5,10 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import structlog
+
 from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta
 from utils.observability import catalogue
 from utils.observability.fold import observations
 from utils.observability.metrics import Metrics, Observation
+
+log = structlog.get_logger(__name__)
 
 Clock = Callable[[], float]
 
@@ -19,9 +23,12 @@ class TurnMeter:
     Attributes:
         outcome: How the turn ended; `canceled` until it ended in another way.
         code: Code of the failure, where it failed.
+        trace_id: What ties the user's view of the turn to logs and spans.
     """
 
-    def __init__(self, agent: str, metrics: Metrics, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, agent: str, metrics: Metrics, *, trace_id: str = "", clock: Clock = time.monotonic
+    ) -> None:
         self._agent = agent
         self._metrics = metrics
         self._clock = clock
@@ -29,6 +36,7 @@ class TurnMeter:
         self._spoke = False
         self.outcome = "canceled"
         self.code = ""
+        self.trace_id = trace_id
         metrics.record(Observation(catalogue.RUNNING, 1, {"agent": agent}))
 
     def note(self, event: AgentEvent) -> None:
@@ -51,7 +59,13 @@ class TurnMeter:
         labels = {"agent": self._agent}
         self._metrics.record(Observation(catalogue.TURNS, 1, {**labels, "outcome": self.outcome}))
         self._metrics.record(Observation(catalogue.RUNNING, -1, labels))
-        self._time(catalogue.TURN_SECONDS)
+        seconds = self._time(catalogue.TURN_SECONDS)
+        log.info("turn.ended", outcome=self.outcome, seconds=round(seconds, 3), **self._reason())
 
-    def _time(self, metric: catalogue.Metric) -> None:
-        self._metrics.record(Observation(metric, self._clock() - self._began, {"agent": self._agent}))
+    def _reason(self) -> dict[str, str]:
+        return {"code": self.code} if self.code else {}
+
+    def _time(self, metric: catalogue.Metric) -> float:
+        seconds = self._clock() - self._began
+        self._metrics.record(Observation(metric, seconds, {"agent": self._agent}))
+        return seconds

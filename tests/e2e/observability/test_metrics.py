@@ -105,11 +105,13 @@ async def test_no_user_no_text_and_no_id_is_ever_a_label() -> None:
 
 
 async def test_scrapers_ask_by_address_but_a_foreign_name_must_be_allowed() -> None:
-    async with running_agent(Keys, model=ScriptedModel(script=[])) as url:
-        async with httpx.AsyncClient(trust_env=False) as http:
-            by_address = await http.get(f"{url}/metrics", headers={"Host": "10.42.0.7:8000"})
-            by_name = await http.get(f"{url}/metrics", headers={"Host": "rebound.example"})
-            page = await http.get(f"{url}/metrics", headers={"Origin": "http://page.example"})
-            other = await http.get(f"{url}/.well-known/agent-card.json", headers={"Host": "10.42.0.7:8000"})
+    async with (
+        running_agent(Keys, model=ScriptedModel(script=[])) as url,
+        httpx.AsyncClient(trust_env=False) as http,
+    ):
+        by_address = await http.get(f"{url}/metrics", headers={"Host": "10.42.0.7:8000"})
+        by_name = await http.get(f"{url}/metrics", headers={"Host": "rebound.example"})
+        page = await http.get(f"{url}/metrics", headers={"Origin": "http://page.example"})
+        other = await http.get(f"{url}/.well-known/agent-card.json", headers={"Host": "10.42.0.7:8000"})
     assert by_address.status_code == 200
     assert [by_name.status_code, page.status_code, other.status_code] == [421, 403, 421]

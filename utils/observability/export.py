@@ -1,0 +1,70 @@
+"""Sends spans to an OpenTelemetry collector, where one is named; nothing of this is loaded where none is."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from utils.errors import SettingsError
+from utils.observability.settings import TelemetrySettings
+
+Stop = Callable[[], Awaitable[None]]
+
+_EXPORT_SECONDS = 5
+"""Longest wait for the collector, per batch and at the end."""
+
+
+def export_traces(settings: TelemetrySettings, *, agent: str, version: str) -> Stop:
+    """Export the spans of this process over OTLP/HTTP. Call once, at the edge.
+
+    Returns:
+        What sends the last spans and stops.
+
+    Raises:
+        SettingsError: The collector's address or headers are wrong.
+    """
+    if settings.endpoint is None:
+        return _nothing
+    import asyncio
+
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    if not settings.endpoint.startswith(("http://", "https://")):
+        raise SettingsError(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            "OTEL_EXPORTER_OTLP_ENDPOINT must be an address that starts with http:// or https://.",
+        )
+    exporter = OTLPSpanExporter(
+        endpoint=f"{settings.endpoint.rstrip('/')}/v1/traces",
+        headers=_headers(settings),
+        timeout=_EXPORT_SECONDS,
+    )
+    names = {"service.name": agent, "service.namespace": "platform-engineer", "service.version": version}
+    provider = TracerProvider(resource=Resource.create(names), shutdown_on_exit=False)
+    processor = BatchSpanProcessor(exporter)
+    provider.add_span_processor(processor)
+    trace.set_tracer_provider(provider)
+
+    async def stop() -> None:
+        await asyncio.to_thread(processor.shutdown)
+
+    return stop
+
+
+async def _nothing() -> None:
+    """There is nothing to stop."""
+
+
+def _headers(settings: TelemetrySettings) -> dict[str, str] | None:
+    if settings.headers is None:
+        return None
+    pairs = [pair.partition("=") for pair in settings.headers.get_secret_value().split(",")]
+    if not all(name.strip() and sign for name, sign, _ in pairs):
+        raise SettingsError(
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "Setting OTEL_EXPORTER_OTLP_HEADERS is wrong: write each header as name=value.",
+        )
+    return {name.strip(): value.strip() for name, _, value in pairs}

@@ -1,0 +1,64 @@
+"""What is logged, and where traces go."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field, SecretStr, field_validator
+
+from utils.settings import EnvSettings
+
+
+class LogLevel(StrEnum):
+    """The least important lines that are logged."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class LogFormat(StrEnum):
+    """What log lines look like."""
+
+    AUTO = "auto"
+    CONSOLE = "console"
+    JSON = "json"
+
+
+class LogSettings(EnvSettings):
+    """What is logged and how."""
+
+    level: LogLevel = Field(
+        LogLevel.INFO, alias="LOG_LEVEL", description="DEBUG, INFO, WARNING or ERROR; in any case."
+    )
+    format: LogFormat = Field(
+        LogFormat.AUTO,
+        alias="LOG_FORMAT",
+        description="console, json, or auto: console on a terminal and json elsewhere.",
+    )
+
+    @field_validator("level", mode="before")
+    @classmethod
+    def _in_any_case(cls, value: object) -> object:
+        return value.upper() if isinstance(value, str) else value
+
+
+class TelemetrySettings(EnvSettings):
+    """Where traces go, under OpenTelemetry's usual names."""
+
+    endpoint: str | None = Field(
+        None,
+        alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Address of an OpenTelemetry collector that speaks OTLP over HTTP; no traces are sent when unset.",
+    )
+    headers: SecretStr | None = Field(
+        None,
+        alias="OTEL_EXPORTER_OTLP_HEADERS",
+        description="Headers for the collector: name=value pairs separated by commas.",
+    )
+    sdk_spans: bool = Field(
+        False,
+        alias="OTEL_INSTRUMENTATION_A2A_SDK_ENABLED",
+        description="Whether the A2A SDK's own spans are made as well; they cost more than the events that they measure.",
+    )
