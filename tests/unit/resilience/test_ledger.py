@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, RemoveMessage, ToolMessage
 from langgraph.graph.message import add_messages
@@ -26,7 +28,8 @@ def said(text: str) -> HumanMessage:
 def closed(*messages: BaseMessage) -> list[tuple[str, str]]:
     """The conversation after the update, as LangGraph's own reducer makes it."""
     update, _ = closing_update(messages)
-    after = add_messages(list(messages), update["messages"])
+    before: Any = list(messages)
+    after: Any = add_messages(before, update["messages"])
     return [(each.type, getattr(each, "tool_call_id", "") or str(each.content)) for each in after]
 
 
@@ -67,9 +70,9 @@ def test_a_whole_conversation_is_left_alone(conversation: list[BaseMessage]) -> 
 
 
 def test_closing_twice_changes_nothing() -> None:
-    conversation: list[BaseMessage] = [said("q"), ask("a", "b"), said("r")]
+    conversation: Any = [said("q"), ask("a", "b"), said("r")]
     update, _ = closing_update(conversation)
-    once = add_messages(list(conversation), update["messages"])
+    once: Any = add_messages(list(conversation), update["messages"])
     assert closing_update(list(once))[1] == []
 
 
