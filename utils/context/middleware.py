@@ -37,6 +37,8 @@ from utils.llm.classify import classify
 from utils.messages.counter import MessageCounter, calibrate, with_count
 from utils.messages.handles import handle_of, with_full_output
 from utils.messages.transcript import tool_names
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 log = structlog.get_logger(__name__)
 
@@ -204,6 +206,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
         await self._keep(scope_of(get_config()), prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
+        count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
         write = self._on_compaction or request.runtime.stream_writer
         for event in prepared.report.events(prepared.messages[0].id):
             write(event)

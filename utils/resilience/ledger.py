@@ -16,6 +16,8 @@ from langgraph.constants import END
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from utils.messages.repair import interrupted_result
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 log = structlog.get_logger(__name__)
 
@@ -52,6 +54,7 @@ async def close_open_calls(graph: Any, config: Any) -> int:
         return 0
     await graph.aupdate_state(config, None, as_node=END)  # keeps what calls of the same step had returned
     await graph.aupdate_state(config, update, as_node=_TOOLS_NODE)
+    count(catalogue.REPAIRS, len(names), where="storage")
     log.warning(
         "tool_calls.interrupted",
         message=f"Added {len(names)} synthetic ToolMessages for interrupted tool calls",
