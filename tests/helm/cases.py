@@ -59,6 +59,7 @@ ACCEPTED: dict[str, Values] = {
         "networkPolicy": {
             "restrictEgress": True,
             "egressPorts": [443, 8443],
+            "agentsFrom": [{"podSelector": {"matchLabels": {"app": "prometheus"}}}],
             "supervisorFrom": [{"namespaceSelector": {"matchLabels": {"team": "platform"}}}],
         }
     },

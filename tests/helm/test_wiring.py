@@ -61,6 +61,11 @@ def test_narrow_policies_let_the_test_and_the_named_peers_in(helm4: Helm):
     assert test["podSelector"]["matchLabels"]["app.kubernetes.io/component"] == "test"
     assert peer == {"namespaceSelector": {"matchLabels": {"team": "platform"}}}
     assert supervisor["policyTypes"] == ["Ingress", "Egress"]
+    agent = policy["first-platform-engineer-github"]["spec"]["ingress"][0]["from"]
+    assert agent == [
+        {"podSelector": supervisor["podSelector"]},
+        {"podSelector": {"matchLabels": {"app": "prometheus"}}},
+    ]
 
 
 def test_two_releases_in_one_namespace_share_nothing(helm4: Helm):
