@@ -29,9 +29,9 @@ from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.rendering import full_text
 from utils.context.spent import metered
-from utils.context.strategies.truncate import truncated
+from utils.context.strategies.truncate import shown_of
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
-from utils.errors import ContextOverflow, StorageError
+from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, UsageReported
 from utils.llm.classify import classify
 from utils.messages.counter import MessageCounter, calibrate, with_count
@@ -49,6 +49,7 @@ COMPACT_NOW = "compact_now"
 
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
+_PLAUSIBLE = 0.5
 _REMEMBERED_TOOLS = 512
 _LARGE = 200_000  # characters, which take some 20 ms to count
 
@@ -112,16 +113,19 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         """Send a request that fits; where the provider still finds it too long, once more with less."""
         tools = self._offered(request)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
+        shown = self._shown(tools, prepared)
         try:
-            response = await handler(_sent(request, prepared, self._shown(tools, prepared)))
+            response = await handler(_sent(request, prepared, shown))
         except Exception as error:
             overflow = classify(error)
             if not isinstance(overflow, ContextOverflow):
                 raise
             prepared = await self._shrink(request, tools, prepared, overflow)
-            response = await handler(_sent(request, prepared, self._shown(tools, prepared)))
+            shown = self._shown(tools, prepared)
+            response = await handler(_sent(request, prepared, shown))
+        counted = prepared.report.counted - self._tool_tokens(tools) + self._tool_tokens(shown)
         answered = ModelResponse(
-            [_counted(message, prepared) for message in response.result], response.structured_response
+            [_counted(message, counted) for message in response.result], response.structured_response
         )
         update = {"compaction": prepared.compaction.as_state()}
         return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
@@ -136,7 +140,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         if not isinstance(result, ToolMessage) or request.tool_call["name"] in TOOL_NAMES:
             return result
         text = full_text(result)
-        shown = truncated(text, self.policy, self.counter)
+        shown = shown_of(result, self.policy, self.counter)
         if shown == text:
             return result
         if not await self._keep(scope_of(request.runtime.config), {handle_of(text): text}):
@@ -215,11 +219,23 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     async def _shrink(
         self, request: ModelRequest[Any], tools: Sequence[Any], sent: Prepared, overflow: ContextOverflow
     ) -> Prepared:
-        """The request again, for the limit that the provider told, or a smaller guess; learnt for later."""
+        """The request again, for the limit that the provider told, or a smaller guess.
+
+        What the provider told is learnt for later requests, and so is a guess about a request that was
+        large; a refusal of a small one may be a mistake and must not cost the agent its window.
+        """
         limit = overflow.limit or int(sent.report.after * _SMALLER)
         announce.overflow(log, sent.report, limit)
-        self.policy = self._policy_for(request).with_window(min(limit, self.policy.window))
-        return await self._prepare(request, tools, force=True, policy=self.policy)
+        policy = self._policy_for(request)
+        smaller = policy.with_window(min(limit, policy.window))
+        if overflow.limit or sent.report.after >= policy.window * _PLAUSIBLE:
+            self.policy = smaller
+        try:
+            return await self._prepare(request, tools, force=True, policy=smaller)
+        except ContextBudgetExceeded:
+            if overflow.limit:
+                raise
+            return sent  # a guess that leaves no room is wrong
 
     def _policy_for(self, request: ModelRequest[Any]) -> ContextPolicy:
         """The policy for the model of this request, which other middleware may have exchanged."""
@@ -283,8 +299,8 @@ def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> M
     return request.override(system_message=prepared.system, messages=messages, tools=tools)
 
 
-def _counted(message: BaseMessage, prepared: Prepared) -> BaseMessage:
-    return with_count(message, prepared.report.counted) if isinstance(message, AIMessage) else message
+def _counted(message: BaseMessage, counted: int) -> BaseMessage:
+    return with_count(message, counted) if isinstance(message, AIMessage) else message
 
 
 def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:

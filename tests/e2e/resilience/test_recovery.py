@@ -53,6 +53,19 @@ async def test_a_window_that_is_smaller_than_believed_is_learnt_and_the_question
     assert len(double.rejections) - refused <= 1, "the limit was learnt before"
 
 
+async def test_small_requests_that_are_refused_as_too_long_do_not_cost_the_agent_its_window(
+    double: StrictProvider,
+) -> None:
+    double.reset(by_request)
+    too_long = Fault.refusing("Input is too long for requested model.", 400)
+    async with desk(double, "openai") as client:
+        for _ in range(6):
+            double.fail_next(too_long)
+            answer = await ask(client, "hello")
+            assert answer.text == "You said: hello"
+        assert (await ask(client, "long 600")).state == "completed"
+
+
 @pytest.mark.parametrize("provider", ["openai", "aws-bedrock"])
 async def test_a_provider_that_finds_an_orphan_is_asked_once_more(
     double: StrictProvider, provider: str
