@@ -12,10 +12,15 @@ from utils.messages.calls import block_call_id
 
 def full_text(message: BaseMessage) -> str:
     """All that a message says, with a word for each block that is not text (an image, a file)."""
+    return "\n".join(block_texts(message))
+
+
+def block_texts(message: BaseMessage) -> list[str]:
+    """The same, one text a block; a plain text is one block."""
     content = message.content
     if isinstance(content, str):
-        return content
-    return "\n".join(part for part in map(_block_text, content) if part)
+        return [content]
+    return [part for part in map(_block_text, content) if part]
 
 
 def render(message: BaseMessage) -> str:

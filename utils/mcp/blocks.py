@@ -55,4 +55,4 @@ def _text(block: types.ContentBlock) -> str:
 
 
 def _size(base64: str) -> str:
-    return f"{len(base64) * 3 // 4:,} bytes"
+    return f"{len(base64.rstrip('=')) * 3 // 4:,} bytes"

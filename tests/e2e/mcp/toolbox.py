@@ -28,11 +28,13 @@ def toolbox() -> FastMCP:
 
     @server.tool()
     def several() -> list[TextContent | ImageContent]:
-        """Returns a short text, a very long one, an image and a last text."""
+        """Returns short texts, two very long ones and an image."""
         return [
             TextContent(type="text", text="first"),
             TextContent(type="text", text="x" * 60_000),
             ImageContent(type="image", data="iVBORw0KGgo=", mimeType="image/png"),
+            TextContent(type="text", text="between"),
+            TextContent(type="text", text="y" * 60_000),
             TextContent(type="text", text="last"),
         ]
 

@@ -11,8 +11,11 @@ from utils.context.excerpt import excerpt_chars
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.ranked import capped, parse_ranked
-from utils.context.rendering import full_text
+from utils.context.rendering import block_texts, full_text
 from utils.messages.handles import handle_of, with_full_output
+
+_SMALLEST_PART = 400
+"""Characters of a block under which head and tail tell nothing; then the whole is cut as one text."""
 
 
 def truncate(
@@ -29,11 +32,31 @@ def truncate(
         if not isinstance(message, ToolMessage) or message.id in done:
             continue
         text = full_text(message)
-        shown = truncated(text, policy, counter) if len(text) > policy.max_tool_output else text
+        shown = shown_of(message, policy, counter)
         if shown != text:
             changed[index] = with_full_output(message, shown, handle_of(text))
             artifacts[handle_of(text)] = text
     return Changed(changed, artifacts)
+
+
+def shown_of(message: BaseMessage, policy: ContextPolicy, counter: TokenCounter) -> str:
+    """What is shown of one tool result: of one in several content blocks, a fair part of each."""
+    texts, text = block_texts(message), full_text(message)
+    if len(text) <= policy.max_tool_output:
+        return text
+    parts = shares([len(each) for each in texts], policy.max_tool_output - len(texts))
+    if len(texts) == 1 or min(parts) < min(_SMALLEST_PART, *map(len, texts)):
+        return truncated(text, policy, counter)
+    handle = handle_of(text)
+    return "\n".join(excerpt_chars(each, part, handle) for each, part in zip(texts, parts, strict=True))
+
+
+def shares(lengths: Sequence[int], room: int) -> list[int]:
+    """Room for each of several texts: what a short one leaves goes to the longer ones."""
+    given = [0] * len(lengths)
+    for position, index in enumerate(sorted(range(len(lengths)), key=lengths.__getitem__)):
+        given[index] = min(lengths[index], (room - sum(given)) // (len(lengths) - position))
+    return given
 
 
 def truncated(text: str, policy: ContextPolicy, counter: TokenCounter) -> str:
