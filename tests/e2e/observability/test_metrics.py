@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import subprocess
 from typing import Any
 
 import httpx
@@ -115,3 +117,22 @@ async def test_scrapers_ask_by_address_but_a_foreign_name_must_be_allowed() -> N
         other = await http.get(f"{url}/.well-known/agent-card.json", headers={"Host": "10.42.0.7:8000"})
     assert by_address.status_code == 200
     assert [by_name.status_code, page.status_code, other.status_code] == [421, 403, 421]
+
+
+@pytest.mark.servers
+async def test_prometheus_own_checker_has_nothing_to_say() -> None:
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("promtool is not installed (Debian package prometheus)")
+    script = [calls(call("lookup", key="a")), ScriptedReply(text="It is a.", usage=Usage(5, 2))]
+    async with running_agent(Keys, model=ScriptedModel(script=script)) as url, connected(url) as client:
+        await ask(client, "hello")
+        text = await scraped(url)
+    checked = await asyncio.to_thread(
+        subprocess.run,
+        [promtool, "check", "metrics"],
+        input=text.encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
