@@ -90,6 +90,11 @@ async def test_a_failing_tool_is_never_shown_as_done() -> None:
     assert answer.state == "completed"
 
 
+async def test_a_tool_call_with_wrong_arguments_is_never_shown_as_done() -> None:
+    answer = await one_turn(calls(call("lookup", unknown="a")), "That did not work.")
+    assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "error"
+
+
 async def test_an_agent_whose_every_needed_tool_failed_fails_with_that_code() -> None:
     answer = await one_turn(calls(call("lookup", key="down")), "The service is down.")
     assert answer.state == "failed"
