@@ -13,7 +13,7 @@ from tests.docs.blocks import ROOT, documents
 OUTSIDE = ("http://", "https://", "mailto:")
 FILE = re.compile(r"[\w.-]+(?:/[\w.*-]+)+/?|[\w-]+\.(?:py|md|toml|yaml)")
 ELSEWHERE = re.compile(
-    r"NAME|\.data|^agents/incidents|^tests/unit/incidents|incidents\.json|^octocat/|^x\.json"
+    r"NAME|\.data|^agents/incidents|^tests/unit/agents/incidents|incidents\.json|^octocat/|^x\.json"
 )
 """Words in code style that are no file of the checkout: placeholders, and what a walk makes."""
 
