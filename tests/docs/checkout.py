@@ -14,7 +14,7 @@ from docs.make_configuration import groups
 from tests.docs.blocks import ROOT, Block
 from utils.settings_docs import settings_of
 
-COPIED = ("utils", "multi_agents", "agents", "docs", "README.md", "pyproject.toml", "Makefile")
+COPIED = ("utils", "multi_agents", "agents", "benchmarks", "docs", "README.md", "pyproject.toml", "Makefile")
 VENV = Path(sys.executable).parent.parent
 
 
