@@ -15,6 +15,7 @@ from contextlib import aclosing, asynccontextmanager
 from typing import ClassVar
 
 from langchain_core.messages import BaseMessage, HumanMessage
+from structlog.testing import capture_logs
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.errors import ContextOverflow
@@ -42,11 +43,12 @@ class AgentContract:
     async def serving(self, script: Script) -> AsyncIterator[tuple[Client, ScriptedModel]]:
         """The agent on a server, with a model that plays `script`."""
         model = ScriptedModel(script=script)
-        async with (
-            running_agent(probed(self.agent), environ=self.environ, model=model) as url,
-            client_of(url) as client,
-        ):
-            yield client, model
+        with capture_logs():  # a traceback that is drawn for a terminal takes seconds
+            async with (
+                running_agent(probed(self.agent), environ=self.environ, model=model) as url,
+                client_of(url) as client,
+            ):
+                yield client, model
 
     async def test_the_card_says_who_the_agent_is_and_what_it_can_do(self) -> None:
         """Clients and supervisors choose by it."""
