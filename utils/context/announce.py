@@ -24,7 +24,7 @@ def request(log: Any, report: Report, summariser: str) -> None:
 
 
 def preflight(log: Any, report: Report, summariser: str) -> None:
-    """Tell what the check before a turn found and did."""
+    """Tell what a check found before it was too late, and what it did."""
     log.warning(
         "context.preflight.over_budget",
         message=f"Pre-flight check detected {report.before} tokens of {report.limit}",

@@ -209,7 +209,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         if meter.usage:
             request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
         await self._keep(scope_of(get_config()), prepared.artifacts)
-        announce.request(log, prepared.report, self._summariser_name)
+        tell = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
+        tell(log, prepared.report, self._summariser_name)
         count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
         write = self._on_compaction or request.runtime.stream_writer
         for event in prepared.report.events(prepared.messages[0].id):

@@ -44,6 +44,8 @@ COUNTED_KEY = "counted_tokens"
 
 _SAFETY = 1.005
 _REMEMBERED = 20_000
+_REPRESENTATIVE = 4_000  # counted tokens of a request, most of which are not its prompt and tools
+_CHARACTERS_PER_TOKEN = 4
 _CL100K_MODELS = ("gpt-4-", "gpt-3.5", "text-embedding")
 
 
@@ -118,16 +120,32 @@ def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> C
     """The ratio as the conversation's last answer shows it, else the provider's pessimistic one.
 
     The measured ratio is rounded up by half a percent, so that what follows in the same
-    conversation is not under-estimated by the difference between its messages.
+    conversation is not under-estimated by the difference between its messages. What came after the
+    measured request may be of another kind: a page of JSON after a short question. It is charged no
+    less than it was counted, and after a short request no less than the pessimistic ratio.
     """
+    guess = PROVIDER_RATIOS.get(provider or "", UNKNOWN_RATIO) if provider else 1.0
+    since = 0
     for message in reversed(messages):
-        if not isinstance(message, AIMessage) or not message.usage_metadata:
+        counted, reported = _measured(message)
+        if not counted:
+            since += len(str(message.content)) // _CHARACTERS_PER_TOKEN
             continue
-        counted = message.response_metadata.get(COUNTED_KEY)
-        reported = message.usage_metadata.get("input_tokens", 0)
-        if isinstance(counted, int) and counted > 0 and reported > 0:
-            return Calibration(max(0.2, reported / counted * _SAFETY))
-    return Calibration(PROVIDER_RATIOS.get(provider or "", UNKNOWN_RATIO) if provider else 1.0)
+        ratio = max(0.2, reported / counted * _SAFETY)
+        floor = guess if counted < _REPRESENTATIVE else 1.0
+        return Calibration((counted * ratio + since * max(ratio, floor)) / (counted + since))
+    return Calibration(guess)
+
+
+def _measured(message: BaseMessage) -> tuple[int, int]:
+    """Tokens counted for the request of an answer, and those reported; zeros where either is unknown."""
+    if not isinstance(message, AIMessage) or not message.usage_metadata:
+        return 0, 0
+    counted = message.response_metadata.get(COUNTED_KEY)
+    reported = message.usage_metadata.get("input_tokens", 0)
+    if not isinstance(counted, int) or counted <= 0 or reported <= 0:
+        return 0, 0
+    return counted, reported
 
 
 def with_count(message: AIMessage, counted: int) -> AIMessage:

@@ -1,4 +1,5 @@
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages.ai import UsageMetadata
 
 from tests.unit.context.conversations import COUNTER, calls, human
 from utils.messages.counter import MessageCounter, calibrate, encoding_for, with_count
@@ -45,3 +46,12 @@ def test_models_are_counted_with_their_own_encoding():
 def test_a_request_costs_its_messages_and_the_opening_of_the_answer():
     talk = [SystemMessage("s"), human("hi")]
     assert COUNTER.messages(talk) == count_messages_tokens(talk)
+
+
+def test_a_ratio_measured_on_a_short_request_does_not_make_a_large_new_result_cheap():
+    usage = UsageMetadata(input_tokens=441, output_tokens=9, total_tokens=450)
+    answer = with_count(AIMessage("", usage_metadata=usage), 620)
+    assert calibrate([answer], "aws-bedrock").ratio < 0.75
+    page = HumanMessage('{"number": 1} ' * 100_000)
+    assert calibrate([answer, page], "aws-bedrock").ratio > 1.3
+    assert calibrate([answer, page], "openai").ratio > 0.99
