@@ -5,12 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tests.helm.tools import ROOT, Tools
+from tests.helm.tools import ROOT
 
 CHART = ROOT / "helm" / "platform-engineer"
 RELEASE = "first"
@@ -45,14 +46,12 @@ class Helm:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def text(self, values: Values | None = None, *, release: str = RELEASE, namespace: str = "team") -> str:
-        """The rendered manifests."""
-        done = self.run("template", release, str(CHART), "--namespace", namespace, values=values)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        """The rendered manifests. The same ones are rendered once."""
+        return _rendered(self, yaml.safe_dump(dict(values or {})), release, namespace)
 
     def render(self, values: Values | None = None, **names: str) -> list[Manifest]:
         """The rendered manifests, parsed."""
-        return [one for one in yaml.safe_load_all(self.text(values, **names)) if one]
+        return [one for one in yaml.load_all(self.text(values, **names), yaml.CSafeLoader) if one]
 
     def refusal(self, values: Values) -> str:
         """What helm says to values that it does not accept."""
@@ -61,9 +60,12 @@ class Helm:
         return done.stderr
 
 
-def helm_of(tools: Tools, name: str, home: Path) -> Helm:
-    """One of the two helms."""
-    return Helm(tools.helms[name], home)
+@cache
+def _rendered(helm: Helm, values: str, release: str, namespace: str) -> str:
+    given = yaml.safe_load(values)
+    done = helm.run("template", release, str(CHART), "--namespace", namespace, values=given)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:

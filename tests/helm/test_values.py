@@ -26,8 +26,8 @@ def test_values_are_accepted_and_lint_finds_nothing(helm: Helm, case: str):
 
 
 @pytest.mark.parametrize("case", ACCEPTED)
-def test_both_helms_render_the_same(checkers: Tools, tmp_path: Path, case: str):
-    three, four = (Helm(binary, tmp_path).render(ACCEPTED[case]) for binary in checkers.helms.values())
+def test_both_helms_render_the_same(helms: dict[str, Helm], case: str):
+    three, four = (one.render(ACCEPTED[case]) for one in helms.values())
     order = lambda one: (one["kind"], one["metadata"]["name"])
     assert sorted(three, key=order) == sorted(four, key=order)
 
@@ -36,13 +36,12 @@ def test_both_helms_render_the_same(checkers: Tools, tmp_path: Path, case: str):
 def test_all_manifests_are_valid_for_a_version_of_kubernetes(
     helm4: Helm, checkers: Tools, tmp_path: Path, version: str
 ):
-    files = []
-    for number, values in enumerate(ACCEPTED.values()):
-        file = tmp_path / f"{number}.yaml"
-        file.write_text(yaml.safe_dump_all(one for one in helm4.render(values) if one["kind"] != CUSTOM))
-        files.append(str(file))
+    every = [one for values in ACCEPTED.values() for one in helm4.render(values) if one["kind"] != CUSTOM]
+    different = {yaml.dump(one, Dumper=yaml.CSafeDumper) for one in every}
+    file = tmp_path / "all.yaml"
+    file.write_text("---\n".join(different))
     done = subprocess.run(
-        [str(checkers.bin / "kubernetes-validate"), "-k", version, "--strict", *files],
+        [str(checkers.bin / "kubernetes-validate"), "-k", version, "--strict", str(file)],
         capture_output=True,
         text=True,
         check=False,
@@ -52,7 +51,8 @@ def test_all_manifests_are_valid_for_a_version_of_kubernetes(
 
 def test_the_validator_would_notice_a_wrong_manifest(checkers: Tools, tmp_path: Path):
     file = tmp_path / "wrong.yaml"
-    file.write_text("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {prots: []}}")
+    service = "{{apiVersion: v1, kind: Service, metadata: {{name: a}}, spec: {{{}: []}}}}\n"
+    file.write_text(service.format("ports") + "---\n" + service.format("prots"))
     command = [str(checkers.bin / "kubernetes-validate"), "-k", KUBERNETES[-1], "--strict", str(file)]
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0
 
