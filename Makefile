@@ -14,7 +14,7 @@ N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval eval-context fuzz-context bench docs lock clean
+.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval eval-context fuzz-context bench chaos docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -77,6 +77,9 @@ bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same ru
 
 docs: setup-dev ## Write docs/configuration.md and .env.example anew from the settings
 	$(BIN)/python -m docs.make_configuration
+
+chaos: setup-dev ## Break everything at random and count what is lost: N=1000 SEED=1
+	$(BIN)/python -m benchmarks.chaos N=$(or $(N),1000) SEED=$(or $(SEED),1)
 
 lock: ## Write both lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \
