@@ -78,8 +78,9 @@ bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same ru
 docs: setup-dev ## Write docs/configuration.md and .env.example anew from the settings
 	$(BIN)/python -m docs.make_configuration
 
-chaos: setup-dev ## Break everything at random and count what is lost: N=1000 SEED=1
-	$(BIN)/python -m benchmarks.chaos N=$(or $(N),1000) SEED=$(or $(SEED),1)
+chaos: N = 1000
+chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1
+	$(BIN)/python -m benchmarks.chaos N=$(N) SEED=$(SEED)
 
 lock: ## Write both lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \
