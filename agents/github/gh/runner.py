@@ -28,7 +28,8 @@ HEAD, TAIL = 100_000, 900_000
 _ERROR_BYTES = 4_000
 _SENTENCE = 300
 _PIECE = 65_536
-_UNSEEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+_UNSEEN = re.compile(r"(?:\x1b|\^\[)\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f\ufeff]")
+"""Colours, of which gh itself writes the first character as two, and what cannot be seen."""
 _TOKENS = re.compile(r"\b(?:gh[a-z]_|github_pat_)[A-Za-z0-9_]{10,}")
 
 _NETWORK = (

@@ -76,5 +76,5 @@ def _failure(text: str) -> dict[str, Any]:
         "errors": log.errors,
         "error_excerpt": "\n".join(log.excerpt),
         "log_lines": log.lines,
-        "tail": "\n".join(log.tail),
+        "tail": "" if log.excerpt else "\n".join(log.tail),
     }

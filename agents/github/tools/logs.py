@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 
 from pydantic import Field
@@ -18,6 +19,8 @@ from utils.messages.results import Record
 
 _MAX_BYTES = 64_000_000
 """Bytes of a log that are read; a longer one is cut, and the result says so."""
+_TAIL, _SHORT_TAIL = 40, 10
+"""Lines from the end, and how many of them where the lines around an error are shown besides."""
 
 
 class GetJobLogs(RepositoryArguments):
@@ -29,19 +32,25 @@ class GetJobLogs(RepositoryArguments):
         ge=1,
         description="Id of a workflow run, for its failed job; the latest failed run when omitted.",
     )
-    limit: int = Field(40, ge=1, le=500, description="Lines to give from the end of the log.")
+    branch: str | None = Field(None, description="Branch whose latest failed run is meant, without a run_id.")
+    limit: int | None = Field(
+        None, ge=1, le=500, description="Lines to give from the end of the log; few where an error was found."
+    )
 
 
 async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
     """The failing step, the lines around its error, and the log's tail."""
-    job = await _find_job(github, args)
+    job, note = await _find_job(github, args)
     failed = next((step for step in rows_of(job.get("steps")) if is_failed(step)), None)
-    log = JobLog(
-        args.limit, window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
-    )
-    size = await _read(github, args, job, log)
+    window = window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
+    log = JobLog(args.limit or _TAIL, window)
+    if await _read(github, args, job, log) >= _MAX_BYTES:
+        note = f"The log is longer than what was read; its end is missing. {note}".strip()
+    tail = list(log.tail) if args.limit or not log.excerpt else list(log.tail)[-_SHORT_TAIL:]
     item = {
         "job": text(job.get("name")),
+        "workflow": text(job.get("workflow_name")),
+        "branch": text(job.get("head_branch")),
         "job_id": job.get("id"),
         "run_id": job.get("run_id"),
         "status": text(job.get("conclusion")) or text(job.get("status")),
@@ -49,10 +58,9 @@ async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
         "errors": log.errors,
         "error_excerpt": "\n".join(log.excerpt),
         "log_lines": log.lines,
-        "tail": "\n".join(log.tail),
+        "tail": "\n".join(tail),
     }
-    note = "The log is longer than what was read; its end is missing." if size >= _MAX_BYTES else None
-    return Record(kind="job log", item=item, note=note, source=text(job.get("html_url")))
+    return Record(kind="job log", item=item, note=note or None, source=text(job.get("html_url")))
 
 
 async def _read(github: GitHubClient, args: GetJobLogs, job: Row, log: JobLog) -> int:
@@ -66,42 +74,60 @@ async def _read(github: GitHubClient, args: GetJobLogs, job: Row, log: JobLog) -
     return size
 
 
-async def _find_job(github: GitHubClient, args: GetJobLogs) -> Row:
+async def _find_job(github: GitHubClient, args: GetJobLogs) -> tuple[Row, str]:
+    """The job that is meant, and a remark on which one it is."""
     if args.job_id is not None:
         path = path_of("repos", args.owner, args.repo, "actions", "jobs", args.job_id)
-        return await github.get_row(path, f"job {args.job_id} of {args.full_name}")
-    run_id = args.run_id if args.run_id is not None else await _latest_failed_run(github, args)
+        return await github.get_row(path, f"job {args.job_id} of {args.full_name}"), ""
+    run_id, note = (args.run_id, "") if args.run_id is not None else await _latest_failed_run(github, args)
     jobs = await read_jobs(github, args, run_id)
     if not jobs:
         raise UpstreamRefused(f"Workflow run {run_id} of {args.full_name} has no jobs yet.")
-    return next((job for job in jobs if is_failed(job)), jobs[0])
+    return next((job for job in jobs if is_failed(job)), jobs[0]), note
 
 
-async def _latest_failed_run(github: GitHubClient, args: GetJobLogs) -> int:
+async def _latest_failed_run(github: GitHubClient, args: GetJobLogs) -> tuple[int, str]:
+    """The latest failed run, and a remark where a later one did not fail."""
+    failed, latest = await asyncio.gather(
+        _newest(github, args, "failure"), _newest(github, args, "completed")
+    )
+    where = f"{args.full_name} on {args.branch}" if args.branch else args.full_name
+    found = failed.get("id") if failed else None
+    if failed is None or not isinstance(found, int):
+        ended = (
+            f" Its latest run, {latest.get('id')}, ended with {latest.get('conclusion')}." if latest else ""
+        )
+        raise UpstreamRefused(f"{where} has no failed workflow run.{ended}")
+    if latest is None or is_failed(latest) or latest.get("id") == found:
+        return found, ""
+    said = f"The latest run of {where}, {latest.get('id')}, ended with {latest.get('conclusion')}"
+    return found, f"{said}; this is the latest one that failed."
+
+
+async def _newest(github: GitHubClient, args: GetJobLogs, status: str) -> Row | None:
     listing = await read_list(
         github,
         path_of("repos", args.owner, args.repo, "actions", "runs"),
-        f"the failed workflow runs of {args.full_name}",
-        {"status": "failure"},
+        f"the workflow runs of {args.full_name}",
+        {"status": status, "branch": args.branch},
         limit=1,
         key="workflow_runs",
     )
-    found = listing.rows[0].get("id") if listing.rows else None
-    if not isinstance(found, int):
-        raise UpstreamRefused(f"{args.full_name} has no failed workflow run.")
-    return found
+    return listing.rows[0] if listing.rows else None
 
 
 GET_JOB_LOGS = ToolSpec(
     name="get_job_logs",
     description=(
         "Read the log of a GitHub Actions job: the failing step, the lines around its error and the end of the "
-        "log. By job, by workflow run, or the latest failed run of the repository. Needs a token."
+        "log. By job, by workflow run, or the latest failed run of the repository or of a branch. Needs a token."
     ),
     arguments=GetJobLogs,
     run=get_job_logs,
     examples=(
         "Why did the last build of octo-org/octo-repo fail?",
+        "Why did the last run on main of octocat/hello-world fail?",
+        "Why did run 30433642 of octo-org/octo-repo fail?",
         "Show the logs of job 399444496 in octo-org/octo-repo",
         "What went wrong in workflow run 29679449 of octo-org/octo-repo?",
         "Which step broke CI in octocat/hello-world?",

@@ -87,6 +87,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("get_workflow_run", {**REPO, "run_id": 30433642}),
     ("get_job_logs", {**REPO, "job_id": 399444497, "limit": 5}),
     ("get_job_logs", {**REPO, "run_id": 30433642}),
+    ("get_job_logs", {**REPO, "branch": "main"}),
     ("get_job_logs", REPO),
 ]
 

@@ -22,7 +22,8 @@ class Seen:
     """Notes the headers of every request."""
 
     def __init__(self, app: Any) -> None:
-        self.app, self.headers = app, []
+        self.app = app
+        self.headers: list[dict[str, str]] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":

@@ -117,7 +117,7 @@ async def test_a_job_log_shows_the_failing_step_and_the_end(call_signed_in, whic
     assert '  Actual: "Grüße"' in excerpt
     assert "bundle exec rake" in excerpt, "colours are taken out"
     tail = result.item["tail"].splitlines()
-    assert (len(tail), tail[-1]) == (40, "Cleaning up 99")
+    assert (len(tail), tail[-1]) == (10, "Cleaning up 99")
     assert result.item["log_lines"] > 3_000
 
 
