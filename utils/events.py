@@ -126,13 +126,32 @@ class PlanUpdated:
 
 @dataclass(frozen=True, slots=True)
 class ContextCompacted:
-    """The view of the conversation was made smaller. Counts are tokens; `cut` is the first kept message's id."""
+    """The view of the conversation was made smaller.
+
+    Counts are tokens; `cut` is the first kept message's id, `touched` how many messages were changed or left out.
+    """
 
     strategy: str
     tokens_before: int
     tokens_after: int
     limit: int
     cut: str | None = None
+    touched: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContextMeasured:
+    """What the agent's last model request held: tokens by kind, as the provider charges them.
+
+    Attributes:
+        by_kind: Tokens of `system`, `tools`, `pinned`, `summary` and `tail` (the messages shown).
+        limit: Tokens that a request may have.
+        window: The model's window.
+    """
+
+    by_kind: Mapping[str, int]
+    limit: int
+    window: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,17 +173,19 @@ class ModelRetried:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or several model calls."""
+    """Tokens of one or several model calls; `cost_usd` is 0 where the model's price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cost_usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cached_tokens + other.cached_tokens,
+            self.cost_usd + other.cost_usd,
         )
 
 
@@ -211,6 +232,14 @@ Activity = (
 """Events that travel in status metadata under the activity extension's URI."""
 
 AgentEvent = (
-    TextDelta | TextRestarted | Activity | PlanUpdated | UsageReported | InputRequired | Completed | Failed
+    TextDelta
+    | TextRestarted
+    | Activity
+    | PlanUpdated
+    | ContextMeasured
+    | UsageReported
+    | InputRequired
+    | Completed
+    | Failed
 )
 """Everything that `stream()` may yield."""

@@ -267,6 +267,13 @@ class SubAgentSettings(EnvSettings):
     timeout_seconds: float = Field(
         300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
     )
+    history_turns: int = Field(
+        3,
+        alias="SUB_AGENT_HISTORY_TURNS",
+        ge=0,
+        le=10,
+        description="Turns that a sub-agent is told of, 200 characters of each remark; 0 tells none.",
+    )
 
 
 class McpSettings(EnvSettings):

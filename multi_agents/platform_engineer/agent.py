@@ -61,7 +61,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_change=self.build,
         )
         self._pool = ClientPool()
-        self._deadline_seconds = settings.timeout_seconds
+        self._settings = settings
         self._contexts: RemoteContexts | None = None
         self._errands: Errands | None = None
         self._delegation: Delegation | None = None
@@ -81,7 +81,8 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._pool,
             self._contexts,
             self._errands,
-            deadline_seconds=self._deadline_seconds,
+            deadline_seconds=self._settings.timeout_seconds,
+            history_turns=self._settings.history_turns,
         )
         self._registry.start()
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 from weakref import WeakValueDictionary
 
 from langchain.tools import ToolRuntime
+from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
+from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
 from multi_agents.platform_engineer.cause import Cause, cause_of
+from multi_agents.platform_engineer.sub_usage import under_name, usage_since
+from utils.a2a_common.activity import usage_payload
 from utils.a2a_common.client_pool import ClientPool
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
@@ -22,7 +27,7 @@ from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.tool_boundary import DELEGATION
 from utils.errors import DelegationFailed, SubAgentUnavailable
-from utils.events import UsageReported
+from utils.events import Usage
 from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
 from utils.resilience.deadline import Deadline
 
@@ -53,12 +58,14 @@ class Delegation:
         errands: Errands,
         *,
         deadline_seconds: float,
+        history_turns: int,
     ) -> None:
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
         self._errands = errands
         self._deadline_seconds = deadline_seconds
+        self._history_turns = history_turns
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def tools(self) -> list[BaseTool]:
@@ -74,7 +81,7 @@ class Delegation:
             await self._errands.forget(parent_task_id)
 
     def _tool(self, agent: SubAgent) -> BaseTool:
-        async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> str:
+        async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
             return await self._delegate(agent.name, request, runtime)
 
         return StructuredTool.from_function(
@@ -85,7 +92,7 @@ class Delegation:
             metadata={"examples": agent.examples, DELEGATION: True},
         )
 
-    async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
+    async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
         """Send the request, relay each question to the user, return the final artifact.
 
         The graph runs this again from its start after each question: what an earlier run sent is in
@@ -99,7 +106,12 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
-                return task.text() or f"The {name} agent completed the task without an answer."
+                return ToolMessage(
+                    task.text() or f"The {name} agent completed the task without an answer.",
+                    tool_call_id=cause.call_id,
+                    name=name,
+                    additional_kwargs={FINISHED_AT: time.time()},
+                )
 
     async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""
@@ -126,7 +138,7 @@ class Delegation:
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
         async with lock:
             remote = await self._remote(kept.agent)
-            errand = self._errand(kept, replies, cause, runtime.context)
+            errand = self._errand(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._errands.put(kept)
             try:
@@ -134,9 +146,11 @@ class Delegation:
             except DelegationFailed:
                 await self._errands.put(replace(kept, state=FAILED))
                 raise
+            used = usage_since(kept.counted, task.usage)
             kept = await self._keep(kept, task)
-        if task.usage is not None:
-            runtime.stream_writer(_named(task.usage, kept.agent))
+        runtime.context.meter.add(sum(used.by_agent.values(), Usage()))
+        if used.by_agent:
+            runtime.stream_writer(under_name(used, kept.agent))
         return task, kept
 
     async def _keep(self, kept: KeptErrand, task: RemoteTask) -> KeptErrand:
@@ -149,6 +163,7 @@ class Delegation:
             context_id=task.context_id or kept.context_id,
             state=WAITING if task.waits else COMPLETED,
             questions=questions,
+            counted=usage_payload(task.usage) if task.usage else kept.counted,
         )
         await self._errands.put(kept)
         return kept
@@ -163,15 +178,11 @@ class Delegation:
         if self._registry.get(errand.agent).card is not None:
             await (await self._remote(errand.agent)).cancel(errand.task_id)
 
-    def _errand(self, kept: KeptErrand, replies: list[Reply], cause: Cause, request: AgentRequest) -> Errand:
+    def _errand(
+        self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
+    ) -> Errand:
+        request = runtime.context
         seconds = min(self._deadline_seconds, Deadline(request.deadline).left)
-        scope = DelegationScope(
-            original_request=request.text,
-            subtask_index=cause.index,
-            total_subtasks=cause.total,
-            parent_task_id=request.task_id,
-            deadline_seconds=seconds,
-        )
         number = len(replies)
         message_id = str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
         said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
@@ -179,20 +190,29 @@ class Delegation:
             call_id=kept.call_id,
             message_id=message_id,
             context_id=kept.context_id,
-            scope=scope,
+            scope=self._scope(cause, runtime, seconds),
             deadline=seconds,
             task_id=kept.task_id if number else "",
             maybe_sent=kept.sent > number,
             **(said or {"text": kept.request}),
         )
 
+    def _scope(self, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float) -> DelegationScope:
+        request, told = runtime.context, briefing(runtime.state["messages"], self._history_turns)
+        user = {"name": request.caller.name, "tenant": request.caller.tenant}
+        return DelegationScope(
+            original_request=told.request or request.text,
+            subtask_index=cause.index,
+            total_subtasks=cause.total,
+            parent_task_id=request.task_id,
+            deadline_seconds=seconds,
+            previous_results=told.results,
+            conversation_history=told.history,
+            user={name: value for name, value in user.items() if value},
+            budget=request.meter.left(),
+        )
+
 
 def _description(agent: SubAgent) -> str:
     """What a model reads of an agent. The agent's own words are quoted: they are data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'
-
-
-def _named(usage: UsageReported, agent: str) -> UsageReported:
-    """A sub-agent's usage under our name for it; agents further down keep theirs, as a path."""
-    own = {agent if name == agent else f"{agent}/{name}": tokens for name, tokens in usage.by_agent.items()}
-    return UsageReported(own)

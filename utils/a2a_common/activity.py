@@ -8,12 +8,13 @@ URI. A generic client ignores them; ours show a live tree. The activity payload 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from utils.events import (
     Activity,
     ContextCompacted,
+    ContextMeasured,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
@@ -32,8 +33,11 @@ from utils.events import (
 
 ACTIVITY_EXTENSION = "urn:platform-engineer:ext:activity:v1"
 USAGE_EXTENSION = "urn:platform-engineer:ext:usage:v1"
+CONTEXT_EXTENSION = "urn:platform-engineer:ext:context:v1"
 ERROR_EXTENSION = "urn:platform-engineer:ext:error:v1"
 SCOPE_EXTENSION = "urn:platform-engineer:ext:scope:v1"
+BUDGET_EXTENSION = "urn:platform-engineer:ext:budget:v1"
+TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 
 RESPONSE_ARTIFACT = "response"
 PLAN_ARTIFACT = "plan"
@@ -105,21 +109,48 @@ def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
 
 
 def usage_payload(event: UsageReported) -> dict[str, Any]:
-    """The JSON object of the usage extension: tokens by agent."""
-    return {agent: dataclasses.asdict(usage) for agent, usage in event.by_agent.items()}
+    """The JSON object of the usage extension: tokens by agent, and their cost where it is known."""
+    return {agent: _counts(usage) for agent, usage in event.by_agent.items()}
+
+
+def _counts(usage: Usage) -> dict[str, Any]:
+    counts = dataclasses.asdict(usage)
+    if not usage.cost_usd:
+        del counts["cost_usd"]
+    return counts
 
 
 def parse_usage(payload: Mapping[str, Any]) -> UsageReported | None:
     """The usage of a payload (numbers come back from the wire as floats), or `None` when malformed."""
     try:
-        return UsageReported(
-            {
-                str(agent): Usage(**{name: int(tokens) for name, tokens in counts.items()})
-                for agent, counts in payload.items()
-            }
-        )
-    except (TypeError, ValueError, AttributeError):
+        return UsageReported({str(agent): _usage(counts) for agent, counts in payload.items()})
+    except (TypeError, ValueError, AttributeError, OverflowError):
         return None
+
+
+def _usage(counts: Mapping[str, Any]) -> Usage:
+    tokens = {name: int(number) for name, number in counts.items() if name != "cost_usd"}
+    return Usage(**tokens, cost_usd=float(counts.get("cost_usd", 0.0)))
+
+
+def context_payload(event: ContextMeasured) -> dict[str, Any]:
+    """The JSON object of the context extension: what the last model request held."""
+    return {"by_kind": dict(event.by_kind), "limit": event.limit, "window": event.window}
+
+
+def parse_context(payload: Mapping[str, Any]) -> ContextMeasured | None:
+    """What a payload says of the last model request, or `None` when malformed."""
+    try:
+        kinds = {str(kind): max(0, int(tokens)) for kind, tokens in payload["by_kind"].items()}
+        return ContextMeasured(kinds, max(1, int(payload["limit"])), max(1, int(payload["window"])))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+        return None
+
+
+def asks_to_clear(data: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a message's data parts ask the agent to forget its conversation."""
+    asked = (part.get(CONTEXT_EXTENSION) for part in data)
+    return any(isinstance(value, Mapping) and value.get("clear") is True for value in asked)
 
 
 def error_payload(event: Failed, trace_id: str) -> dict[str, Any]:

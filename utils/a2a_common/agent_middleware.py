@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utils.settings import ContextSettings, LLMSettings, RecoverySettings
+from utils.settings import BudgetSettings, ContextSettings, LLMSettings, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -38,13 +38,14 @@ def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
     """The middleware that the agent's settings ask for.
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
-    limit, recovery, and inside it the context, so that every try is prepared anew;
+    limit, the budget, what a delegating agent told, recovery, and inside it the context, so that every try is prepared anew;
     innermost each try is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
     from utils.a2a_common.observed_model import ObservedModel
+    from utils.a2a_common.told_scope import ToldScope
     from utils.a2a_common.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
     from utils.context.factory import default_context_middleware
@@ -58,11 +59,22 @@ def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
         ToolBoundary(recovery.tool_timeout_seconds),
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
+        _budget_guard(BudgetSettings.load(runtime.environ), llm),
+        ToldScope(),
     )
     retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)
     return AgentMiddlewares(
         managed, context.model_calls_per_turn, around, (retrying, managed, ObservedModel())
     )
+
+
+def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:
+    from utils.a2a_common.budget_guard import BudgetGuard
+    from utils.llm.prices import PRICES, parse_prices
+    from utils.resilience.budget import Budget
+
+    budget = Budget(settings.tokens, settings.cost_usd, settings.steps, settings.seconds)
+    return BudgetGuard(budget, {**PRICES, **parse_prices(settings.prices)}, llm.model or "")
 
 
 def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:

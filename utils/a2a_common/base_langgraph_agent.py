@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from weakref import WeakValueDictionary
 
-from utils.a2a_common.activity import SCOPE_EXTENSION
+from utils.a2a_common.activity import SCOPE_EXTENSION, asks_to_clear
 from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.relay import resume_value
@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.turn import Turn
     from utils.mcp.servers import McpServers
+
+
+CLEARED = "Forgotten. The conversation begins anew."
+"""What an agent says when it was asked to forget."""
 
 
 class _Built(NamedTuple):
@@ -177,7 +181,12 @@ class BaseLangGraphAgent(ABC):
 
         if self._built is None:
             await self.build()
-        built, turn = self._built, Turn(self.name)
+        if asks_to_clear(request.data):
+            await self.clear_context(request.thread_id)
+            yield TextDelta(CLEARED)
+            yield Completed()
+            return
+        built, turn = self._built, Turn(self.name, request.used)
         assert built is not None
         config = self._config(request)
         asked = (await built.graph.aget_state(config)).interrupts if request.resumes else ()
@@ -252,6 +261,20 @@ class BaseLangGraphAgent(ABC):
         if update is not None and not state.interrupts:
             await graph.aupdate_state(config, update, as_node="model")
         return done
+
+    async def clear_context(self, thread_id: str) -> None:
+        """Forget a conversation: its messages, what was decided about them, and the texts left out of them.
+
+        Its remote tasks and their answers stay, until their own agents forget them.
+
+        Args:
+            thread_id: The conversation, as `AgentRequest.thread_id` names it.
+
+        Raises:
+            StorageError: The stored texts cannot be deleted.
+        """
+        await self._middlewares.context.forget(thread_id)
+        await self.runtime.checkpointer.adelete_thread(thread_id)
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""

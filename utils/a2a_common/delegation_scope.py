@@ -1,18 +1,52 @@
 """What a delegating agent tells with a request: the part of its context that the sub-agent needs.
 
-Never the parent's messages. It travels as a data part of the A2A message, under the scope
-extension's URI. What arrives is a peer's data: parsed leniently, lengths capped, never trusted.
+Never the parent's messages: no prompts, tool calls or tool results. It travels as a data part of the
+A2A message, under the scope extension's URI. What arrives is a peer's data: parsed leniently, lengths
+capped, never trusted.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.activity import SCOPE_EXTENSION
+from utils.resilience.budget import Budget
+
+if TYPE_CHECKING:
+    from utils.a2a_common.request import AgentRequest
 
 _LONGEST_TEXT = 8_000
+_LONGEST_RESULT = 3_000
+_LONGEST_REMARK = 200
+_MOST_ENTRIES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PreviousResult:
+    """What an agent returned earlier in the conversation.
+
+    Attributes:
+        task: What it was asked.
+        result: What it answered, cut to 3,000 characters.
+        timestamp: Seconds since 1970 at which it answered; 0 where that is not known.
+        agent: Who answered.
+    """
+
+    task: str
+    result: str
+    timestamp: float = 0.0
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What the user or the parent said earlier, cut to 200 characters; `role` is user or assistant."""
+
+    role: str
+    content: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +59,10 @@ class DelegationScope:
         total_subtasks: How many the parent delegated together.
         parent_task_id: A2A task of the parent.
         deadline_seconds: Seconds that the parent waits for this task, where it has a limit.
+        previous_results: What other sub-tasks of the conversation returned, oldest first.
+        conversation_history: The last turns as the user saw them, oldest first.
+        user: The parent's caller: `name` and `tenant`, where known. A statement, not a credential.
+        budget: What this task may use.
     """
 
     original_request: str
@@ -32,10 +70,21 @@ class DelegationScope:
     total_subtasks: int
     parent_task_id: str
     deadline_seconds: float | None = None
+    previous_results: Sequence[PreviousResult] = ()
+    conversation_history: Sequence[Remark] = ()
+    user: Mapping[str, str] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
 
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this scope."""
         fields = {name: value for name, value in asdict(self).items() if value is not None}
+        fields["previous_results"] = [asdict(result) for result in self.previous_results]
+        fields["conversation_history"] = [asdict(remark) for remark in self.conversation_history]
+        fields["user"] = dict(self.user)
+        fields["budget"] = self.budget.to_payload()
+        if self.deadline_seconds == math.inf:
+            del fields["deadline_seconds"]
+        fields["current_subtask_index"] = self.subtask_index
         return {SCOPE_EXTENSION: fields}
 
 
@@ -48,6 +97,11 @@ def find_scope(data: Sequence[Mapping[str, Any]]) -> DelegationScope | None:
     return None
 
 
+def scope_of(request: AgentRequest) -> DelegationScope | None:
+    """What a tool can read of the delegation that it works for: `scope_of(runtime.context)`."""
+    return find_scope(request.data)
+
+
 def _parse(payload: Mapping[str, Any]) -> DelegationScope | None:
     try:
         deadline = payload.get("deadline_seconds")
@@ -57,6 +111,36 @@ def _parse(payload: Mapping[str, Any]) -> DelegationScope | None:
             total_subtasks=int(payload["total_subtasks"]),
             parent_task_id=str(payload["parent_task_id"])[:256],
             deadline_seconds=None if deadline is None else float(deadline),
+            previous_results=[_result(each) for each in _entries(payload, "previous_results")],
+            conversation_history=[_remark(each) for each in _entries(payload, "conversation_history")],
+            user=_user(payload.get("user")),
+            budget=Budget.parse(payload.get("budget")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
+
+
+def _entries(payload: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    value = payload.get(name)
+    entries = value if isinstance(value, list | tuple) else []
+    return [each for each in entries if isinstance(each, Mapping)][-_MOST_ENTRIES:]
+
+
+def _result(entry: Mapping[str, Any]) -> PreviousResult:
+    return PreviousResult(
+        task=str(entry.get("task", ""))[:_LONGEST_RESULT],
+        result=str(entry.get("result", ""))[:_LONGEST_RESULT],
+        timestamp=float(entry.get("timestamp") or 0.0),
+        agent=str(entry.get("agent", ""))[:_LONGEST_REMARK],
+    )
+
+
+def _remark(entry: Mapping[str, Any]) -> Remark:
+    role = "assistant" if entry.get("role") == "assistant" else "user"
+    return Remark(role, str(entry.get("content", ""))[:_LONGEST_REMARK])
+
+
+def _user(value: object) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        return {}
+    return {name: str(value[name])[:_LONGEST_REMARK] for name in ("name", "tenant") if value.get(name)}

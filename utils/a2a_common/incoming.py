@@ -6,13 +6,16 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.delegation_scope import find_scope
+from utils.a2a_common.activity import BUDGET_EXTENSION, USAGE_EXTENSION, parse_usage
+from utils.a2a_common.delegation_scope import DelegationScope, find_scope
 from utils.a2a_common.request import AgentRequest, Caller
+from utils.events import Usage
+from utils.resilience.budget import Budget, Meter
 from utils.resilience.deadline import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
-    from a2a.types.a2a_pb2 import Message
+    from a2a.types.a2a_pb2 import Message, Task
 
 
 def agent_request(context: RequestContext, agent: str) -> AgentRequest:
@@ -26,6 +29,8 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     current = context.current_task
     data = _data(message) if message else ()
     scope = find_scope(data)
+    metadata = _struct(message.metadata) if message else {}
+    used = _used(current)
     return AgentRequest(
         text=context.get_user_input(),
         task_id=task_id,
@@ -35,9 +40,23 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         caller=caller,
         data=data,
         resumes=current is not None and current.status.state in waiting,
-        metadata=_struct(message.metadata) if message else {},
+        metadata=metadata,
         deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
+        used=used,
+        meter=_meter(metadata, scope, used),
     )
+
+
+def _used(task: Task | None) -> Mapping[str, Usage]:
+    """What earlier turns of a task used, as its own metadata says."""
+    payload = _struct(task.metadata).get(USAGE_EXTENSION) if task is not None else None
+    reported = parse_usage(payload) if isinstance(payload, Mapping) else None
+    return reported.by_agent if reported else {}
+
+
+def _meter(metadata: Mapping[str, Any], scope: DelegationScope | None, used: Mapping[str, Usage]) -> Meter:
+    asked = Budget.parse(metadata.get(BUDGET_EXTENSION))
+    return Meter(asked.within(scope.budget if scope else Budget()), sum(used.values(), Usage()))
 
 
 def thread_id(agent: str, caller: Caller, context_id: str) -> str:

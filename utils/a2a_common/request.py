@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from utils.events import Usage
+from utils.resilience.budget import Meter
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -30,6 +33,8 @@ class AgentRequest:
         resumes: Whether the message answers a question of the same task.
         metadata: Metadata of the message, as received: data, never trusted.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
+        used: Tokens that earlier turns of the same task used, by agent.
+        meter: Counts what the task uses; the one part of a request that changes while it is worked on.
     """
 
     text: str
@@ -42,3 +47,5 @@ class AgentRequest:
     resumes: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deadline: float | None = None
+    used: Mapping[str, Usage] = field(default_factory=dict)
+    meter: Meter = field(default_factory=Meter, compare=False)

@@ -26,14 +26,17 @@ from utils.resilience.loop_guard import STOPPED_CALL
 _MODEL_NODE = "model"
 STREAM_MODES = ["messages", "updates", "custom"]
 
+COST = "cost_usd"
+"""Key of an answer's `response_metadata` that holds its cost in US dollars."""
+
 
 class Turn:
     """Collects what one turn did. Made per request, so that nothing is shared between turns."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, used: Mapping[str, Usage] | None = None) -> None:
         self.ledger = Ledger()
         self._agent = agent
-        self._usage: dict[str, Usage] = {}
+        self._usage: dict[str, Usage] = dict(used or {})
         self._problems: list[Mapping[str, Any]] = []
         self._answers = 0
         self._text = ""
@@ -134,7 +137,8 @@ def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
     if usage is None:
         return Usage()
     cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
-    return Usage(usage["input_tokens"], usage["output_tokens"], cached)
+    cost = float(message.response_metadata.get(COST, 0.0))
+    return Usage(usage["input_tokens"], usage["output_tokens"], cached, cost)
 
 
 def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:

@@ -63,9 +63,13 @@ def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
 
 def answer_so_far(messages: Sequence[BaseMessage], limit: int) -> str:
     """What a user reads when a turn is ended: why, and the latest results."""
+    return found_so_far(messages, f"I stopped after {limit} steps without coming to an end.")
+
+
+def found_so_far(messages: Sequence[BaseMessage], why: str) -> str:
+    """A turn's end without a model: the reason, and the latest results."""
     start = active_index(messages) or 0
     results = [m for m in messages[start:] if isinstance(m, ToolMessage) and _is_useful(m)][-_SHOWN_RESULTS:]
-    why = f"I stopped after {limit} steps without coming to an end."
     if not results:
         return f"{why} No tool gave a usable result. Please narrow the question down."
     shown = "\n\n".join(f"{message.name or 'Tool'}: {_short(full_text(message))}" for message in results)

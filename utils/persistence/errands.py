@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,17 @@ CREATE TABLE IF NOT EXISTS errands (
     task_id TEXT NOT NULL,
     sent INTEGER NOT NULL,
     state TEXT NOT NULL,
-    questions TEXT NOT NULL
+    questions TEXT NOT NULL,
+    counted TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS errands_by_parent ON errands (parent_task_id, number);
 CREATE INDEX IF NOT EXISTS errands_by_thread ON errands (thread_id, agent, state);
 """
 
-_COLUMNS = "id, parent_task_id, thread_id, agent, call_id, step, request, context_id, task_id, sent, state, questions"
+_COLUMNS = (
+    "id, parent_task_id, thread_id, agent, call_id, step, request,"
+    " context_id, task_id, sent, state, questions, counted"
+)
 
 WORKING = "working"
 WAITING = "waiting"
@@ -59,6 +63,7 @@ class KeptErrand:
         task_id: The remote task; empty until it is known.
         sent: How many messages were sent or were about to be: the request and each reply.
         state: `working`, `waiting` (for the user), `completed` or `failed`.
+        counted: Usage that the remote task told and that was added to ours: tokens by agent.
         questions: What the remote agent asked so far, in order; each as it is shown to the user.
     """
 
@@ -74,6 +79,7 @@ class KeptErrand:
     sent: int = 0
     state: str = WORKING
     questions: Sequence[Mapping[str, Any]] = ()
+    counted: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Errands:
@@ -109,16 +115,14 @@ class Errands:
 
     async def put(self, errand: KeptErrand) -> None:
         """Write an errand, new or changed."""
-        names = _COLUMNS.split(", ")
+        names = [name.strip() for name in _COLUMNS.split(",")]
         marks = ", ".join("?" * len(names))
         changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
         sql = (
             f"INSERT INTO errands ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - our own column names
             f" ON CONFLICT (id) DO UPDATE SET {changes}"
         )
-        values = [
-            json.dumps(list(errand.questions)) if n == "questions" else getattr(errand, n) for n in names
-        ]
+        values = [_column(getattr(errand, name)) for name in names]
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(sql, values)
@@ -144,4 +148,11 @@ class Errands:
 
 def _errand(row: tuple[Any, ...]) -> KeptErrand:
     kept = KeptErrand(*row)
-    return replace(kept, questions=tuple(json.loads(row[-1])))
+    return replace(kept, questions=tuple(json.loads(row[-2])), counted=json.loads(row[-1]))
+
+
+def _column(value: Any) -> Any:
+    """A value as SQLite takes it: what is structured as JSON."""
+    if isinstance(value, str | int):
+        return value
+    return json.dumps(dict(value) if isinstance(value, Mapping) else list(value))
