@@ -15,7 +15,7 @@ from tests.docs.blocks import blocks_of
 from tests.helm.chart import Manifest, of_kind
 from tests.helm.tools import ROOT, Tools
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 DOCUMENT = "docs/operations.md"
 LINES = [

@@ -11,7 +11,7 @@ from tests.helm.chart import Helm
 from tests.helm.local_pods import Cluster, Pod, started
 from utils.testing.github_server import run_github_server
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 DOCUMENT = "# Zebra rollout\n\nThe zebra rollout window is Tuesday at 14:00 UTC.\n"
 PULLS = "List the open pull requests of octocat/hello-world"

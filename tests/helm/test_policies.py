@@ -13,7 +13,7 @@ import pytest
 from tests.helm.chart import CHART, Helm
 from tests.helm.tools import ROOT, Tools
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 ARGUED = re.compile(r"^# (CKV2?_\w+)(?: \((\w+)\))?: .{20,}$", re.MULTILINE)
 
