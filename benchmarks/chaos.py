@@ -72,7 +72,13 @@ class WorkerProcess:
             env=self._environ,
             stderr=asyncio.subprocess.DEVNULL,
         )
-        await until_ready(self.url)
+        ready, ended = asyncio.create_task(until_ready(self.url)), asyncio.create_task(self._process.wait())
+        done, rest = await asyncio.wait([ready, ended], return_when=asyncio.FIRST_COMPLETED)
+        for task in rest:
+            task.cancel()
+        if ended in done:
+            raise RuntimeError(f"The sub-agent ended at its start, with code {ended.result()}.")
+        await ready
 
     async def kill(self) -> None:
         """SIGKILL: no word of farewell."""

@@ -52,7 +52,8 @@ async def test_orphaned_tool_call_recovery(double: StrictProvider, tmp_path: Pat
     with capture_logs() as logs:
         async with running_agent(Desk, environ=settings, home=tmp_path) as url, connected(url) as client:
             cut_off = await canceled_in_a_tool(client, tmp_path, "hang a")
-            answer = await ask(client, "go on", context_id=cut_off.context_id)
+            await ask(client, "go on", context_id=cut_off.context_id)
+            answer = await ask(client, "and on", context_id=cut_off.context_id)
     assert cut_off.state == "canceled"
     assert answer.state == "completed"
     assert shown_results(double.requests[-1].messages) == [INTERRUPTED]
