@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from docs.make_configuration import groups
+from multi_agents.cli.scaffold.yaml_text import remove_key
 from tests.docs.blocks import ROOT, Block
 from utils.settings_docs import settings_of
 
@@ -33,6 +34,7 @@ class Checkout:
         for name in COPIED:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
+        _without_the_walk(folder / "agents")
         (folder / ".venv").symlink_to(VENV)
         return cls(
             folder,
@@ -90,3 +92,12 @@ class Checkout:
         )
         assert done.returncode == 0, f"{name} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
+
+
+def _without_the_walk(agents: Path) -> None:
+    """Take out the agent that docs/add-an-agent.md makes, where somebody has followed it."""
+    shutil.rmtree(agents / "incidents", ignore_errors=True)
+    listed = agents / "agents.yaml"
+    text = listed.read_text("utf-8")
+    if "\nincidents:" in text:
+        listed.write_text(remove_key(text, "incidents"), "utf-8")

@@ -31,7 +31,7 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhere(checkout):
     before = snapshot(checkout)
-    made = command(checkout, "new-agent", "my_jira")
+    made = command(checkout, "new-agent", "try_out")
     assert made.returncode == 0, made.stderr
     assert "Note:" not in made.stderr
 
@@ -41,51 +41,51 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
         "helm/platform-engineer/values.yaml",
     }  # fmt: skip
     added = {name for name in after if name not in before}
-    assert "agents/my_jira/agent.py" in added
-    assert all(name.startswith(("agents/my_jira/", "tests/unit/agents/my_jira/")) for name in added)
+    assert "agents/try_out/agent.py" in added
+    assert all(name.startswith(("agents/try_out/", "tests/unit/agents/try_out/")) for name in added)
     assert not any(b"template" in after[name].lower() for name in added)
 
     tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/unit/agents/my_jira", "-c", "pyproject.toml"],
+        [sys.executable, "-m", "pytest", "tests/unit/agents/try_out", "-c", "pyproject.toml"],
         cwd=checkout, env=environment(checkout), capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert tested.returncode == 0, tested.stdout
-    again = command(checkout, "new-agent", "my-jira")
+    again = command(checkout, "new-agent", "try-out")
     assert again.returncode == 2
     assert "already; nothing was changed" in again.stderr
     assert {name: text for name, text in snapshot(checkout).items() if name in after} == after
 
 
 def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
-    name = checked_name("my-jira")
+    name = checked_name("try-out")
     made = draft(name, checkout)
     texts = {file.path.name: text for file, text in made.changed}
     for file, text in made.changed:
         lines = iter(text.splitlines())
         kept = [line for line in file.text.splitlines() if "SUB_AGENTS: github" not in line]
         assert all(line in lines for line in kept), f"{file.path.name} lost a line"
-    listed = yaml.safe_load(texts["agents.yaml"])["my-jira"]
-    assert listed == {"module": "agents.my_jira", "port": made.port}
+    listed = yaml.safe_load(texts["agents.yaml"])["try-out"]
+    assert listed == {"module": "agents.try_out", "port": made.port}
     compose = yaml.safe_load(texts["docker-compose.yaml"])
-    service = compose["services"]["my-jira"]
+    service = compose["services"]["try-out"]
     assert service["environment"]["PORT"] == made.port
     assert service.keys() == compose["services"]["github"].keys()
     assert service["environment"].keys() == compose["services"]["github"]["environment"].keys()
     assert (
-        f"my-jira=http://my-jira:{made.port}"
+        f"try-out=http://try-out:{made.port}"
         in compose["services"]["supervisor"]["environment"]["SUB_AGENTS"]
     )
-    assert "my-jira" in compose["services"]["supervisor"]["depends_on"]
-    assert "my-jira" in compose["volumes"]
-    assert yaml.safe_load(texts["values.yaml"])["agents"][-1] == {"name": "my-jira", "port": made.port}
+    assert "try-out" in compose["services"]["supervisor"]["depends_on"]
+    assert "try-out" in compose["volumes"]
+    assert yaml.safe_load(texts["values.yaml"])["agents"][-1] == {"name": "try-out", "port": made.port}
 
 
 def test_the_port_is_the_first_that_no_agent_has(checkout):
     list_of_agents = checkout / "agents" / "agents.yaml"
     taken = {entry.port for entry in load_agents_file(list_of_agents)}
-    made = draft(checked_name("demo"), checkout)
+    made = draft(checked_name("try-out"), checkout)
     assert made.port == min(set(range(8001, 8100)) - taken)
-    assert f"_PORT = {made.port}\n" in made.created[checkout / "agents" / "demo" / "__main__.py"]
+    assert f"_PORT = {made.port}\n" in made.created[checkout / "agents" / "try_out" / "__main__.py"]
 
 
 def test_windows_line_ends_survive(checkout):
@@ -96,30 +96,30 @@ def test_windows_line_ends_survive(checkout):
     ]  # fmt: skip
     for path in paths:
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
-    assert command(checkout, "new-agent", "demo").returncode == 0
+    assert command(checkout, "new-agent", "try-out").returncode == 0
     for path in paths:
         text = path.read_bytes()
-        assert b"demo" in text.lower()
+        assert b"try-out" in text.lower()
         assert text.count(b"\r\n") == text.count(b"\n")
 
 
 def test_a_checkout_without_compose_and_chart_is_told_so(checkout):
     (checkout / "docker-compose.yaml").unlink()
     (checkout / "helm" / "platform-engineer" / "values.yaml").write_text("agents: [{name: github}]\n")
-    made = draft(checked_name("demo"), checkout)
+    made = draft(checked_name("try-out"), checkout)
     assert [file.path.name for file, _ in made.changed] == ["agents.yaml"]
     assert "docker-compose.yaml is not here" in made.notes[0]
     assert "values.yaml was left as it is" in made.notes[1]
 
 
-@pytest.mark.parametrize("folder", ["agents/demo", "tests/unit/agents/demo"])
+@pytest.mark.parametrize("folder", ["agents/try_out", "tests/unit/agents/try_out"])
 def test_a_folder_that_exists_is_not_written_into(checkout, folder):
     (checkout / folder).mkdir()
     with pytest.raises(UsageError, match="exists already; nothing was changed"):
-        draft(checked_name("demo"), checkout)
+        draft(checked_name("try-out"), checkout)
 
 
-@pytest.mark.parametrize("name", ["x", "a-b", "a" * 32, "a-" * 15 + "ab"])
+@pytest.mark.parametrize("name", ["x9", "q-b", "q" * 32, "q-" * 15 + "qb"])
 def test_what_is_made_is_formatted_and_passes_the_linter_whatever_its_name(checkout, name):
     made = draft(checked_name(name), checkout)
     for path, text in made.created.items():

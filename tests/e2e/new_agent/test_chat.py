@@ -1,0 +1,87 @@
+"""A chat reaches a new agent, and a foreign one that was added by its address."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agents.template.agent import TemplateAgent
+from tests.e2e.new_agent.copies import command, copy_of_the_checkout
+from utils.testing.live_agent import running_agent
+
+OFFLINE = {"EMBEDDINGS_PROVIDER": "embedded"}
+
+
+async def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    done = await asyncio.to_thread(command, folder, *arguments)
+    return done.returncode, done.stdout, done.stderr
+
+
+async def delegated_to(folder: Path, question: str) -> tuple[set[str], str]:
+    """The agents that a question went to, and the answer."""
+    code, out, err = await run(folder, "chat", "--json", "--ask", question)
+    assert code == 0, err
+    lines = [json.loads(line) for line in out.splitlines()]
+    activities = [line["activity"] for line in lines if line["event"] == "activity"]
+    found = {one["agent"] for one in activities if one["kind"].startswith("delegation")}
+    return found, lines[-1]["answer"]
+
+
+@pytest.mark.timeout(300)  # two services are started, each of five processes
+async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
+    folder = copy_of_the_checkout(tmp_path)
+    assert (await run(folder, "new-agent", "try-out"))[0] == 0
+    agents, answer = await delegated_to(folder, "List the try-out entries")
+    assert agents == {"try-out"}
+    assert "agents/try_out/tools.py" in answer
+    async with running_agent(TemplateAgent, environ=OFFLINE) as url:
+        code, _, err = await run(folder, "agents", "add", "board", url)
+        assert code == 0, err
+        assert "Its card says: template, version 0.1.0; skills: List template entries." in err
+        agents, answer = await delegated_to(folder, "Ask board to list the template entries")
+    assert agents == {"board"}
+    assert "agents/template/tools.py" in answer
+
+
+async def test_an_agent_that_is_down_is_added_with_force_only_and_can_be_removed(tmp_path):
+    folder = copy_of_the_checkout(tmp_path)
+    file = folder / "agents" / "agents.yaml"
+    before = file.read_bytes()
+    code, _, err = await run(folder, "agents", "add", "ghost", "http://127.0.0.1:9")
+    assert (code, file.read_bytes()) == (3, before)
+    assert "--force" in err
+    code, _, err = await run(folder, "agents", "add", "ghost", "http://127.0.0.1:9/", "--force")
+    assert code == 0, err
+    assert yaml.safe_load(file.read_text())["ghost"] == {"url": "http://127.0.0.1:9"}
+    code, _, err = await run(folder, "agents", "add", "ghost", "http://127.0.0.1:9", "--force")
+    assert code == 2
+    assert "nothing was changed" in err
+    assert (await run(folder, "agents", "remove", "ghost"))[0] == 0
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "name, url",
+    [
+        ("Weather", "http://127.0.0.1:9"),
+        ("supervisor", "http://127.0.0.1:9"),
+        ("recall", "http://127.0.0.1:9"),
+        ("a=b", "http://127.0.0.1:9"),
+        ("a,b", "http://127.0.0.1:9"),
+        ("weather", "127.0.0.1:9"),
+        ("weather", "file:///etc/passwd"),
+        ("weather", "http://127.0.0.1:9,x=http://h"),
+        ("weather", "http://h\nx: y"),
+    ],
+)
+def test_a_name_or_address_that_is_none_changes_nothing(name, url, tmp_path):
+    from multi_agents.cli.commands.agents_file import add_agent
+
+    file = tmp_path / "agents.yaml"
+    file.write_text("# mine\n")
+    assert add_agent(name, url, file, force=True) == 2
+    assert file.read_text() == "# mine\n"
