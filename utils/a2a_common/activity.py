@@ -39,6 +39,9 @@ SCOPE_EXTENSION = "urn:platform-engineer:ext:scope:v1"
 BUDGET_EXTENSION = "urn:platform-engineer:ext:budget:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 
+CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")
+"""What a model request holds, in the order in which it is sent and shown."""
+
 RESPONSE_ARTIFACT = "response"
 PLAN_ARTIFACT = "plan"
 
@@ -141,7 +144,7 @@ def context_payload(event: ContextMeasured) -> dict[str, Any]:
 def parse_context(payload: Mapping[str, Any]) -> ContextMeasured | None:
     """What a payload says of the last model request, or `None` when malformed."""
     try:
-        kinds = {str(kind): max(0, int(tokens)) for kind, tokens in payload["by_kind"].items()}
+        kinds = {kind: max(0, int(payload["by_kind"].get(kind, 0))) for kind in CONTEXT_KINDS}
         return ContextMeasured(kinds, max(1, int(payload["limit"])), max(1, int(payload["window"])))
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
+    CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _EXTENSIONS = {
     ACTIVITY_EXTENSION: "Tool calls, delegations and compactions as they happen, in status metadata.",
     USAGE_EXTENSION: "Tokens used by each agent, in the last status' metadata.",
+    CONTEXT_EXTENSION: "What the last model request held; a data part that asks to forget the conversation.",
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }

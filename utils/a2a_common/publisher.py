@@ -8,10 +8,12 @@ from uuid import uuid4
 
 from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
+    CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     PLAN_ARTIFACT,
     USAGE_EXTENSION,
     activity_payload,
+    context_payload,
     error_payload,
     plan_payload,
     usage_payload,
@@ -22,6 +24,7 @@ from utils.events import (
     AgentEvent,
     Completed,
     ContextCompacted,
+    ContextMeasured,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
@@ -51,7 +54,7 @@ class Publisher:
         self._trace_id = trace_id
         self._note = note
         self._response = ResponseStream(sink)
-        self._usage: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
 
     async def publish(self, event: AgentEvent) -> None:
         """Put one event on the wire, after all text that was said before it."""
@@ -66,7 +69,9 @@ class Publisher:
             case PlanUpdated():
                 await self._plan(event)
             case UsageReported():
-                self._usage = {USAGE_EXTENSION: usage_payload(event)}
+                self._facts[USAGE_EXTENSION] = usage_payload(event)
+            case ContextMeasured():
+                self._facts[CONTEXT_EXTENSION] = context_payload(event)
             case (
                 ToolStarted()
                 | ToolFinished()
@@ -97,7 +102,7 @@ class Publisher:
         self, state: TaskState, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         await self._response.flush(last=True)
-        await self._sink.status(state, message=message, metadata={**self._usage, **(metadata or {})} or None)
+        await self._sink.status(state, message=message, metadata={**self._facts, **(metadata or {})} or None)
 
     async def _plan(self, event: PlanUpdated) -> None:
         from a2a.types.a2a_pb2 import Artifact

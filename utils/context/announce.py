@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from utils.context.report import Report, Step
+
+_WORDS = {
+    "truncate": "{} oversized tool results cut",
+    "clear": "{} tool results cleared",
+    "compress": "{} ranked results compressed",
+    "summarise": "{} messages summarised",
+    "drop": "{} messages left out",
+    "clip": "{} messages clipped",
+}
 
 
 def request(log: Any, report: Report, summariser: str) -> None:
@@ -34,6 +44,16 @@ def preflight(log: Any, report: Report, summariser: str) -> None:
     request(log, report, summariser)
 
 
+def ignored(log: Any, names: Sequence[str]) -> None:
+    """Tell, once at start, which limits are no positive whole numbers."""
+    if names:
+        log.warning(
+            "context.limits_ignored",
+            message=f"Ignored, since they are no positive whole numbers: {', '.join(names)}",
+            names=list(names),
+        )
+
+
 def overflow(log: Any, report: Report, limit: int) -> None:
     """Tell that a provider refused a request for its length."""
     log.warning(
@@ -52,7 +72,7 @@ def _step(log: Any, step: Step, report: Report, summariser: str) -> None:
         _compression(log, step, report)
     log.info(
         "context.compacted",
-        message=f"context {_share(step.before, report)} → {_share(step.after, report)}, {phrase(step)}",
+        message=line(step.strategy, step.before, step.after, report.limit, step.touched),
         strategy=step.strategy,
         before=step.before,
         after=step.after,
@@ -77,21 +97,10 @@ def _compression(log: Any, step: Step, report: Report) -> None:
     )
 
 
-def phrase(step: Step) -> str:
-    """What a step did, in words."""
-    words = {
-        "truncate": "{} oversized tool results cut",
-        "clear": "{} tool results cleared",
-        "compress": "{} ranked results compressed",
-        "summarise": "{} messages summarised",
-        "drop": "{} messages left out",
-        "clip": "{} messages clipped",
-    }
-    return words.get(step.strategy, "{} messages changed").format(step.touched)
-
-
-def _share(tokens: int, report: Report) -> str:
-    return f"{100 * tokens / report.window:.0f} %"
+def line(strategy: str, before: int, after: int, limit: int, touched: int) -> str:
+    """One compaction in words; shares are of the tokens that a request may have."""
+    words = _WORDS.get(strategy, "{} messages changed").format(touched)
+    return f"context {100 * before / limit:.0f} % → {100 * after / limit:.0f} %, {words}"
 
 
 def _title(summariser: str) -> str:

@@ -6,6 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import structlog
+
+from utils.context import announce
 from utils.context.limits import explicit_limit, get_context_window
 from utils.context.policy import PRESETS, ContextPolicy
 from utils.context.protocols import Summariser
@@ -59,6 +62,7 @@ def default_context_middleware(
     from utils.context.middleware import ContextMiddleware
     from utils.persistence.artifacts import SqliteArtifactStore
 
+    announce.ignored(structlog.get_logger(__name__), context.ignored)
     counter = MessageCounter(encoding_for(llm.model))
     policy = policy_for(llm, context, model)
     return ContextMiddleware(

@@ -182,6 +182,14 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 write(event)
         return {"compaction": prepared.compaction.as_state()}
 
+    async def forget(self, scope: str) -> None:
+        """Delete the texts that were left out of a conversation's requests.
+
+        Raises:
+            StorageError: They cannot be deleted.
+        """
+        await self._artifacts.delete_scope(scope)
+
     async def _prepare(
         self,
         request: ModelRequest[Any],
@@ -215,6 +223,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         write = self._on_compaction or request.runtime.stream_writer
         for event in prepared.report.events(prepared.messages[0].id):
             write(event)
+        request.runtime.stream_writer(prepared.report.measured)
         return prepared
 
     async def _shrink(

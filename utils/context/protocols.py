@@ -66,3 +66,7 @@ class ArtifactStore(Protocol):
     async def get(self, scope: str, handle: str) -> str | None:
         """The text, or `None` where this scope has none of that handle."""
         ...
+
+    async def delete_scope(self, scope: str) -> int:
+        """Delete all texts of a scope; how many there were."""
+        ...

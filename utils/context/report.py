@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from utils.events import ContextCompacted
+from utils.events import ContextCompacted, ContextMeasured
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,14 @@ class Report:
     def events(self, cut: str | None) -> list[ContextCompacted]:
         """One event for each step."""
         return [
-            ContextCompacted(step.strategy, step.before, step.after, self.limit, cut) for step in self.steps
+            ContextCompacted(step.strategy, step.before, step.after, self.limit, cut, step.touched)
+            for step in self.steps
         ]
+
+    @property
+    def measured(self) -> ContextMeasured:
+        """What the request holds."""
+        return ContextMeasured(self.by_kind, self.limit, self.window)
 
 
 def charged(step: Step, ratio: float) -> Step:

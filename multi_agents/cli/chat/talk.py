@@ -14,10 +14,15 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.peer.turn import run_turn
 from multi_agents.cli.service.local import home_folder
+from multi_agents.cli.view.context import show_context
+from utils.a2a_common.activity import CONTEXT_EXTENSION
+from utils.events import ContextMeasured
 
 HELP = """\
 /new      begin a new conversation
 /agents   the agent you talk to, and the agents of the local service
+/context  what the last model request of the agent held
+/clear    let the agent forget this conversation, and begin a new one
 /cancel   cancel the task that waits for your answer
 /help     this list
 /quit     end the chat (also Ctrl-D)
@@ -32,6 +37,7 @@ class Chat:
     context_id: str
     as_json: bool
     waiting_task: str = ""
+    context: ContextMeasured | None = None
     last: ExitCode = ExitCode.OK
     quit: bool = False
 
@@ -64,6 +70,7 @@ class Chat:
         view = result.view
         self.waiting_task = view.task_id if view.waits else ""
         self.context_id = view.context_id or self.context_id
+        self.context = view.context or self.context
         self.last = result.exit_code
 
     async def command(self, line: str) -> bool:
@@ -72,8 +79,12 @@ class Chat:
             case "/quit" | "/exit":
                 return False
             case "/new":
-                self.context_id, self.waiting_task = str(uuid4()), ""
+                self._begin()
                 say("A new conversation.")
+            case "/context":
+                show_context(self.context)
+            case "/clear":
+                await self._clear()
             case "/cancel":
                 await self._cancel()
             case "/agents":
@@ -83,6 +94,23 @@ class Chat:
             case other:
                 say(f"There is no command {other}. /help lists them.")
         return True
+
+    def _begin(self) -> None:
+        self.context_id, self.waiting_task, self.context = str(uuid4()), "", None
+
+    async def _clear(self) -> None:
+        """Ask the agent to forget; the text is for agents that know nothing of the data part."""
+        if self.waiting_task:
+            await self._cancel()
+        data = {CONTEXT_EXTENSION: {"clear": True}}
+        events = run_turn(self.peer, "Forget everything.", context_id=self.context_id, data=data)
+        try:
+            result = await drive(self.peer, events, sink_for(as_json=self.as_json))
+        except CliError as error:
+            say(f"Error [{error.code}]: {error.message}")
+            return
+        say(result.view.answer or "The agent ended without an answer.")
+        self._begin()
 
     async def _cancel(self) -> None:
         if not self.waiting_task:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from multi_agents.cli.console import say
 
-COMMANDS = ("/new", "/agents", "/cancel", "/help", "/quit")
+COMMANDS = ("/new", "/agents", "/context", "/clear", "/cancel", "/help", "/quit")
 
 
 class LineSource(Protocol):

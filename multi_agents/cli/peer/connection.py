@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -25,6 +26,8 @@ from a2a.types import (
     Task,
 )
 from a2a.utils.errors import A2AError
+from google.protobuf.json_format import ParseDict
+from google.protobuf.struct_pb2 import Value
 
 from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
 from multi_agents.cli.peer.decode import decode
@@ -51,12 +54,17 @@ class Peer:
         """Whether the agent sends its answer while it works."""
         return bool(self.card.capabilities.streaming)
 
-    async def send(self, text: str, *, context_id: str, task_id: str = "") -> AsyncGenerator[PeerEvent, None]:
-        """Send one message, once. A break raises `ConnectionLost`; the end of the stream proves nothing."""
+    async def send(
+        self, text: str, *, context_id: str, task_id: str = "", data: Mapping[str, Any] | None = None
+    ) -> AsyncGenerator[PeerEvent, None]:
+        """Send one message, once, with a data part where there is `data`.
+
+        A break raises `ConnectionLost`; the end of the stream proves nothing.
+        """
         message = Message(
             message_id=str(uuid4()),
             role=Role.ROLE_USER,
-            parts=[Part(text=text)],
+            parts=[Part(text=text), *([] if data is None else [Part(data=ParseDict(dict(data), Value()))])],
             context_id=context_id,
             task_id=task_id,
             extensions=[ACTIVITY_EXTENSION],

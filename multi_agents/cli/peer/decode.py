@@ -11,6 +11,7 @@ from google.protobuf.json_format import MessageToDict
 
 from multi_agents.cli.peer.events import (
     ActivitySeen,
+    ContextSeen,
     ErrorSeen,
     MessageSeen,
     PeerEvent,
@@ -22,6 +23,7 @@ from multi_agents.cli.peer.events import (
 )
 from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
+    CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     PLAN_ARTIFACT,
     USAGE_EXTENSION,
@@ -113,6 +115,9 @@ def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
     usage = metadata.get(USAGE_EXTENSION)
     if isinstance(usage, dict):
         yield UsageSeen(usage)
+    context = metadata.get(CONTEXT_EXTENSION)
+    if isinstance(context, dict):
+        yield ContextSeen(context)
     error = metadata.get(ERROR_EXTENSION)
     if isinstance(error, dict):
         yield ErrorSeen(

@@ -66,6 +66,13 @@ class UsageSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextSeen:
+    """What the agent's last model request held: the payload of the context extension."""
+
+    context: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorSeen:
     """Why the task failed: a code for programs, a sentence for people, a trace id for operators."""
 
@@ -83,7 +90,17 @@ class MessageSeen:
     context_id: str
 
 
-PeerEvent = TaskSeen | StatusSeen | TextSeen | PlanSeen | ActivitySeen | UsageSeen | ErrorSeen | MessageSeen
+PeerEvent = (
+    TaskSeen
+    | StatusSeen
+    | TextSeen
+    | PlanSeen
+    | ActivitySeen
+    | UsageSeen
+    | ContextSeen
+    | ErrorSeen
+    | MessageSeen
+)
 
 _NAMES: Mapping[type, str] = {
     TaskSeen: "task",
@@ -92,6 +109,7 @@ _NAMES: Mapping[type, str] = {
     PlanSeen: "plan",
     ActivitySeen: "activity",
     UsageSeen: "usage",
+    ContextSeen: "context",
     ErrorSeen: "error",
     MessageSeen: "message",
 }

@@ -7,9 +7,10 @@ settled state leads to GetTask and SubscribeToTask, never to a second message.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from a2a.types import Task
 
@@ -48,7 +49,7 @@ class Progress:
 
 
 async def run_turn(
-    peer: Peer, text: str, *, context_id: str, task_id: str = ""
+    peer: Peer, text: str, *, context_id: str, task_id: str = "", data: Mapping[str, Any] | None = None
 ) -> AsyncGenerator[PeerEvent, None]:
     """Send `text` and yield everything until the task is settled.
 
@@ -58,7 +59,7 @@ async def run_turn(
     """
     progress = Progress(task_id)
     try:
-        async with aclosing(peer.send(text, context_id=context_id, task_id=task_id)) as stream:
+        async with aclosing(peer.send(text, context_id=context_id, task_id=task_id, data=data)) as stream:
             async for event in stream:
                 progress.note(event)
                 yield event

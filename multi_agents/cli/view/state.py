@@ -9,6 +9,7 @@ from typing import Any
 from multi_agents.cli.peer.events import (
     WAITING_STATES,
     ActivitySeen,
+    ContextSeen,
     ErrorSeen,
     MessageSeen,
     PeerEvent,
@@ -18,9 +19,11 @@ from multi_agents.cli.peer.events import (
     TextSeen,
     UsageSeen,
 )
-from utils.a2a_common.activity import RESPONSE_ARTIFACT, parse_activity
+from utils.a2a_common.activity import RESPONSE_ARTIFACT, parse_activity, parse_context
+from utils.context.announce import line
 from utils.events import (
     ContextCompacted,
+    ContextMeasured,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
@@ -57,6 +60,7 @@ class TurnView:
     artifacts: dict[str, tuple[str, str]] = field(default_factory=dict)
     message: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
+    context: ContextMeasured | None = None
     error: ErrorSeen | None = None
 
     def apply(self, event: PeerEvent) -> None:
@@ -76,6 +80,8 @@ class TurnView:
                 add_activity(self.nodes, event.activity)
             case UsageSeen():
                 self.usage = event.usage
+            case ContextSeen():
+                self.context = parse_context(event.context) or self.context
             case ErrorSeen():
                 self.error = event
             case MessageSeen():
@@ -135,8 +141,10 @@ def add_activity(nodes: list[Node], payload: Mapping[str, Any]) -> None:
             node = _node(nodes, event.call_id, event.agent)
             node.status, node.seconds = event.state.value, event.seconds
         case ContextCompacted() as event:
-            label = f"context made smaller: {event.tokens_before:.0f} to {event.tokens_after:.0f} tokens"
-            nodes.append(Node("", label, detail=event.strategy, status="completed"))
+            label = line(
+                event.strategy, event.tokens_before, event.tokens_after, event.limit or 1, int(event.touched)
+            )
+            nodes.append(Node("", label, status="completed"))
         case ModelRetried() as event:
             nodes.append(Node("", _retry_label(event), detail=event.reason, status="completed"))
         case None:

@@ -10,6 +10,8 @@ from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from tests.e2e.cli.terminal import terminal
 
+CONTEXT = "urn:platform-engineer:ext:context:v1"
+
 
 async def echoing(turn: Turn) -> None:
     await turn.task()
@@ -127,3 +129,22 @@ async def test_history_is_kept_for_the_arrow_keys_of_the_next_chat(tmp_path):
             screen.type("\x1b[A\r")
             await screen.shows("You said remember me.")
     assert (tmp_path / "chat_history").stat().st_mode & 0o077 == 0
+
+
+async def measured(turn: Turn) -> None:
+    await turn.task()
+    await turn.chunk(f"You said {turn.text}.", append=False)
+    held = {"by_kind": {"system": 300, "tail": 700}, "limit": 10_000, "window": 16_000}
+    await turn.status("completed", metadata={CONTEXT: held})
+
+
+async def test_context_shows_what_the_last_request_held_and_clear_begins_anew(tmp_path):
+    agent = ScriptedAgent(measured)
+    async with serve(agent) as url:
+        typed = "/context\none\n/context\n/clear\n/context\ntwo\n"
+        done = await run("chat", "--url", url, home=tmp_path, typed=typed)
+    assert done.err.count("Nothing is known yet") == 2
+    assert "1,000 of 10,000 tokens (10 %), window 16,000" in done.err
+    assert [text for text, _, _ in agent.seen] == ["one", "Forget everything.", "two"]
+    contexts = [context for _, _, context in agent.seen]
+    assert contexts[0] == contexts[1] != contexts[2]

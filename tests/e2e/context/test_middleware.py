@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 
 from utils.context.call_limit import ModelCallLimit, recursion_limit
 from utils.context.factory import default_context_middleware
-from utils.events import ContextCompacted, Usage, UsageReported
+from utils.events import ContextCompacted, ContextMeasured, Usage, UsageReported
 from utils.llm.factory import create_chat_model
 from utils.settings import ContextSettings, LLMSettings
 from utils.testing.strict import counting
@@ -74,6 +74,7 @@ class Bench:
                 monkeypatch.setenv(name, value)
         llm = LLMSettings.load(environ)
         self.double = double
+        self.measured: ContextMeasured | None = None
         self.model = create_chat_model(llm)
         context = ContextSettings.load({"MAX_CONTEXT_TOKENS": str(window or double.window), **settings})
         self.context = default_context_middleware(llm, context, self.model, tmp_path / "artifacts.db")
@@ -91,7 +92,9 @@ class Bench:
         part: Any
         given: Any = text if isinstance(text, Command) else {"messages": [("user", text)]}
         async for mode, part in self.graph.astream(given, CONFIG, stream_mode=["custom", "messages"]):
-            if mode == "custom":
+            if isinstance(part, ContextMeasured):
+                self.measured = part
+            elif mode == "custom":
                 events.append(part)
             elif isinstance(part[0], AIMessage) and part[1]["langgraph_node"] == "model":
                 words.append(str(part[0].text))
