@@ -80,8 +80,8 @@ class GuardedExecutor(AgentExecutor):
         if abandon is None:
             return
         try:
+            await abandon(task_id)
         except Exception:  # the executor boundary: a cancel is answered whatever the executor does
-        except Exception:
             log.exception("cancel_failed", task_id=task_id)
 
 
