@@ -45,7 +45,7 @@ def test_an_argument_named_description_keeps_its_schema():
 
 def test_every_kind_of_block_has_words():
     blob = types.BlobResourceContents(uri=AnyUrl("file:///a"), blob="AAAA", mimeType="application/pdf")
-    content = [
+    content: list[types.ContentBlock] = [
         said("text"),
         types.ImageContent(type="image", data="AAAA", mimeType="image/png"),
         types.AudioContent(type="audio", data="AAAA", mimeType="audio/wav"),
