@@ -97,13 +97,14 @@ class DelegationProgress:
 
 @dataclass(frozen=True, slots=True)
 class DelegationFinished:
-    """A sub-agent's task ended or waits for the user."""
+    """A sub-agent's task ended or waits for the user. `below` is its tokens and its own sub-tasks, as it told."""
 
     call_id: str
     agent: str
     remote_task_id: str
     state: DelegationState
     seconds: float
+    below: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

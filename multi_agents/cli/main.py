@@ -183,6 +183,14 @@ def tasks_show(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
     raise typer.Exit(show_task(url, task_id, as_json=as_json))
 
 
+@tasks.command("tree", epilog=EXIT_CODE_HELP)
+def tasks_tree(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
+    """Draw a task and what it caused at other agents: states, durations, tokens."""
+    from multi_agents.cli.commands.tasks import tree_of_task
+
+    raise typer.Exit(tree_of_task(url, task_id, as_json=as_json))
+
+
 @tasks.command("cancel", epilog=EXIT_CODE_HELP)
 def tasks_cancel(task_id: TaskId, url: Url = None, as_json: Json = False) -> None:
     """Cancel a task."""

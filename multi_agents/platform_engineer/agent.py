@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import structlog
+
 from multi_agents.platform_engineer.sub_agents import sub_agent_urls
+from multi_agents.platform_engineer.subject import is_other_subject
+from utils.a2a_common.activity import SCOPE_EXTENSION
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.skill import Skill
 from utils.events import AgentEvent, InputRequired, PlanUpdated
-from utils.settings import SubAgentSettings
+from utils.settings import LLMSettings, ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -24,6 +29,8 @@ if TYPE_CHECKING:
     from utils.a2a_common.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
+
+log = structlog.get_logger(__name__)
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -59,12 +66,17 @@ class PlatformEngineer(BaseLangGraphAgent):
             sub_agent_urls(settings),
             refresh_seconds=settings.refresh_seconds,
             on_change=self.build,
+            on_up=self._came_up,
         )
         self._pool = ClientPool()
         self._settings = settings
         self._contexts: RemoteContexts | None = None
         self._errands: Errands | None = None
         self._delegation: Delegation | None = None
+
+    def _came_up(self, name: str) -> None:
+        if self._delegation is not None:
+            self._delegation.came_up(name)
 
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
@@ -127,6 +139,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """The base agent's turn, with the plan kept up to date."""
         from multi_agents.platform_engineer.plan import Plan, known_steps
 
+        request = await self._heard(request)
         begun = await self._errands.of_task(request.task_id) if self._errands and request.resumes else []
         plan, waits = Plan(known_steps(begun)), False
         try:
@@ -142,6 +155,20 @@ class PlatformEngineer(BaseLangGraphAgent):
         finally:
             if not waits:
                 await self.abandon(request.task_id)
+
+    async def _heard(self, request: AgentRequest) -> AgentRequest:
+        """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
+        if not request.resumes or self._delegation is None:
+            return request
+        question = await self._delegation.question_of(request.task_id)
+        data = [part for part in request.data if SCOPE_EXTENSION not in part]
+        embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
+        model = None if embedded else self.runtime.model
+        if not question or not await is_other_subject(question, request.text, data, model):
+            return request
+        log.info("delegation.subject_changed", task_id=request.task_id)
+        await self.abandon(request.task_id)
+        return replace(request, resumes=False)
 
     async def abandon(self, task_id: str) -> None:
         """Cancel what waits at sub-agents for a task that has ended."""

@@ -19,6 +19,7 @@ from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
 from multi_agents.platform_engineer.cause import Cause, cause_of
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from utils.a2a_common.activity import usage_payload
+from utils.a2a_common.agent_line import AgentLine
 from utils.a2a_common.client_pool import ClientPool
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
@@ -66,11 +67,23 @@ class Delegation:
         self._errands = errands
         self._deadline_seconds = deadline_seconds
         self._history_turns = history_turns
+        self._lines: dict[str, AgentLine] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
         return [self._tool(agent) for agent in self._registry.known]
+
+    def came_up(self, name: str) -> None:
+        """An agent that was down was seen to be up: the next errand is let through."""
+        if name in self._lines:
+            self._lines[name].try_now()
+
+    async def question_of(self, parent_task_id: str) -> str:
+        """What a task of ours waits for; empty where no sub-agent asked."""
+        kept = await self._errands.of_task(parent_task_id)
+        asked = [errand.questions[-1] for errand in kept if errand.state == WAITING and errand.questions]
+        return str(asked[0].get("question", "")) if asked else ""
 
     async def close(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
@@ -138,11 +151,13 @@ class Delegation:
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
         async with lock:
             remote = await self._remote(kept.agent)
+            line = self._lines.setdefault(kept.agent, AgentLine(kept.agent))
             errand = self._errand(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._errands.put(kept)
             try:
-                task = await remote.run(errand, runtime.stream_writer)
+                async with line.errand(errand.deadline):
+                    task = await remote.run(errand, runtime.stream_writer)
             except DelegationFailed:
                 await self._errands.put(replace(kept, state=FAILED))
                 raise

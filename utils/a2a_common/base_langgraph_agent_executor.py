@@ -14,7 +14,7 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
 from utils.a2a_common.event_sink import EventSink
-from utils.a2a_common.incoming import agent_request
+from utils.a2a_common.incoming import agent_request, task_tree
 from utils.a2a_common.publisher import Publisher
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.trace_context import trace_of
@@ -67,6 +67,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         """Work on one message; returns when the task has ended or waits for the user."""
         request = self._timed(agent_request(context, self._agent.name))
         sink = EventSink(event_queue, request.task_id, request.context_id)
+        sink.tree = task_tree(request, context.current_task)
         if context.current_task is None:
             await sink.task(_submitted(context, request))
         run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context))), asyncio.Event())
@@ -105,7 +106,13 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
         with observed_turn(name, trace, **ids) as meter:
-            publisher = Publisher(sink, agent=name, trace_id=meter.trace_id, note=meter.note)
+
+            def note(event: AgentEvent) -> None:
+                meter.note(event)
+                if sink.tree is not None:
+                    sink.tree.note(event)
+
+            publisher = Publisher(sink, agent=name, trace_id=meter.trace_id, note=note)
             await self._work(request, sink, publisher)
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:

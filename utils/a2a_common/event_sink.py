@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from a2a.server.events import EventQueue
     from a2a.types.a2a_pb2 import Artifact, Message, Task, TaskState
 
+    from utils.a2a_common.task_tree import TaskTree
+
 log = structlog.get_logger(__name__)
 
 _ENQUEUE_SECONDS = 30.0
@@ -46,6 +48,7 @@ class EventSink:
         self._lock = asyncio.Lock()
         self.gone = asyncio.Event()
         self.dropped = 0
+        self.tree: TaskTree | None = None
 
     @property
     def ended(self) -> bool:
@@ -65,6 +68,8 @@ class EventSink:
         status = TaskStatus(state=state, message=message)
         status.timestamp.GetCurrentTime()
         working = (TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_SUBMITTED)
+        if self.tree is not None:
+            metadata = {**self.tree.facts(ends=state not in working), **(metadata or {})} or None
         event = TaskStatusUpdateEvent(
             task_id=self._task_id, context_id=self._context_id, status=status, metadata=metadata
         )

@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.activity import BUDGET_EXTENSION, USAGE_EXTENSION, parse_usage
+from utils.a2a_common.activity import BUDGET_EXTENSION, TREE_EXTENSION, USAGE_EXTENSION, parse_usage
 from utils.a2a_common.delegation_scope import DelegationScope, find_scope
 from utils.a2a_common.request import AgentRequest, Caller
+from utils.a2a_common.task_tree import TaskTree
 from utils.events import Usage
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.deadline import Deadline
@@ -45,6 +46,13 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         used=used,
         meter=_meter(metadata, scope, used),
     )
+
+
+def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
+    """The tree below the request's task, with what earlier turns of it knew."""
+    scope = find_scope(request.data)
+    before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
+    return TaskTree(scope.parent_task_id if scope else "", before if isinstance(before, Mapping) else None)
 
 
 def _used(task: Task | None) -> Mapping[str, Usage]:

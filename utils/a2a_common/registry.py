@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -62,15 +63,23 @@ class SubAgent:
 
 
 OnChange = Callable[[], Awaitable[None]]
+OnUp = Callable[[str], None]
+
+
+def _ignore(_name: str) -> None:
+    """Nobody wants to know that an agent came up."""
 
 
 class SubAgentRegistry:
     """Watches the configured sub-agents."""
 
-    def __init__(self, urls: Mapping[str, str], *, refresh_seconds: float, on_change: OnChange) -> None:
+    def __init__(
+        self, urls: Mapping[str, str], *, refresh_seconds: float, on_change: OnChange, on_up: OnUp = _ignore
+    ) -> None:
         self._agents = {name: SubAgent(name, url) for name, url in urls.items()}
         self._refresh_seconds = refresh_seconds
         self._on_change = on_change
+        self._on_up = on_up
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
 
@@ -112,7 +121,8 @@ class SubAgentRegistry:
                 await self._look(name, http)
                 self._looked[name].set()
                 reached = self._agents[name].reachable
-                await asyncio.sleep(self._refresh_seconds if reached else _RETRY_SECONDS)
+                pause = self._refresh_seconds if reached else min(_RETRY_SECONDS, self._refresh_seconds)
+                await asyncio.sleep(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
 
     async def _look(self, name: str, http: object) -> None:
         card = await self._fetch(name, http)
@@ -122,6 +132,8 @@ class SubAgentRegistry:
         if fresh.reachable != known.reachable:
             log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
         self._agents = {**self._agents, name: fresh}
+        if fresh.reachable and not known.reachable:
+            self._on_up(name)
         if changed:
             await self._tell(name)
 

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -30,8 +30,9 @@ from google.protobuf import json_format, struct_pb2
 from utils.a2a_common.activity import ACTIVITY_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.remote_task import RemoteTask
+from utils.a2a_common.task_tree import clean_children
 from utils.errors import DelegationFailed, SubAgentUnavailable
-from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState
+from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 from utils.resilience.retry import backoff
 
 if TYPE_CHECKING:
@@ -109,7 +110,8 @@ class RemoteAgent:
                 await self._abandon(errand, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = time.monotonic() - started
-            report(DelegationFinished(errand.call_id, self._name, task.task_id, state, seconds))
+            end = (errand.call_id, self._name, task.task_id, state, seconds)
+            report(DelegationFinished(*end, below=_below(task)))
         return self._checked(task)
 
     async def cancel(self, task_id: str) -> None:
@@ -221,6 +223,16 @@ def _progress(errand: Errand, agent: str, task: RemoteTask, activity: Any) -> De
         state=task.state,
         activity=activity if isinstance(activity, Mapping) else None,
     )
+
+
+def _below(task: RemoteTask) -> dict[str, Any] | None:
+    """What a task told of tokens and sub-tasks, for the tree of the one that caused it."""
+    below: dict[str, Any] = {}
+    if task.usage is not None:
+        below["tokens"] = asdict(sum(task.usage.by_agent.values(), Usage()))
+    if children := clean_children(task.tree.get("children")):
+        below["children"] = children
+    return below or None
 
 
 def _waits(task: Task) -> bool:

@@ -12,6 +12,7 @@ from utils.a2a_common.activity import (
     ERROR_EXTENSION,
     PLAN_ARTIFACT,
     RESPONSE_ARTIFACT,
+    TREE_EXTENSION,
     USAGE_EXTENSION,
     parse_usage,
 )
@@ -55,6 +56,7 @@ class RemoteTask:
         asked: Data parts of the newest status message: the form of a question.
         error: Payload of the error extension, where the task failed with one.
         usage: Tokens that the remote agent reported.
+        tree: Its own sub-tasks, as it told of them.
     """
 
     def __init__(self, task_id: str = "") -> None:
@@ -67,6 +69,7 @@ class RemoteTask:
         self.asked: list[dict[str, Any]] = []
         self.error: Mapping[str, Any] = {}
         self.usage: UsageReported | None = None
+        self.tree: Mapping[str, Any] = {}
         self._artifacts: dict[str, list[str]] = {}
         self._names: dict[str, str] = {}
 
@@ -159,6 +162,9 @@ class RemoteTask:
 
     def _note(self, metadata: Mapping[str, Any]) -> None:
         error, usage = metadata.get(ERROR_EXTENSION), metadata.get(USAGE_EXTENSION)
+        tree = metadata.get(TREE_EXTENSION)
+        if isinstance(tree, Mapping):
+            self.tree = tree
         if isinstance(error, Mapping):
             self.error = error
         if isinstance(usage, Mapping):

@@ -19,6 +19,8 @@ from multi_agents.cli.peer.turn import follow
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
 from multi_agents.cli.view.state import TurnView
+from multi_agents.cli.view.tree import draw
+from utils.a2a_common.activity import TREE_EXTENSION
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
@@ -46,6 +48,22 @@ def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
             print_json(MessageToDict(task))
         else:
             _print_task(task)
+        return ExitCode.OK
+
+    return _with_peer(url, action, as_json=as_json)
+
+
+def tree_of_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
+    """`tasks tree`: a task and all that it caused at other agents."""
+
+    async def action(peer: Peer) -> ExitCode:
+        task = await peer.get_task(task_id)
+        metadata = MessageToDict(task.metadata)
+        if as_json:
+            print_json({"task": task.id, "tree": metadata.get(TREE_EXTENSION, {})})
+        else:
+            for line in draw(peer.card.name, task.id, state_name(task.status.state), metadata):
+                out().print(line, markup=False, highlight=False, soft_wrap=True)
         return ExitCode.OK
 
     return _with_peer(url, action, as_json=as_json)

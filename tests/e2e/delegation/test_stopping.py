@@ -1,0 +1,83 @@
+"""A cancel or another subject stops everything below, to any depth."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from a2a.types.a2a_pb2 import CancelTaskRequest, ListTasksRequest, TaskState
+
+from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.delegation.teams import Middle, model, results, supervising, team
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedReply, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+ASKS = [calls(call("where")), "Found 3 places."]
+
+
+async def test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered() -> None:
+    started, never = asyncio.Event(), asyncio.Event()
+    keys = model([ScriptedReply(text="too late", started=started, gate=never), "and again"])
+    middle = model([calls(call("keys", request="slow")), "never reached"])
+    top = model([calls(call("middle", request="slow")), "never reached"])
+    async with (
+        running_agent(Keys, model=keys) as keys_url,
+        supervising({"keys": keys_url}, middle, agent_class=Middle) as middle_url,
+        supervising({"middle": middle_url}, top) as url,
+        connected(url) as client,
+        connected(middle_url) as at_middle,
+        connected(keys_url) as at_keys,
+    ):
+        asking = asyncio.create_task(ask(client, "slow"))
+        await asyncio.wait_for(started.wait(), 30)
+        (parent,) = (await client.list_tasks(ListTasksRequest())).tasks
+        began = time.monotonic()
+        await client.cancel_task(CancelTaskRequest(id=parent.id))
+        took = time.monotonic() - began
+        calls_then = [len(each.requests) for each in (top, middle, keys)]
+        never.set()
+        answer = await asking
+        tasks = [
+            (await at.list_tasks(ListTasksRequest())).tasks[0].status.state
+            for at in (client, at_middle, at_keys)
+        ]
+    assert answer.state == "canceled"
+    assert tasks == [TaskState.TASK_STATE_CANCELED] * 3
+    assert calls_then == [len(each.requests) for each in (top, middle, keys)] == [1, 1, 1]
+    assert took < 5  # the benchmark prints how long it takes on a quiet machine
+
+
+async def test_a_user_who_speaks_of_something_else_gets_that_and_nobody_waits_any_more() -> None:
+    script = [
+        calls(call("asker", "c1", request="Find places")),
+        calls(call("keys", "c2", request="What is a?")),
+        "a is 1.",
+    ]
+    async with team(script, asker=ASKS, keys=["a is 1"]) as it, connected(it.url) as client:
+        asked = await ask(client, "Find places near me")
+        answer = await ask(client, "Never mind, what is the value of a?", task_id=asked.task_id)
+        tasks = await it.tasks("asker")
+    assert asked.state == "input_required"
+    assert (answer.state, answer.text) == ("completed", "a is 1.")
+    assert tasks[0].status.state == TaskState.TASK_STATE_CANCELED
+    assert len(it.models["asker"].requests) == 1
+    shown = [str(m.content) for m in it.supervisor.requests[1].messages if m.type == "human"]
+    assert shown == ["Find places near me", "Never mind, what is the value of a?"]
+    assert results(it.supervisor)[-1] == "a is 1"
+
+
+async def test_a_silent_agent_is_left_at_its_deadline_and_the_answer_says_so() -> None:
+    never = asyncio.Event()
+    both = calls(call("keys", "c1", request="a"), call("words", "c2", request="b"))
+    script = [both, "b is 2; keys did not answer in time."]
+    keys = [ScriptedReply(text="late", gate=never)]
+    limit = {"SUB_AGENT_TIMEOUT_SECONDS": "1"}
+    async with team(script, environ=limit, keys=keys, words=["b is 2"]) as it, connected(it.url) as client:
+        answer = await ask(client, "both")
+        tasks = await it.tasks("keys")
+    assert answer.text == "b is 2; keys did not answer in time."
+    assert any('"error":"deadline_exceeded"' in result for result in results(it.supervisor))
+    assert tasks[0].status.state in (TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_FAILED)

@@ -1,0 +1,75 @@
+"""One look at a task shows all that it caused, at any depth."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Iterator
+
+import pytest
+from a2a.types.a2a_pb2 import GetTaskRequest
+from google.protobuf.json_format import MessageToDict
+
+from multi_agents.cli.view.tree import draw
+from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.delegation.teams import Asker, Middle, model, supervising
+from utils.a2a_common.activity import TREE_EXTENSION
+from utils.events import Usage
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedReply, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
+    keys = model([ScriptedReply(text="a is 1", usage=Usage(100, 10))])
+    middle = model([calls(call("keys", request="What is a?"), usage=Usage(20, 2)), "Middle: a is 1."])
+    asker = model([calls(call("where")), "Found."])
+    top = model(
+        [calls(call("middle", "c1", request="Find a"), call("asker", "c2", request="Find places")), "Done."]
+    )
+    async with (
+        running_agent(Keys, model=keys) as keys_url,
+        running_agent(Asker, model=asker) as asker_url,
+        supervising({"keys": keys_url}, middle, agent_class=Middle) as middle_url,
+        supervising({"middle": middle_url, "asker": asker_url}, top) as url,
+        connected(url) as client,
+    ):
+        asked = await ask(client, "Find a and places")
+        await ask(client, "Newark", task_id=asked.task_id)
+        task = await client.get_task(GetTaskRequest(id=asked.task_id))
+        command = (sys.executable, "-m", "multi_agents.cli", "tasks", "tree", task.id, "--url", url)
+        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+        shown, _ = await process.communicate()
+    metadata = MessageToDict(task.metadata)
+    children = {child["agent"]: child for child in metadata[TREE_EXTENSION]["children"]}
+    assert {name: child["state"] for name, child in children.items()} == {
+        "middle": "completed",
+        "asker": "completed",
+    }
+    assert children["middle"]["tokens"]["input_tokens"] == 120
+    (grandchild,) = children["middle"]["children"]
+    assert (grandchild["agent"], grandchild["state"]) == ("keys", "completed")
+    assert grandchild["task_id"]
+    assert process.returncode == 0
+    lines = shown.decode().splitlines()
+    assert lines[0].startswith(f"platform-engineer {task.id} · completed · ")
+    assert [line.split()[0] for line in lines] == ["platform-engineer", "├─", "│", "└─"]
+    assert "120 in, 12 out" in lines[1]
+
+
+def drawn(metadata: object) -> Iterator[str]:
+    return draw("agent", "t", "working", {TREE_EXTENSION: metadata})
+
+
+@pytest.mark.parametrize("hostile", [None, "text", {"children": "x"}, {"children": [1, {"seconds": "x"}]}])
+def test_a_tree_that_is_malformed_is_drawn_as_far_as_it_goes(hostile: object) -> None:
+    assert next(drawn(hostile)).startswith("agent t · working")
+
+
+def test_a_tree_without_end_is_cut() -> None:
+    endless: dict[str, object] = {"agent": "loop", "state": "working"}
+    for _ in range(50):
+        endless = {"agent": "loop", "state": "working", "children": [endless]}
+    assert len(list(drawn({"children": [endless]}))) < 12

@@ -1,0 +1,64 @@
+"""Whether a reply answers the question or begins something else."""
+
+from __future__ import annotations
+
+import pytest
+
+from multi_agents.platform_engineer.subject import Subject, is_other_subject, judge
+from utils.errors import ModelUnavailable
+from utils.testing.scripted_model import ScriptedModel
+
+ANSWERS = [
+    ("I need your location. Which ZIP code or city?", "07103"),
+    ("Which models would you like to compare?", "iPhone 15 Pro and Galaxy S24"),
+    ("Where are you flying from and to?", "New York to London"),
+    ("What dates?", "December 15-22"),
+    ("What type and location?", "Italian in Manhattan"),
+    ("Comment on issue 7?", "yes"),
+    ("Comment on issue 7?", "no, do not"),
+    ("Which city?", "What do you mean by city?"),
+    ("Which repository shall be searched?", "search the repository octocat/hello-world"),
+]
+OTHERS = [
+    ("Which city?", "Never mind, what do the docs say about releases?"),
+    ("Which city?", "Forget it."),
+    ("Which city?", "Something else: list my pull requests"),
+]
+
+
+@pytest.mark.parametrize(("question", "reply"), ANSWERS)
+def test_what_answers_is_taken_as_an_answer(question: str, reply: str) -> None:
+    assert judge(question, reply) is Subject.ANSWER
+
+
+@pytest.mark.parametrize(("question", "reply"), OTHERS)
+def test_who_gives_up_asking_is_understood(question: str, reply: str) -> None:
+    assert judge(question, reply) is Subject.OTHER
+
+
+def test_a_filled_form_is_always_an_answer() -> None:
+    assert judge("Which city?", "never mind", [{"city": "Newark"}]) is Subject.ANSWER
+
+
+async def test_a_request_that_shares_nothing_with_the_question_is_another_subject() -> None:
+    asked = ("Which city?", "What do the docs say about releases?", ())
+    assert await is_other_subject(*asked, None)
+
+
+@pytest.mark.parametrize(("word", "other"), [("NEW", True), ("ANSWER", False)])
+async def test_a_configured_model_decides_what_the_rule_cannot(word: str, other: bool) -> None:
+    model = ScriptedModel(script=[word])
+    asked = ("Which of them?", "Find the cheapest laptops", ())
+    assert await is_other_subject(*asked, model) is other
+    assert "'Which of them?'" in str(model.requests[0].messages[1].content)
+
+
+async def test_a_model_that_is_down_leaves_it_to_the_rule() -> None:
+    model = ScriptedModel(script=[ModelUnavailable("down")])
+    assert await is_other_subject("Which city?", "What do the docs say about releases?", (), model)
+
+
+async def test_no_model_is_asked_about_a_plain_answer() -> None:
+    model = ScriptedModel(script=[])
+    assert not await is_other_subject("Which city?", "Newark", (), model)
+    assert model.requests == []

@@ -1,0 +1,77 @@
+"""The line to one remote agent: how many errands at a time, and none while it is down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import structlog
+
+from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.resilience.breaker import Breaker
+
+log = structlog.get_logger(__name__)
+
+MOST_AT_ONCE = 24
+"""Errands at one agent at a time; its client has 32 connections, so that looks and cancels get through."""
+
+_TIMED_OUT = "deadline_exceeded"
+
+
+class AgentLine:
+    """Bulkhead and circuit breaker of one agent: a slow or dead one costs the others nothing."""
+
+    def __init__(self, name: str, breaker: Breaker | None = None, most: int = MOST_AT_ONCE) -> None:
+        self._name = name
+        self._breaker = breaker or Breaker()
+        self._places = asyncio.Semaphore(most)
+
+    def try_now(self) -> None:
+        """The agent was seen to be up."""
+        self._breaker.try_now()
+
+    @asynccontextmanager
+    async def errand(self, seconds: float) -> AsyncIterator[None]:
+        """Room for one errand.
+
+        Raises:
+            SubAgentUnavailable: The agent is down, or had no room for so many seconds.
+        """
+        try:
+            await asyncio.wait_for(self._places.acquire(), seconds)
+        except TimeoutError as error:
+            raise SubAgentUnavailable(f"The {self._name} agent is busy with other requests.") from error
+        try:
+            if not self._breaker.admits():
+                raise SubAgentUnavailable(self._refusal())
+            async with self._watched():
+                yield
+        finally:
+            self._places.release()
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        try:
+            yield
+        except DelegationFailed as error:
+            if isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
+                self._breaker.failed()
+                log.warning("sub_agent.failing", agent=self._name, open=self._breaker.is_open)
+            else:
+                self._breaker.succeeded()
+            raise
+        except BaseException:
+            self._breaker.gave_up()
+            raise
+        else:
+            self._breaker.succeeded()
+
+    def _refusal(self) -> str:
+        since = datetime.now(UTC) - timedelta(seconds=self._breaker.down_seconds)
+        again = max(1, round(self._breaker.wait_seconds))
+        return (
+            f"The {self._name} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {again} s. "
+            "Go on without it, and say which part could not be done."
+        )

@@ -1,0 +1,88 @@
+"""A circuit breaker: after several failures in a row nothing is tried for a while, then one try decides.
+
+Pure but for the clock. An open breaker costs the caller nothing: the answer "it is down" comes at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+FAILURES = 3
+"""Failures in a row that open the breaker."""
+
+PAUSE_SECONDS = 30.0
+"""How long it stays open before one try is let through."""
+
+
+class Breaker:
+    """The breaker of one remote agent.
+
+    Args:
+        failures: Failures in a row that open it.
+        pause: Seconds before a try is let through.
+        clock: Seconds since any moment.
+    """
+
+    def __init__(
+        self,
+        failures: int = FAILURES,
+        pause: float = PAUSE_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most = failures
+        self._pause = pause
+        self._clock = clock
+        self._failures = 0
+        self._first_failure = 0.0
+        self._opened: float | None = None
+        self._probing = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether calls are refused but for a try now and then."""
+        return self._opened is not None
+
+    @property
+    def down_seconds(self) -> float:
+        """Seconds since the first of the failures in a row."""
+        return self._clock() - self._first_failure if self._failures else 0.0
+
+    @property
+    def wait_seconds(self) -> float:
+        """Seconds until the next try is let through."""
+        if self._opened is None:
+            return 0.0
+        return max(0.0, self._opened + self._pause - self._clock())
+
+    def admits(self) -> bool:
+        """Whether a call may be made now; each one that is admitted must be told the end of."""
+        if self._opened is None:
+            return True
+        if self._probing or self.wait_seconds > 0:
+            return False
+        self._probing = True
+        return True
+
+    def succeeded(self) -> None:
+        """The other side answered, if only with an error of its own."""
+        self._failures, self._opened, self._probing = 0, None, False
+
+    def failed(self) -> None:
+        """The other side could not be reached or did not answer in time."""
+        now = self._clock()
+        if not self._failures:
+            self._first_failure = now
+        self._failures += 1
+        if self._probing or self._failures >= self._most:
+            self._opened = now
+        self._probing = False
+
+    def gave_up(self) -> None:
+        """The call was stopped before it had an end: it says nothing about the other side."""
+        self._probing = False
+
+    def try_now(self) -> None:
+        """There is reason to believe that the other side is back: the next call is let through."""
+        if self._opened is not None:
+            self._opened = self._clock() - self._pause
