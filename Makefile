@@ -68,6 +68,9 @@ eval: setup-dev ## Measure the offline model and the retrieval
 	$(BIN)/python -m tests.eval.routing
 	$(BIN)/python -m tests.eval.retrieval
 
+eval-context: setup-dev ## Measure what is still there of a long conversation in a small window, without a model
+	$(BIN)/python -m tests.eval.context
+
 fuzz-context: setup-dev ## Send N=100000 generated conversations through context management; SEED=1
 	$(BIN)/python -m benchmarks.fuzz_wire N=$$(( $(N) / 50 )) SEED=$(SEED)
 	$(BIN)/python -m benchmarks.fuzz_context N=$(N) SEED=$(SEED)
