@@ -1,4 +1,9 @@
-"""Where conversations are kept: LangGraph's checkpoints in the agent's own SQLite file."""
+"""Where conversations are kept: LangGraph's checkpoints in the agent's own SQLite file.
+
+Each checkpoint holds the whole conversation, so that keeping them all grows with its square. Only the
+last few are kept: a turn goes on from the latest, and nothing reads the others
+(docs/decisions/0008-only-the-latest-checkpoints.md).
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,65 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from langgraph.checkpoint.base import BaseCheckpointSaver
+    import aiosqlite
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import (
+        BaseCheckpointSaver,
+        ChannelVersions,
+        Checkpoint,
+        CheckpointMetadata,
+    )
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+KEPT = 3
+"""Checkpoints of a conversation that are kept."""
+
+_OLDER = """
+DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < (
+    SELECT min(checkpoint_id) FROM (
+        SELECT checkpoint_id FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = ?
+        ORDER BY checkpoint_id DESC LIMIT ?
+    )
+)
+"""
+_OLDER_WRITES = _OLDER.format(table="writes")
+_OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 
 @asynccontextmanager
 async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
     """Open the checkpoints in a SQLite file, made when missing; closed on leaving."""
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+    import aiosqlite
 
-    async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+    async with aiosqlite.connect(str(path)) as connection:
+        saver = _saver(connection)
         await saver.setup()
         # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
-        await saver.conn.execute("PRAGMA synchronous=NORMAL")
+        await connection.execute("PRAGMA synchronous=NORMAL")
         yield saver
+
+
+def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    class LatestSaver(AsyncSqliteSaver):
+        """Keeps the latest checkpoints of each conversation only."""
+
+        async def aput(
+            self,
+            config: RunnableConfig,
+            checkpoint: Checkpoint,
+            metadata: CheckpointMetadata,
+            new_versions: ChannelVersions,
+        ) -> RunnableConfig:
+            """Keep a checkpoint, and let go of those that are no longer needed."""
+            placed = await super().aput(config, checkpoint, metadata, new_versions)
+            where = placed["configurable"]
+            key = (where["thread_id"], where["checkpoint_ns"])
+            async with self.lock:
+                await self.conn.execute(_OLDER_WRITES, (*key, *key, KEPT))
+                await self.conn.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
+                await self.conn.commit()
+            return placed
+
+    return LatestSaver(connection)

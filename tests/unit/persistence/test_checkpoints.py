@@ -1,0 +1,49 @@
+"""Conversations in a file: they outlive the process, and the file grows with them, not with their square."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import MessagesState, StateGraph
+
+from utils.persistence.checkpoints import KEPT, open_checkpointer
+
+CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
+WORDS = "a word or two " * 80
+
+
+async def answer(state: MessagesState) -> dict[str, Any]:
+    return {"messages": [AIMessage(WORDS)]}
+
+
+async def turns(path: Path, number: int) -> int:
+    """Have so many turns; the size of the file afterwards."""
+    async with open_checkpointer(path) as saver:
+        graph = StateGraph(MessagesState).add_node("model", answer).set_entry_point("model")
+        compiled = graph.compile(checkpointer=saver)
+        for _ in range(number):
+            await compiled.ainvoke({"messages": [HumanMessage("Go on.")]}, CONFIG)
+        assert len([kept async for kept in saver.alist(CONFIG)]) == KEPT
+    return sum(file.stat().st_size for file in path.parent.iterdir())
+
+
+async def test_the_file_grows_with_the_conversation_and_not_with_its_square(tmp_path: Path) -> None:
+    sizes = []
+    for number in (20, 80):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        sizes.append(await turns(folder / "checkpoints.sqlite", number))
+    assert sizes[1] < 5 * sizes[0]
+
+
+async def test_a_conversation_goes_on_after_the_file_was_closed(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoints.sqlite"
+    await turns(path, 3)
+    await turns(path, 2)
+    async with open_checkpointer(path) as saver:
+        latest = await saver.aget_tuple(CONFIG)
+    assert latest is not None
+    assert len(latest.checkpoint["channel_values"]["messages"]) == 10
