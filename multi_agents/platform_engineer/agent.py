@@ -140,6 +140,11 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.plan import Plan, known_steps
 
         request = await self._heard(request)
+        if request.resumes and self._delegation is not None:
+            again = await self._delegation.out_of_reach(request.task_id)
+            if again is not None:
+                yield again
+                return
         begun = await self._errands.of_task(request.task_id) if self._errands and request.resumes else []
         plan, waits = Plan(known_steps(begun)), False
         try:
@@ -160,7 +165,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
         if not request.resumes or self._delegation is None:
             return request
-        question = await self._delegation.question_of(request.task_id)
+        waiting = await self._delegation.waiting(request.task_id)
+        question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
         embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
         model = None if embedded else self.runtime.model

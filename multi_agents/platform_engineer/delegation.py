@@ -28,7 +28,7 @@ from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.tool_boundary import DELEGATION
 from utils.errors import DelegationFailed, SubAgentUnavailable
-from utils.events import Usage
+from utils.events import InputRequired, Usage
 from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
 from utils.resilience.deadline import Deadline
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from utils.persistence.errands import Errands
 
 _NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
+
+_LOOK_SECONDS = 5.0
+"""How long an answer waits for the first look at the agents after a start."""
 
 
 class DelegationInput(BaseModel):
@@ -79,11 +82,23 @@ class Delegation:
         if name in self._lines:
             self._lines[name].try_now()
 
-    async def question_of(self, parent_task_id: str) -> str:
-        """What a task of ours waits for; empty where no sub-agent asked."""
+    async def waiting(self, parent_task_id: str) -> list[KeptErrand]:
+        """The errands of a task of ours that wait for the user, oldest first."""
         kept = await self._errands.of_task(parent_task_id)
-        asked = [errand.questions[-1] for errand in kept if errand.state == WAITING and errand.questions]
-        return str(asked[0].get("question", "")) if asked else ""
+        return [errand for errand in kept if errand.state == WAITING and errand.questions]
+
+    async def out_of_reach(self, parent_task_id: str) -> InputRequired | None:
+        """The question once more, where an agent that waits for its answer cannot be reached now."""
+        waiting = await self.waiting(parent_task_id)
+        missing = await self._registry.missing({errand.agent for errand in waiting}, _LOOK_SECONDS)
+        if not missing:
+            return None
+        asked = next(errand.questions[-1] for errand in waiting if errand.agent == missing[0])
+        sentence = (
+            f"The {missing[0]} agent, which waits for your answer, cannot be reached right now. "
+            f"Please send the answer again in a moment. It asked: {asked['question']}"
+        )
+        return InputRequired(sentence, str(asked.get("origin", missing[0])), asked.get("form"))
 
     async def close(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -101,6 +101,14 @@ class SubAgentRegistry:
     def looked_at_all(self) -> bool:
         """Whether every sub-agent was looked for once, with or without success."""
         return all(event.is_set() for event in self._looked.values())
+
+    async def missing(self, names: Collection[str], seconds: float) -> list[str]:
+        """Those of `names` that cannot be reached, once each was looked for or the time is up."""
+        looks = [self._looked[name].wait() for name in names if name in self._looked]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*looks)
+        return [name for name in names if name not in self._agents or not self._agents[name].reachable]
 
     def start(self) -> None:
         """Begin to watch, in the background."""

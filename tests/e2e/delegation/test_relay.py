@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from google.protobuf import json_format, struct_pb2
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.e2e.delegation.teams import FORM, Asker, Middle, model, results, sent_ids, supervising, team
 from utils.testing.live_agent import running_agent
+from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -133,3 +135,28 @@ async def test_canceling_a_task_that_waits_cancels_what_waits_below() -> None:
         tasks = await it.tasks("asker")
     assert tasks[0].status.state == TaskState.TASK_STATE_CANCELED
     assert len(it.models["asker"].requests) == 1
+
+
+async def test_an_answer_that_cannot_be_delivered_is_asked_for_again_and_nothing_is_lost(
+    tmp_path: Path,
+) -> None:
+    top = model([calls(call("asker", request="Places")), "Done."])
+    asker, listener = model(ASKS), loopback_socket()
+    port = listener.getsockname()[1]
+    home = tmp_path / "asker"
+    pace = {"SUB_AGENT_REFRESH_SECONDS": "0.1"}
+    first = running_agent(Asker, model=asker, home=home, listener=listener)
+    url_of_asker = await first.__aenter__()
+    async with supervising({"asker": url_of_asker}, top, pace) as url, connected(url) as client:
+        asked = await ask(client, "Places")
+        await first.__aexit__(None, None, None)
+        again = asked
+        async with asyncio.timeout(20):
+            while "cannot be reached" not in again.last_words:
+                again = await ask(client, "Newark", task_id=asked.task_id)
+        async with running_agent(Asker, model=asker, home=home, listener=loopback_socket(port)):
+            async with asyncio.timeout(20):
+                while again.state == "input_required":
+                    again = await ask(client, "Newark", task_id=asked.task_id)
+    assert (again.state, again.text) == ("completed", "Done.")
+    assert results(asker) == ["The user said Newark"]
