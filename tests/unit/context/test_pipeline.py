@@ -224,3 +224,12 @@ async def test_what_the_provider_charges_more_is_counted_before_it_is_measured()
     policy = standard(8_000)
     prepared = await prepare(Request(long_talk(40), SYSTEM), policy, parts)
     assert count_messages_tokens(prepared.whole()) * 1.35 <= policy.input_budget
+
+
+async def test_a_request_that_its_tools_make_large_is_compacted_earlier():
+    talk, policy = long_talk(10), ContextPolicy(window=20_000)
+    alone = await view(talk, policy)
+    assert strategies(alone) == []
+    crowded = await view(talk, policy, tool_tokens=policy.input_budget - alone.report.after + 500)
+    assert strategies(crowded)
+    assert crowded.report.after <= policy.input_budget

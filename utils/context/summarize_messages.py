@@ -1,0 +1,32 @@
+"""One call that turns messages into a summary message: for code that is not an agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from langchain_core.messages import BaseMessage, SystemMessage
+
+from utils.context.protocols import Summariser
+from utils.context.rendering import render_all
+from utils.context.strategies.summarise import summarise
+from utils.context.summarisers.extractive import ExtractiveSummariser
+from utils.messages.counter import MessageCounter
+
+OPENING = "Previous conversation summary: "
+
+
+async def summarize_messages(
+    messages: Sequence[BaseMessage], summariser: Summariser | None = None, *, max_tokens: int = 2_000
+) -> SystemMessage:
+    """A summary of `messages` that can stand for them; an extract where no summariser is given or it fails.
+
+    Args:
+        messages: What to summarise, oldest first.
+        summariser: Writes the text.
+        max_tokens: Longest summary.
+    """
+    counter = MessageCounter()
+    writer = summariser or ExtractiveSummariser(counter)
+    text = render_all(messages)
+    summary = await summarise(text, "", max_tokens, writer, counter)
+    return SystemMessage(f"{OPENING}{summary.text}")
