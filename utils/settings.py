@@ -267,6 +267,12 @@ class SubAgentSettings(EnvSettings):
     timeout_seconds: float = Field(
         300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
     )
+    shown: int = Field(
+        12,
+        alias="SUB_AGENTS_SHOWN",
+        gt=0,
+        description="Most sub-agents that the model is offered at once: those that fit the conversation best.",
+    )
     history_turns: int = Field(
         3,
         alias="SUB_AGENT_HISTORY_TURNS",

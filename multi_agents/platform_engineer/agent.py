@@ -130,10 +130,14 @@ class PlatformEngineer(BaseLangGraphAgent):
         return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
-        """Tells the plan before its steps begin."""
+        """Offers the agents that fit, and tells the plan before its steps begin."""
+        from multi_agents.platform_engineer.choice import AgentChoice
         from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
 
-        return (PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),)
+        return (
+            AgentChoice(self._settings.shown),
+            PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+        )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """The base agent's turn, with the plan kept up to date."""
