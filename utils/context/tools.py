@@ -26,6 +26,15 @@ READ_TOOL_OUTPUT = "read_tool_output"
 RECALL = "recall"
 TOOL_NAMES = frozenset({READ_TOOL_OUTPUT, RECALL})
 
+_EXAMPLES = {
+    READ_TOOL_OUTPUT: (
+        "Read the stored text art_0123456789ab",
+        "Show art_0123456789ab from character 6000",
+    ),
+    RECALL: ("Recall what we said about the budget", "What did I say earlier about the cluster?"),
+}
+"""Requests in users' words, for a model that chooses by likeness."""
+
 PAGE = 6_000
 """Characters that one call reads at most: well under the size at which results are cut."""
 
@@ -62,6 +71,8 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
         return found_text(query, hidden(messages, compaction))
 
+    for made in (read_tool_output, recall):
+        made.metadata = {"examples": list(_EXAMPLES[made.name])}
     return [read_tool_output, recall]
 
 
