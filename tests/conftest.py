@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 import pytest
+import structlog
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
+
+# The default draws every exception with all local values, which takes seconds in a test of failures.
+structlog.configure(
+    processors=[
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.format_exc_info,
+        structlog.processors.KeyValueRenderer(),
+    ]
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

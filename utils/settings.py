@@ -264,6 +264,12 @@ class SubAgentSettings(EnvSettings):
     refresh_seconds: float = Field(
         15, alias="SUB_AGENT_REFRESH_SECONDS", gt=0, description="Seconds between two looks at a card."
     )
+    wait_seconds: float = Field(
+        10,
+        alias="SUB_AGENT_WAIT_SECONDS",
+        ge=0,
+        description="Wait at start for sub-agents that are not up yet.",
+    )
     timeout_seconds: float = Field(
         300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
@@ -61,6 +62,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         from utils.a2a_common.registry import SubAgentRegistry
 
         super().__init__(runtime)
+        self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
         self._registry = SubAgentRegistry(
             sub_agent_urls(settings),
@@ -108,11 +110,13 @@ class PlatformEngineer(BaseLangGraphAgent):
             await self._errands.close()
 
     async def readiness(self) -> Readiness:
-        """Ready once every sub-agent was looked for; one that is down does not stop the supervisor."""
-        if not self._registry.looked_at_all:
-            return Readiness(ready=False, detail="looking for the sub-agents")
-        down = [agent.name for agent in self._registry.agents if not agent.reachable]
-        return Readiness(ready=True, detail=f"without {', '.join(down)}" if down else "")
+        """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""
+        down = ", ".join(agent.name for agent in self._registry.agents if not agent.reachable)
+        if not down:
+            return Readiness(ready=True)
+        if time.monotonic() - self._made < self._settings.wait_seconds or not self._registry.looked_at_all:
+            return Readiness(ready=False, detail=f"waiting for {down}")
+        return Readiness(ready=True, detail=f"without {down}")
 
     def system_prompt(self) -> str:
         """The instruction, with the agents that are known now."""

@@ -109,7 +109,9 @@ def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
     Where that is inside a turn, or at the end, the request of that turn is carried over in front. It
     stays there in later turns too, so that the view's beginning does not change.
     """
-    begins = cut < len(messages) and isinstance(messages[cut], HumanMessage) and not is_stand_in(messages[cut])
+    begins = (
+        cut < len(messages) and isinstance(messages[cut], HumanMessage) and not is_stand_in(messages[cut])
+    )
     if cut == 0 or begins:
         return list(messages[cut:])
     request = active_index(messages[:cut])

@@ -24,6 +24,9 @@ _QUIET = (
     "opentelemetry.attributes",
 )
 
+_OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
+"""Loggers that uvicorn gives handlers of their own, past the root's, unless it is told not to."""
+
 
 def configure_logging(settings: LogSettings, *, agent: str, environ: Mapping[str, str] | None = None) -> None:
     """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the edge.
@@ -68,6 +71,10 @@ def _route(handler: logging.Handler, level: str) -> None:
     logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, root.level))
+    for name in _OWN_HANDLERS:
+        logger = logging.getLogger(name)
+        logger.handlers[:] = []
+        logger.propagate = True
 
 
 def _renderer(form: str) -> Any:

@@ -190,6 +190,7 @@ async def test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late
     environ = {
         "SUB_AGENTS": f"keys=http://127.0.0.1:{port}",
         "SUB_AGENT_REFRESH_SECONDS": "0.2",
+        "SUB_AGENT_WAIT_SECONDS": "0",
     }
 
     def brain(messages: Sequence[Any]) -> Any:
