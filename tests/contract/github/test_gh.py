@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import hashlib
 import shutil
@@ -21,6 +20,7 @@ from tests.contract.github.gh_github import API_URL, gh_github
 from tests.unit.github.conftest import TOKEN
 from utils.errors import ToolTimeout, UpstreamRefused
 from utils.messages.results import Record, parse_result
+from utils.testing.live_server import loopback_socket
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -109,11 +109,10 @@ async def test_the_real_gh_is_not_started_for_what_is_not_allowed(gh_folder, arg
 
 
 async def test_a_gh_that_takes_too_long_is_ended(gh_folder):
-    silent = await asyncio.start_server(lambda *_: asyncio.sleep(60), "127.0.0.1", 0)
-    port = silent.sockets[0].getsockname()[1]
-    gh = made(gh_folder, f"http://127.0.0.1:{port}", GITHUB_GH_TIMEOUT_SECONDS="0.5")
-    started = time.monotonic()
-    with pytest.raises(ToolTimeout):
-        await call(gh, "run", "list")
+    with loopback_socket() as silent:  # the kernel takes the connection, and nobody ever answers
+        port = silent.getsockname()[1]
+        gh = made(gh_folder, f"http://127.0.0.1:{port}", GITHUB_GH_TIMEOUT_SECONDS="0.5")
+        started = time.monotonic()
+        with pytest.raises(ToolTimeout):
+            await call(gh, "run", "list")
     assert time.monotonic() - started < 10
-    silent.close()
