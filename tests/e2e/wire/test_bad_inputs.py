@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 
 import httpx
 
@@ -9,8 +10,10 @@ from tests.e2e.wire.agents import echo
 from tests.e2e.wire.bad_inputs import Bad, all_bad_inputs
 from tests.e2e.wire.wiring import HEADERS, serving
 
+CHECKOUT = str(Path(__file__).resolve().parents[3]).lower()
+
 INTERNAL = (
-    "traceback", "site-packages", "/work/", ".py", "sqlite", "exception", "codec", "nonetype", "object has no",
+    "traceback", "site-packages", CHECKOUT, ".py", "sqlite", "exception", "codec", "nonetype", "object has no",
     "recursion", "keyerror", "valueerror", "typeerror", "google.protobuf", "errno",
 )  # fmt: skip
 
