@@ -1,13 +1,10 @@
 """`BaseLangGraphAgent`: the class that every agent subclasses. Hooks only; the work is elsewhere.
 
-The smallest agent names itself, gives a prompt and lists its tools:
+The smallest agent says who it is; every hook has a default. This one has a tool too:
 
     class Clock(BaseLangGraphAgent):
         name = "clock"
         description = "Tells the time."
-
-        def system_prompt(self) -> str:
-            return "Tell the time with the tool."
 
         async def tools(self) -> Sequence[BaseTool]:
             return [what_time]
@@ -16,7 +13,7 @@ The smallest agent names itself, gives a prompt and lists its tools:
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from functools import cached_property
@@ -25,6 +22,7 @@ from weakref import WeakValueDictionary
 
 from utils.a2a_common.activity import SCOPE_EXTENSION, asks_to_clear
 from utils.a2a_common.delegation_scope import find_scope
+from utils.a2a_common.identity import check_identity, default_prompt
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.relay import resume_value
 from utils.a2a_common.request import AgentRequest
@@ -60,9 +58,12 @@ class _Built(NamedTuple):
 class BaseLangGraphAgent(ABC):
     """An agent on a LangGraph graph: a model, a prompt and tools, served over A2A.
 
+    A subclass without name or description is refused with a `TypeError` where it is defined, unless ABC
+    is among its own bases.
+
     Class attributes:
-        name: Short name; lower case, digits and hyphens. Also the name on the wire.
-        description: What it does, in a sentence. A supervisor routes by it.
+        name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
+        description: What it does, in a sentence. A supervisor routes by it. Required.
         skills: What its card offers, with examples in users' words.
         version: Version on the card.
         shown_examples: Most example requests of one tool that a model is shown.
@@ -74,19 +75,24 @@ class BaseLangGraphAgent(ABC):
     version: ClassVar[str] = "0.1.0"
     shown_examples: ClassVar[int] = 3
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if ABC not in cls.__bases__:
+            check_identity(cls)
+
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
         self._built: _Built | None = None
         self._mcp = self._mcp_servers()
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    @abstractmethod
     def system_prompt(self) -> str:
-        """The instruction that stands before every conversation."""
+        """The instruction that stands before every conversation; made of name and description by default."""
+        return default_prompt(self.name, self.description)
 
-    @abstractmethod
     async def tools(self) -> Sequence[BaseTool]:
-        """The tools that the model may call. Called by `build`, after `start`."""
+        """The tools that the model may call; none by default. Called by `build`, after `start`."""
+        return ()
 
     async def start(self) -> None:
         """Open what the agent needs. Called once, before the first request."""

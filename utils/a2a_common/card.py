@@ -33,7 +33,8 @@ def build_card(
     """The card of an agent that is reached at `url` and answers with `model`.
 
     JSON-RPC stands at the root of `url` and HTTP+JSON under `/rest`, each in protocol 1.0 and 0.3. gRPC
-    is left out: clients refuse a whole card over an address without a scheme.
+    is left out: clients refuse a whole card over an address without a scheme. An agent that names no
+    skill offers its description as one, since a card must have a skill and supervisors route by them.
     """
     from a2a.types.a2a_pb2 import (
         AgentCapabilities,
@@ -69,6 +70,6 @@ def build_card(
                 tags=list(skill.tags) or [name],
                 examples=list(skill.examples),
             )
-            for skill in skills
+            for skill in skills or (Skill(name, name, description, (description,)),)
         ],
     )
