@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 
 from a2a.server.context import ServerCallContext
 
@@ -14,4 +15,9 @@ def owner_of(context: ServerCallContext) -> str:
     share one scope: without authentication nothing tells them apart.
     """
     user = context.user.user_name if context.user.is_authenticated else ""
-    return json.dumps([context.tenant, user], ensure_ascii=False)
+    return _key(context.tenant, user)
+
+
+@lru_cache(maxsize=1024)
+def _key(tenant: str, user: str) -> str:
+    return json.dumps([tenant, user], ensure_ascii=False)

@@ -32,6 +32,8 @@ class JsonOnly:
 
 
 def _is_json(header: str) -> bool:
+    if header == "application/json":
+        return True
     parsed = EmailMessage()
     parsed["Content-Type"] = header.replace("\n", "").replace("\r", "")
     kind = parsed.get_content_type()
