@@ -102,6 +102,10 @@ DROPPED = _counter(
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")
+LOOP_TASKS = _gauge(
+    "event_loop_tasks",
+    "Tasks of the process' event loop when it was scraped; a number that only grows is a leak.",
+)
 PUSHES = _counter(
     "push_deliveries", "Push notifications: delivered, failed, or dropped because too many waited.", "outcome"
 )

@@ -136,3 +136,13 @@ async def test_prometheus_own_checker_has_nothing_to_say() -> None:
         check=False,
     )
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, b"", b"")
+
+
+async def test_the_tasks_of_the_event_loop_are_counted_as_they_are_now() -> None:
+    async with running_agent(Keys, model=ScriptedModel(script=["unused"])) as url:
+        before = await scraped(url)
+        waiting = [asyncio.create_task(asyncio.Event().wait()) for _ in range(50)]
+        during = await scraped(url)
+        for task in waiting:
+            task.cancel()
+    assert 45 <= Growth(before, during).of("event_loop_tasks") <= 55  # a connection more or less
