@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 import structlog
 
@@ -16,6 +18,11 @@ structlog.configure(
         structlog.processors.KeyValueRenderer(),
     ]
 )
+
+
+# `make test &` in a script starts with Ctrl-C ignored, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
