@@ -207,8 +207,22 @@ class InputRequired:
 
 
 @dataclass(frozen=True, slots=True)
+class Partial:
+    """Why an answer is only a part of what it should be: a code, a sentence for the user, whether to try again."""
+
+    code: str
+    message: str
+    retryable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Completed:
-    """The turn is done. The last event of a stream, or `Failed` or `InputRequired` is."""
+    """The turn is done. The last event of a stream, or `Failed` or `InputRequired` is.
+
+    `partial` is set where something kept the answer from being whole.
+    """
+
+    partial: Partial | None = None
 
 
 @dataclass(frozen=True, slots=True)

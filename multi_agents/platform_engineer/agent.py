@@ -134,11 +134,13 @@ class PlatformEngineer(BaseLangGraphAgent):
         return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
-        """Offers the agents that fit, and tells the plan before its steps begin."""
+        """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
         from multi_agents.platform_engineer.choice import AgentChoice
         from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
+        from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
 
         return (
+            SynthesisFallback(self._settings.history_turns),
             AgentChoice(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
         )

@@ -21,6 +21,7 @@ from utils.events import (
     DelegationState,
     Failed,
     ModelRetried,
+    Partial,
     PlanStep,
     PlanUpdated,
     StepStatus,
@@ -156,8 +157,8 @@ def asks_to_clear(data: Iterable[Mapping[str, Any]]) -> bool:
     return any(isinstance(value, Mapping) and value.get("clear") is True for value in asked)
 
 
-def error_payload(event: Failed, trace_id: str) -> dict[str, Any]:
-    """The JSON object of the error extension."""
+def error_payload(event: Failed | Partial, trace_id: str) -> dict[str, Any]:
+    """The JSON object of the error extension: of a failed task, or of one whose answer is only a part."""
     return {
         "code": event.code,
         "message": event.message,

@@ -86,8 +86,9 @@ class Publisher:
                 await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
             case InputRequired():
                 await self._end(TaskState.TASK_STATE_INPUT_REQUIRED, self._ask(event))
-            case Completed():
-                await self._end(TaskState.TASK_STATE_COMPLETED)
+            case Completed(partial=partial):
+                short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
+                await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)
             case Failed():
                 error = {ERROR_EXTENSION: error_payload(event, self._trace_id)}
                 await self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)

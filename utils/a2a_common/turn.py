@@ -14,6 +14,7 @@ from utils.events import (
     Failed,
     InputRequired,
     ModelRetried,
+    Partial,
     TextDelta,
     TextRestarted,
     Usage,
@@ -25,6 +26,9 @@ from utils.resilience.loop_guard import STOPPED_CALL
 
 _MODEL_NODE = "model"
 STREAM_MODES = ["messages", "updates", "custom"]
+
+PARTIAL = "partial"
+"""Key of an answer's `response_metadata` that says why it is only a part: the fields of `Partial`."""
 
 COST = "cost_usd"
 """Key of an answer's `response_metadata` that holds its cost in US dollars."""
@@ -42,6 +46,7 @@ class Turn:
         self._text = ""
         self._restart = False
         self._question: InputRequired | None = None
+        self._partial: Partial | None = None
 
     def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
         """The events of one part of the graph's stream."""
@@ -75,6 +80,8 @@ class Turn:
         if isinstance(event, UsageReported):
             for agent, usage in event.by_agent.items():
                 self._usage[agent] = self._usage.get(agent, Usage()) + usage
+        elif isinstance(event, TextRestarted):
+            self._restart = bool(self._text)
         else:
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
             yield event
@@ -103,6 +110,8 @@ class Turn:
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:
             self._usage[self._agent] = self._usage.get(self._agent, Usage()) + usage_of(message)
+        if PARTIAL in message.response_metadata:
+            self._partial = Partial(**message.response_metadata[PARTIAL])
         if message.tool_calls and self._text:
             self._restart = True  # a remark before tool calls is not the answer
 
@@ -121,7 +130,7 @@ class Turn:
             return Failed(first["code"], first["message"], retryable=first["retryable"])
         if not self._text.strip() or self._restart:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
-        return Completed()
+        return Completed(self._partial)
 
 
 def _messages(update: Any) -> Sequence[BaseMessage]:

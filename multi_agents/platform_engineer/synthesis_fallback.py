@@ -1,0 +1,91 @@
+"""Saves what sub-agents have found where the model fails that should answer from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+from multi_agents.platform_engineer.synthesis import answer_from, found_in_turn, synthesis_prompt
+from utils.a2a_common.turn import PARTIAL, usage_of
+from utils.errors import (
+    AuthFailed,
+    ContextBudgetExceeded,
+    ModelFailure,
+    ModelUnavailable,
+    PlatformError,
+    RateLimited,
+)
+from utils.events import ModelRetried, TextRestarted
+from utils.llm.classify import classify
+from utils.messages.text import message_text
+from utils.observability.observed import observed_model_call
+
+log = structlog.get_logger(__name__)
+
+_INSTRUCTION = Path(__file__).parent / "prompts" / "synthesis.md"
+_WHATEVER_ITS_SIZE = (AuthFailed, ModelUnavailable, RateLimited)
+"""Failures that a smaller request meets as well."""
+
+
+class SynthesisFallback(AgentMiddleware[Any, Any]):
+    """Answers from the results where the conversation cannot be answered: with a small prompt, else without a model.
+
+    It stands outside of the recovery of model calls: what comes here is past every other remedy.
+
+    Args:
+        turns: How many earlier turns the small prompt tells of.
+    """
+
+    def __init__(self, turns: int) -> None:
+        super().__init__()
+        self._turns = turns
+        self._instruction = SystemMessage(_INSTRUCTION.read_text("utf-8"))
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any] | AIMessage:
+        """Let the model answer; where it fails and something was found, answer from that.
+
+        Raises:
+            PlatformError: The model failed, and nothing was found that could be told.
+        """
+        try:
+            return await handler(request)
+        except (ModelFailure, ContextBudgetExceeded) as error:
+            if all(each.failed for each in found_in_turn(request.messages)):
+                raise
+            log.warning("synthesis.failed", code=error.code, exc_info=error)
+            return await self._small(request, error) or _extracted(request, error)
+
+    async def _small(self, request: ModelRequest[Any], error: PlatformError) -> AIMessage | None:
+        """The answer to the small prompt, or nothing where a smaller request does not help."""
+        if isinstance(error, _WHATEVER_ITS_SIZE):
+            return None
+        request.runtime.stream_writer(ModelRetried(error.code, attempt=1))
+        prompt = synthesis_prompt(request.messages, self._turns)
+        try:
+            with observed_model_call(type(request.model).__name__) as call:
+                answer = await request.model.ainvoke([self._instruction, HumanMessage(prompt)])
+                call.usage = usage_of(answer)
+        except Exception as again:
+            failure = classify(again)
+            if failure is None:
+                raise
+            log.warning("synthesis.small_failed", code=failure.code, exc_info=again)
+            return None
+        log.info("synthesis.small", characters=len(prompt), code=error.code)
+        return answer if message_text(answer).strip() else None
+
+
+def _extracted(request: ModelRequest[Any], error: PlatformError) -> AIMessage:
+    request.runtime.stream_writer(TextRestarted())
+    partial = {"code": error.code, "message": error.message, "retryable": error.retryable}
+    text = answer_from(found_in_turn(request.messages), error.message)
+    return AIMessage(text, response_metadata={PARTIAL: partial})
