@@ -1,0 +1,139 @@
+"""The GitHub agent's process is killed while a change is on its way: nobody sends it a second time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import httpx
+import pytest
+from a2a.client import Client
+from a2a.types.a2a_pb2 import GetTaskRequest, TaskState
+
+from tests.e2e.agents.peers import Answer, ask, connected
+from utils.testing.github_server import GitHubServer, run_github_server
+from utils.testing.live_server import loopback_socket
+from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+ROOT = Path(__file__).resolve().parents[3]
+# GitHub takes this repository's requests and answers them after five seconds.
+COMMENT = {"owner": "faulty", "repo": "slow", "number": 5, "body": "Thank you!"}
+
+
+def brain(request: ChatRequest) -> Reply:
+    """Wants the comment when asked to, and tells what the tool said."""
+    last = request.messages[-1]
+    if last.role == "tool":
+        return Reply(f"The tool said: {last.text}")
+    if "omment" in request.last_user_text:
+        return Reply("", [Call(f"c{len(request.messages)}", "comment_on_issue", COMMENT)])
+    return Reply("I looked.")
+
+
+@pytest.fixture(scope="module")
+def github() -> Iterator[GitHubServer]:
+    with run_github_server(pulls=2) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[StrictProvider]:
+    with run_strict_provider() as running:
+        running.reset(brain)
+        yield running
+
+
+@asynccontextmanager
+async def github_agent(environ: dict[str, str]) -> AsyncIterator[tuple[Client, asyncio.subprocess.Process]]:
+    """`python -m agents.github`, as it is deployed."""
+    with loopback_socket() as listener:
+        port = listener.getsockname()[1]
+    started = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "agents.github", "--port", str(port)),
+        env=environ,
+        cwd=ROOT,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        await _until_ready(url, started)
+        async with connected(url) as client:
+            yield client, started
+    finally:
+        if started.returncode is None:
+            started.send_signal(signal.SIGTERM)
+        await started.wait()
+
+
+async def _until_ready(url: str, started: asyncio.subprocess.Process) -> None:
+    async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(60):
+        while True:
+            assert started.returncode is None, "the agent ended at start"
+            try:
+                if (await http.get(f"{url}/readyz")).status_code == 200:
+                    return
+            except httpx.TransportError:
+                await asyncio.sleep(0.05)
+
+
+async def _until_sent(github: GitHubServer) -> None:
+    async with asyncio.timeout(30):
+        while not github.recorder.changes():
+            await asyncio.sleep(0.01)
+
+
+def _states(home: Path) -> list[str]:
+    """What the journal says of every change."""
+    with closing(sqlite3.connect(home / "github" / "changes.sqlite")) as connection:
+        return [state for (state,) in connection.execute("SELECT state FROM changes ORDER BY asked_at")]
+
+
+async def _killed_on_the_way(environ: dict[str, str], github: GitHubServer) -> Answer:
+    """Ask for the comment, say yes, and kill the process when GitHub has the request and did not answer."""
+    async with github_agent(environ) as (client, started):
+        question = await ask(client, "Comment on it")
+        assert question.state == "input_required"
+        assert "Thank you!" in question.last_words
+        where = {"context_id": question.context_id, "task_id": question.task_id}
+        answering = asyncio.create_task(ask(client, "yes", **where))
+        await _until_sent(github)
+        started.send_signal(signal.SIGKILL)
+        assert await started.wait() == -signal.SIGKILL
+        with pytest.raises(Exception, match=r".*"):  # the line broke
+            await answering
+    return question
+
+
+async def test_a_change_on_its_way_at_a_kill_is_reported_as_unknown_and_never_sent_again(
+    github: GitHubServer, provider: StrictProvider, tmp_path: Path
+) -> None:
+    environ = {
+        **os.environ, **provider.environment("openai"),
+        "PLATFORM_ENGINEER_HOME": str(tmp_path), "GITHUB_API_URL": github.url,
+        "GITHUB_TOKEN": "token-of-the-test", "GITHUB_WRITE": "true", "GITHUB_TIMEOUT_SECONDS": "60", "EMBEDDINGS_PROVIDER": "none",
+    }  # fmt: skip
+    question = await _killed_on_the_way(environ, github)
+    assert _states(tmp_path) == ["intended"]
+
+    async with github_agent(environ) as (client, _):
+        task = await client.get_task(GetTaskRequest(id=question.task_id))
+        with pytest.raises(Exception, match=r"(?i)terminal"):
+            await ask(client, "yes", context_id=question.context_id, task_id=question.task_id)
+        told = await ask(client, "What became of it?", context_id=question.context_id)
+        again = await ask(client, "Comment once more", context_id=question.context_id)
+
+    assert task.status.state == TaskState.TASK_STATE_FAILED
+    assert "Sending a comment on #5 of faulty/slow was cut off" in told.text
+    assert "may have arrived on GitHub or not" in told.text
+    assert again.state == "input_required"
+    assert "may do it twice" in again.last_words
+    assert _states(tmp_path) == ["unknown", "asked"]
+    assert len(github.recorder.changes()) == 1
