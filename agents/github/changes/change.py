@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from utils.errors import UpstreamRefused
-
-LONGEST_SHOWN = 6_000
-"""Characters of a change at most: a person must be able to read all of it in one question."""
-
-_RUN = re.compile(r"`{3,}")
-_JOINER = "\u200d"
-"""Joins emoji; the one invisible character that a text may hold."""
+from utils.messages.approval import LONGEST_SHOWN, fenced, invisible
 
 Value = str | Sequence[str]
 
@@ -44,7 +36,7 @@ class Change:
     def shown(self, api_url: str) -> str:
         """The whole change as a person reads it."""
         parts = [f"POST {api_url.rstrip('/')}/{self.path}"]
-        parts += [f"{name}:\n{_fenced(_text(value))}" for name, value in self.body.items()]
+        parts += [f"{name}:\n{fenced(_text(value))}" for name, value in self.body.items()]
         return "\n\n".join(parts)
 
 
@@ -62,26 +54,12 @@ def checked(change: Change) -> Change:
             f"Nothing was sent: {change.what} is over {LONGEST_SHOWN} characters, which is more than can be shown "
             "for approval. Make it shorter."
         )
-    if any(_invisible(character) for text in texts for character in text):
+    if any(invisible(character) for text in texts for character in text):
         raise UpstreamRefused(
             f"Nothing was sent: {change.what} holds invisible characters, so it cannot be shown as it is."
         )
     return change
 
 
-def _invisible(character: str) -> bool:
-    """Control, formatting and unassigned characters, line and paragraph separators."""
-    if character in "\n\t" or character == _JOINER:
-        return False
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-
-
 def _text(value: Value) -> str:
     return value if isinstance(value, str) else "\n".join(value)
-
-
-def _fenced(text: str) -> str:
-    """A text in a fence that it does not contain itself, so that it cannot look like a part of the question."""
-    longest = max((len(run) for run in _RUN.findall(text)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}text\n{text}\n{fence}"

@@ -10,12 +10,13 @@ from typing import Any
 import structlog
 
 from agents.github.changes import journal
-from agents.github.changes.approval import approves, question_of
+from agents.github.changes.approval import question_of
 from agents.github.changes.change import Change, checked
 from agents.github.changes.journal import Entry, Journal
 from agents.github.changes.post import OutcomeUnknown, Poster
 from agents.github.tools.project import text
 from utils.errors import UpstreamRefused
+from utils.messages.approval import approves
 from utils.messages.results import Record
 
 log = structlog.get_logger(__name__)
