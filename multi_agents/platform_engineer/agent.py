@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from multi_agents.platform_engineer.sub_agents import sub_agent_urls
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.activity import SCOPE_EXTENSION
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.skill import Skill
@@ -178,13 +179,22 @@ class PlatformEngineer(BaseLangGraphAgent):
         waiting = await self._delegation.waiting(request.task_id)
         question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
-        embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
-        model = None if embedded else self.runtime.model
-        if not question or not await is_other_subject(question, request.text, data, model):
+        if not question or await self.answers(question, request.text, data):
             return request
         log.info("delegation.subject_changed", task_id=request.task_id)
         await self.abandon(request.task_id)
         return replace(request, resumes=False)
+
+    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a message answers a question: by its form, and by the model where that does not tell.
+
+        Another agent names the task that it answers; what it delegates without one is a task of its own.
+        """
+        if find_scope(data) is not None:
+            return False
+        embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
+        model = None if embedded else self.runtime.model
+        return not await is_other_subject(question, text, data, model)
 
     async def abandon(self, task_id: str) -> None:
         """Cancel what waits at sub-agents for a task that has ended."""

@@ -12,6 +12,7 @@ from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.idempotency import Begun, holds, new_task_id
 from utils.a2a_common.message_rules import check_message
+from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
 from utils.persistence.task_states import INTERRUPTED, OPEN
@@ -37,13 +38,16 @@ class Admitted:
 class Admission:
     """At most one turn per task at a time, and one per message for ever."""
 
-    def __init__(self, store: ChunkedTaskStore, turns: Turns) -> None:
+    def __init__(self, store: ChunkedTaskStore, turns: Turns, parked: ParkedTasks) -> None:
         self._tasks = store
         self._turns = turns
+        self._parked = parked
         self._begun = Begun()
 
     async def admit(self, params: SendMessageRequest, context: ServerCallContext) -> Admitted:
         """Reserve a turn for the message, unless its task has it already.
+
+        A message without a task that answers the question of one is given that task's id.
 
         Raises:
             InvalidParamsError: The message is malformed.
@@ -52,6 +56,7 @@ class Admission:
         """
         message = params.message
         check_message(message)
+        await self._parked.place(message, context)
         task_id = message.task_id or new_task_id(owner_of(context), message)
         while True:
             with self._tasks.watched(task_id) as changed:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -108,6 +108,15 @@ class BaseLangGraphAgent(ABC):
 
     async def abandon(self, task_id: str) -> None:
         """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
+
+    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a message that names no task answers the question of this conversation's waiting task.
+
+        If so that task goes on; if not it is canceled, since its conversation goes on without it. A plain
+        agent takes each such message for a request of its own.
+        """
+        del question, text, data
+        return False
 
     async def readiness(self) -> Readiness:
         """Whether the agent can take work now."""

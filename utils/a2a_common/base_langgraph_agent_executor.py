@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
@@ -96,6 +96,11 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             await self.abandon(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
+
+    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a message without a task answers a question, as far as the agent can tell."""
+        answers = getattr(self._agent, "answers", None)
+        return answers is not None and bool(await answers(question, text, data))
 
     async def abandon(self, task_id: str) -> None:
         """Let the agent drop what waits elsewhere for a task that waited for its user."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import structlog
 from a2a.helpers.proto_helpers import new_task_from_user_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -73,6 +76,17 @@ class GuardedExecutor(AgentExecutor):
             running.close()
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_CANCELED, None)
+
+    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a message without a task answers the question of one that waits; no, where nobody can tell."""
+        answers = getattr(self._inner, "answers", None)
+        if answers is None:
+            return False
+        try:
+            return bool(await answers(question, text, data))
+        except Exception:  # the executor boundary: the message is a request of its own
+            log.exception("answer_undecided")
+            return False
 
     async def abandon(self, task_id: str) -> None:
         """Let the executor drop what waits elsewhere for a task that this process does not hold."""

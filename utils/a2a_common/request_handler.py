@@ -32,6 +32,7 @@ from a2a.utils.task import apply_history_length
 from utils.a2a_common.admission import Admission
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.idempotency import new_task_id
+from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
@@ -93,7 +94,8 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             )
         self._guarded = agent_executor
         self._tasks = store
-        self._admission = Admission(store, turns)
+        parked = ParkedTasks(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
+        self._admission = Admission(store, turns, parked)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
@@ -158,6 +160,9 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         """Cancel a task and answer with what it had until then."""
         task: Task | None = await super().on_cancel_task(params, context)
         return await self._whole(task) if task is not None else None
+
+    async def _cancel_parked(self, task_id: str, context: ServerCallContext) -> None:
+        await self.on_cancel_task(CancelTaskRequest(id=task_id), context)
 
     async def _cancel_remote(
         self, task_id: str, task: Task, version: TaskVersion, context: ServerCallContext
