@@ -74,7 +74,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     return build_card(
         name=agent.name,
         description=agent.description,
-        skills=agent.skills,
+        skills=agent.offered_skills,
         version=agent.version,
         url=url,
         model=describe_model(LLMSettings.load(agent.runtime.environ)),
@@ -87,12 +87,21 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     from utils.a2a_common.server import AgentService, build_app
     from utils.persistence.tasks import sqlite_task_store
 
+    card = agent_card(agent, url)
+
+    def renew_skills() -> None:
+        """Tools of MCP servers join when these are reached."""
+        del card.skills[:]
+        card.skills.extend(agent_card(agent, url).skills)
+
     async def start() -> None:
+        agent.on_rebuilt = renew_skills
         await agent.start()
         await agent.build()
 
+    agent.url = url
     service = AgentService(
-        card=agent_card(agent, url),
+        card=card,
         executor=agent.executor(),
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         readiness=agent.readiness,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -82,8 +82,10 @@ class BaseLangGraphAgent(ABC):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
+        self.url = ""  # where clients reach it: set by whoever serves it, before `start`
         self._built: _Built | None = None
         self._mcp = self._mcp_servers()
+        self.on_rebuilt: Callable[[], None] = lambda: None
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def system_prompt(self) -> str:
@@ -150,6 +152,14 @@ class BaseLangGraphAgent(ABC):
 
     async def _rebuild(self) -> None:
         self._built = await self._build()
+        self.on_rebuilt()
+
+    @property
+    def offered_skills(self) -> tuple[Skill, ...]:
+        """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
+        from utils.a2a_common.mcp_skills import skills_of
+
+        return (*self.skills, *skills_of(self._mcp.offers() if self._mcp else ()))
 
     def _mcp_servers(self) -> McpServers | None:
         if not McpSettings.load(self.runtime.environ).servers:

@@ -34,6 +34,7 @@ class McpServer(BaseModel):
         transport: `stdio` or `http`; follows from the rest.
         agents: Agents that use it; all when omitted.
         tools: Tools that are offered, by the server's names; all when omitted.
+        allow: Tools that are called without asking the user, by the server's names; `*` for all.
         timeout_seconds: Longest run of one tool.
     """
 
@@ -51,6 +52,7 @@ class McpServer(BaseModel):
     )
     agents: tuple[str, ...] | None = None
     tools: tuple[str, ...] | None = None
+    allow: tuple[str, ...] = ()
     timeout_seconds: float = Field(60, gt=0)
 
     @model_validator(mode="after")

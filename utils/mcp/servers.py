@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from utils.mcp.connection import Connection
+    from utils.mcp.tools import Offer
 
 log = structlog.get_logger(__name__)
 
@@ -79,6 +80,12 @@ class McpServers:
         for connection in self._connections:
             found += tools_of(connection, {tool.name for tool in found})
         return found[len(own) :]
+
+    def offers(self) -> list[Offer]:
+        """What each server that was reached offers now."""
+        from utils.mcp.tools import offer_of
+
+        return [offer_of(connection) for connection in self._connections if connection.tools]
 
     async def _changed(self) -> None:
         """A server joined, or its tools are other ones."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
 from utils.errors import UpstreamRefused
+from utils.mcp.approval import DECLINED, asks_first, may_call
 from utils.mcp.blocks import blocks_of, text_of
 
 if TYPE_CHECKING:
@@ -21,13 +23,38 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 LONGEST_DESCRIPTION = 600
+LONGEST_OFFER = 120
+"""Characters of a tool's description where it stands in a list."""
 LARGEST_SCHEMA = 20_000
 """Characters of the JSON schema of a tool's arguments; a tool with a larger one is left out."""
+_ASKS = "The user is asked first and sees exactly what will be sent."
 _LONGEST_NAME = 64
 _LONGEST_HINT = 200
 _LONGEST_ERROR = 1_500
 _OTHER = re.compile(r"[^A-Za-z0-9_-]+")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a server offers, in a form for an agent's card.
+
+    Attributes:
+        server: Our name of it.
+        tools: What each tool does, by its name; the server's words on one line, capped.
+    """
+
+    server: str
+    tools: Mapping[str, str]
+
+
+def offer_of(connection: Connection) -> Offer:
+    """What a connected server offers."""
+    tools = {
+        plain(tool.name, _LONGEST_NAME): plain(tool.description or "", LONGEST_OFFER)
+        for tool in connection.tools
+    }
+    return Offer(connection.server.name, tools)
 
 
 def tools_of(connection: Connection, taken: Container[str]) -> list[BaseTool]:
@@ -88,8 +115,11 @@ def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[s
     from langchain_core.tools import StructuredTool
 
     server = connection.server.name
+    asks = asks_first(connection.server, offered)
 
     async def call(**arguments: Any) -> list[dict[str, Any]]:
+        if asks and not may_call(server, offered.name, arguments):
+            return [{"type": "text", "text": DECLINED}]
         result = await connection.call(offered.name, arguments)
         if result.isError:
             said = text_of(result.content, _LONGEST_ERROR)
@@ -100,7 +130,7 @@ def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[s
 
     return StructuredTool(
         name=name,
-        description=description_of(server, offered.description),
+        description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=schema,
         coroutine=call,
         metadata={"mcp_server": server},

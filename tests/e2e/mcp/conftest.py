@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +53,16 @@ class Talk:
 
     async def ask(self, text: str = "Do it") -> list[AgentEvent]:
         self._turns += 1
+        return await self._turn(text, f"m{self._turns}")
+
+    async def answer(self, text: str, *data: Mapping[str, Any]) -> list[AgentEvent]:
+        """The user's reply to the question of the last turn."""
+        return await self._turn(text, f"m{self._turns}-reply", resumes=True, data=data)
+
+    async def _turn(self, text: str, message: str, **more: Any) -> list[AgentEvent]:
+        task = f"t{self._turns}"
         request = AgentRequest(
-            text=text, task_id=f"t{self._turns}", context_id="c", message_id=f"m{self._turns}", thread_id="th"
+            text=text, task_id=task, context_id="c", message_id=message, thread_id="th", **more
         )
         return [event async for event in self.agent.stream(request)]
 

@@ -1,0 +1,71 @@
+"""Which tools of MCP servers ask the user first, and the question."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from utils.errors import UpstreamRefused
+from utils.mcp.config import McpServer
+from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced, invisible
+
+if TYPE_CHECKING:
+    from mcp import types
+
+DECLINED = (
+    "Nothing was called: the answer was not an explicit yes. Do not try again unless the user asks for it."
+)
+ALL = "*"
+"""In `allow`: every tool of the server."""
+
+
+def asks_first(server: McpServer, offered: types.Tool) -> bool:
+    """Whether a call waits for the user's yes: the tool may change something, and no setting allows it."""
+    reads = offered.annotations is not None and offered.annotations.readOnlyHint is True
+    return not reads and ALL not in server.allow and offered.name not in server.allow
+
+
+def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:
+    """Ask the user whether a tool may be called with these arguments. The first time this ends the run.
+
+    The run begins anew with the user's answer, and the same call then comes here again.
+
+    Raises:
+        UpstreamRefused: The arguments are too long to be shown.
+    """
+    from langgraph.types import interrupt
+
+    question = question_of(server, tool, arguments)
+    return approves(interrupt(question), question["form"]["properties"]["digest"]["const"])
+
+
+def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of the interrupt: the question with everything that is sent, who asks, and a form.
+
+    Raises:
+        UpstreamRefused: The arguments are too long to be shown.
+    """
+    shown = _visible(json.dumps(arguments, ensure_ascii=False, indent=2))
+    if len(shown) > LONGEST_SHOWN:
+        raise UpstreamRefused(
+            f"Nothing was called: the arguments of {tool} are over {LONGEST_SHOWN} characters, which is more than "
+            "can be shown for approval. Make them shorter."
+        )
+    digest = hashlib.sha256(json.dumps([server, tool, arguments], sort_keys=True).encode()).hexdigest()
+    parts = [
+        f"May I call the tool {_visible(tool)} of the MCP server {server}? These are exactly its arguments:",
+        fenced(shown, "json"),
+        'Answer "yes" to call it. After any other answer nothing is called.',
+    ]
+    return {
+        "question": "\n\n".join(parts),
+        "origin": server,
+        "form": approval_form(f"Call {_visible(tool)} of {server}?", digest),
+    }
+
+
+def _visible(text: str) -> str:
+    """A text in which what nobody can see is written as JSON writes it."""
+    return "".join(json.dumps(one)[1:-1] if invisible(one) else one for one in text)
