@@ -96,6 +96,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._pool,
             self._contexts,
             self._errands,
+            me=(self.name, self.url),
             deadline_seconds=self._settings.timeout_seconds,
             history_turns=self._settings.history_turns,
         )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 from weakref import WeakValueDictionary
 
+import structlog
 from langchain.tools import ToolRuntime
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
@@ -21,21 +22,26 @@ from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from utils.a2a_common.activity import usage_payload
 from utils.a2a_common.agent_line import AgentLine
 from utils.a2a_common.client_pool import ClientPool
-from utils.a2a_common.delegation_scope import DelegationScope
+from utils.a2a_common.delegation_scope import DelegationScope, scope_of
+from utils.a2a_common.delegation_trail import LOOP, Hop, hop, refusal
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.relay import Reply, question_of
 from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.tool_boundary import DELEGATION
 from utils.errors import DelegationFailed, SubAgentUnavailable
-from utils.events import InputRequired, Usage
+from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
+from utils.messages.results import ToolProblem, dump_result
 from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
 from utils.resilience.deadline import Deadline
+from utils.resilience.loop_guard import STOPPED_CALL
 
 if TYPE_CHECKING:
     from utils.a2a_common.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
+
+log = structlog.get_logger(__name__)
 
 _NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
 
@@ -52,7 +58,10 @@ class DelegationInput(BaseModel):
 
 
 class Delegation:
-    """Makes and runs the delegation tools. A request's state comes with each call or stands in the table."""
+    """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
+
+    `me` is the name and the address of the agent that delegates.
+    """
 
     def __init__(
         self,
@@ -61,9 +70,11 @@ class Delegation:
         contexts: RemoteContexts,
         errands: Errands,
         *,
+        me: tuple[str, str],
         deadline_seconds: float,
         history_turns: int,
     ) -> None:
+        self._name, self._url = me
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
@@ -127,7 +138,10 @@ class Delegation:
         the table of errands, and the answers that it got come out of `interrupt` in the same order.
         """
         cause = cause_of(runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id))
-        kept = await self._errands.get(cause.id) or await self._begin(name, text, cause, runtime.context)
+        kept = await self._errands.get(cause.id)
+        if kept is None and (why := self._circular(name, text, runtime)):
+            return _not_made(name, text, why, cause, runtime)
+        kept = kept or await self._begin(name, text, cause, runtime.context)
         replies: list[Reply] = []
         while True:
             for question in kept.questions[len(replies) :]:
@@ -140,6 +154,19 @@ class Delegation:
                     name=name,
                     additional_kwargs={FINISHED_AT: time.time()},
                 )
+
+    def _circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
+        """Why the request is not handed on: it would go round in circles. Empty where it would not."""
+        card = self._registry.get(name).card
+        interfaces = card.supported_interfaces if card is not None else ()
+        following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")
+        return refusal(self._trail(runtime), following)
+
+    def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
+        """The chain that ends with us and the request that we work on."""
+        told, scope = briefing(runtime.state["messages"], 0), scope_of(runtime.context)
+        ours = hop(self._name, self._url, told.request or runtime.context.text)
+        return [*(scope.trail if scope else ()), ours]
 
     async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""
@@ -240,7 +267,24 @@ class Delegation:
             conversation_history=told.history,
             user={name: value for name, value in user.items() if value},
             budget=request.meter.left(),
+            trail=self._trail(runtime),
         )
+
+
+def _not_made(
+    name: str, text: str, why: str, cause: Cause, runtime: ToolRuntime[AgentRequest]
+) -> ToolMessage:
+    """The result of a delegation that would go round in circles: the model can work with it."""
+    log.warning("delegation.loop_stopped", agent=name)
+    runtime.stream_writer(DelegationStarted(cause.call_id, name, text))
+    runtime.stream_writer(DelegationFinished(cause.call_id, name, "", DelegationState.REJECTED, 0.0))
+    return ToolMessage(
+        dump_result(ToolProblem(error=LOOP, message=why)),
+        tool_call_id=cause.call_id,
+        name=name,
+        status="error",
+        additional_kwargs={STOPPED_CALL: True},
+    )
 
 
 def _description(agent: SubAgent) -> str:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.activity import SCOPE_EXTENSION
+from utils.a2a_common.delegation_trail import Hop, parse_trail
 from utils.resilience.budget import Budget
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class DelegationScope:
         conversation_history: The last turns as the user saw them, oldest first.
         user: The parent's caller: `name` and `tenant`, where known. A statement, not a credential.
         budget: What this task may use.
+        trail: The agents that the request came through, the user's first, the parent last.
     """
 
     original_request: str
@@ -74,12 +76,14 @@ class DelegationScope:
     conversation_history: Sequence[Remark] = ()
     user: Mapping[str, str] = field(default_factory=dict)
     budget: Budget = field(default_factory=Budget)
+    trail: Sequence[Hop] = ()
 
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this scope."""
         fields = {name: value for name, value in asdict(self).items() if value is not None}
         fields["previous_results"] = [asdict(result) for result in self.previous_results]
         fields["conversation_history"] = [asdict(remark) for remark in self.conversation_history]
+        fields["trail"] = [asdict(each) for each in self.trail]
         fields["user"] = dict(self.user)
         fields["budget"] = self.budget.to_payload()
         if self.deadline_seconds == math.inf:
@@ -115,6 +119,7 @@ def _parse(payload: Mapping[str, Any]) -> DelegationScope | None:
             conversation_history=[_remark(each) for each in _entries(payload, "conversation_history")],
             user=_user(payload.get("user")),
             budget=Budget.parse(payload.get("budget")),
+            trail=parse_trail(payload.get("trail")),
         )
     except (KeyError, TypeError, ValueError, OverflowError):
         return None
