@@ -105,13 +105,19 @@ def cut_of(talk: Sequence[BaseMessage], compaction: Compaction) -> int:
 
 def view_of(talk: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
     """The messages that are shown, without the system message."""
-    shown = after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk)
+    return shown_as(
+        after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk), compaction
+    )
+
+
+def shown_as(messages: list[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
+    """The messages in the form that was decided for each."""
     if not compaction.replaced:
-        return shown
-    changes = (compaction.replaced.get(str(message.id)) for message in shown)
+        return messages
+    changes = (compaction.replaced.get(str(message.id)) for message in messages)
     return [
         message if change is None else _apply(message, change)
-        for message, change in zip(shown, changes, strict=True)
+        for message, change in zip(messages, changes, strict=True)
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,9 +11,11 @@ from langchain_core.messages import BaseMessage, SystemMessage
 from utils.context.block import system_block
 from utils.context.changes import Changed
 from utils.context.compaction import Compaction, view_of
+from utils.context.known import Known
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.report import Step
+from utils.context.strategies.clear import result_tokens
 from utils.messages.tokens import TOKENS_PER_REPLY
 
 
@@ -30,6 +32,9 @@ class Draft:
         counter: Counts.
         compaction: Decisions so far.
         view: Messages in view, as `compaction` has them.
+        settled: How many messages of `talk` were settled by the request before.
+        outputs: Handles of texts that the settled ones are a part of.
+        known: What is known of the beginning of the view from the request before.
         artifacts: Texts to keep, by handle.
         steps: What the stages did.
     """
@@ -42,6 +47,9 @@ class Draft:
     counter: TokenCounter
     compaction: Compaction
     view: tuple[BaseMessage, ...]
+    settled: int = 0
+    outputs: Collection[str] = frozenset()
+    known: Known | None = None
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
 
@@ -63,12 +71,19 @@ class Draft:
     @cached_property
     def overhead(self) -> int:
         """Tokens of everything but the messages: `fixed` and the summary."""
-        return self._cost_of(self.compaction)
+        told = self.compaction.summary or self.compaction.shelf
+        return self._cost_of(self.compaction) if told else self.fixed
 
     @cached_property
     def total(self) -> int:
         """Tokens of the request."""
-        return self.overhead + sum(map(self.counter.message, self.view))
+        known = self.known.tokens if self.known else 0
+        return self.overhead + known + sum(map(self.counter.message, self.fresh))
+
+    @cached_property
+    def fresh(self) -> tuple[BaseMessage, ...]:
+        """The messages of the view of which nothing is known yet."""
+        return self.view[len(self.known.messages) :] if self.known else self.view
 
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""
@@ -76,14 +91,21 @@ class Draft:
 
     def decided(self, compaction: Compaction) -> Draft:
         """The same with other decisions."""
-        return replace(self, compaction=compaction, view=tuple(view_of(self.talk, compaction)))
+        view = tuple(view_of(self.talk, compaction))
+        return replace(self, compaction=compaction, view=view, known=None)
 
-    def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
-        """The same after a stage that showed some messages in another form; itself if it changed none."""
-        touched = sum(1 for old, new in zip(self.view, changed.messages, strict=True) if old is not new)
+    @property
+    def results(self) -> list[int]:
+        """For each exchange with calls, tokens of its results that are worth clearing."""
+        return [*(self.known.results if self.known else ()), *result_tokens(self.fresh, self.counter)]
+
+    def changed(self, strategy: str, changed: Changed, before: int, *, first: int = 0) -> Draft:
+        """The same after a stage that showed messages from `first` on in another form; itself if it changed none."""
+        view = self.view[first:]
+        touched = sum(1 for old, new in zip(view, changed.messages, strict=True) if old is not new)
         if not touched:
             return self
-        draft = self.decided(self.compaction.with_changes(self.view, changed.messages))
+        draft = self.decided(self.compaction.with_changes(view, changed.messages))
         step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
         return draft.noted(step, changed.artifacts)
 

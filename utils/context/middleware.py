@@ -24,6 +24,7 @@ from langgraph.types import Command
 from utils.context import announce
 from utils.context.compaction import Compaction
 from utils.context.limits import get_context_window
+from utils.context.memory import Memories
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
@@ -102,6 +103,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._provider = provider
         self._on_compaction = on_compaction
         self._short_forms: dict[str, str] = {}
+        self._memories = Memories()
         self._tool_costs: dict[int, tuple[Any, int]] = {}
         self._ready = False
 
@@ -171,8 +173,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         talk = [*values.get("messages", ()), *messages]
         request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
         before = Compaction.from_state(values.get("compaction"))
-        await self._count_ahead(talk)
-        prepared = await prepare(request, self.policy, self._parts(talk), before)
+        await self._count_ahead(talk, scope)
+        prepared = await prepare(request, self.policy, self._parts(talk, scope), before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
@@ -188,6 +190,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         Raises:
             StorageError: They cannot be deleted.
         """
+        self._memories.forget(scope)
         await self._artifacts.delete_scope(scope)
 
     async def _prepare(
@@ -198,7 +201,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         force: bool = False,
         policy: ContextPolicy | None = None,
     ) -> Prepared:
-        state: Mapping[str, Any] = request.state
+        state, scope = _state(request), scope_of(get_config())
         meant = Request(
             request.messages,
             request.system_message,
@@ -206,17 +209,17 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             pinned=_pinned(state),
             force=force,
         )
-        await self._count_ahead(request.messages)
+        await self._count_ahead(request.messages, scope)
         with metered() as meter:
             prepared = await prepare(
                 meant,
                 policy or self._policy_for(request),
-                self._parts(request.messages),
+                self._parts(request.messages, scope),
                 Compaction.from_state(state.get("compaction")),
             )
         if meter.usage:
             request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
-        await self._keep(scope_of(get_config()), prepared.artifacts)
+        await self._keep(scope, prepared.artifacts)
         tell = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         tell(log, prepared.report, self._summariser_name)
         count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
@@ -255,10 +258,16 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         known = get_context_window(None, None, profile=profile)
         return self.policy.with_window(min(self.policy.window, known))
 
-    def _parts(self, messages: Sequence[BaseMessage]) -> Parts:
+    def _parts(self, messages: Sequence[BaseMessage], scope: str) -> Parts:
         if len(self._short_forms) > _CACHED_TEXTS:
             self._short_forms.clear()
-        return Parts(self.counter, self._summariser, calibrate(messages, self._provider), self._short_forms)
+        return Parts(
+            self.counter,
+            self._summariser,
+            calibrate(messages, self._provider),
+            self._short_forms,
+            self._memories.of(scope),
+        )
 
     def _offered(self, request: ModelRequest[Any]) -> list[Any]:
         """All tools of the request; ours are counted whether they will be shown or not."""
@@ -283,10 +292,11 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             known = self._tool_costs[id(tool)] = (tool, self.counter.tools([convert_to_openai_tool(tool)]))
         return known[1]
 
-    async def _count_ahead(self, messages: Sequence[BaseMessage]) -> None:
-        """Count a large conversation in a thread, so that the pipeline finds its counts ready."""
-        if not self._ready or sum(len(str(message.content)) for message in messages) > _LARGE:
-            await asyncio.to_thread(self.counter.messages, list(messages))
+    async def _count_ahead(self, messages: Sequence[BaseMessage], scope: str) -> None:
+        """Count what is large and new in a thread, so that the pipeline finds its counts ready."""
+        new = list(messages[self._memories.of(scope).count :])
+        if not self._ready or sum(len(str(message.content)) for message in new) > _LARGE:
+            await asyncio.to_thread(self.counter.messages, new)
             self._ready = True
 
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:

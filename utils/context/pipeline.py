@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from utils.context import stages
 from utils.context.compaction import Compaction, view_of
 from utils.context.draft import Draft
+from utils.context.memory import Memory, Remembered, known_of
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.registry import pins_of, within
+from utils.context.registry import Pin, with_pins_of, within
 from utils.context.report import Report, charged
 from utils.context.stages import Tools
 from utils.context.verify import by_kind, checked, clipped_request
 from utils.messages.counter import Calibration
 from utils.messages.handles import handles_in
-from utils.messages.repair import Repair, merge_system, repair
+from utils.messages.repair import merge_system
+from utils.messages.settled import Whole, grown
 from utils.messages.text import message_text
-from utils.messages.transcript import split_system, with_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,14 @@ class Parts:
         summariser: Writes summaries; extracts are made where it is unset or fails.
         calibration: What the provider charges for each counted token.
         cache: Short forms of articles by content, shared between requests.
+        memory: What is remembered of this conversation from its last request.
     """
 
     counter: TokenCounter
     summariser: Summariser | None = None
     calibration: Calibration = field(default_factory=Calibration)
     cache: MutableMapping[str, str] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +103,9 @@ async def prepare(
     Raises:
         ContextBudgetExceeded: System prompt, tools and pinned constraints alone do not fit.
     """
-    repaired = repair(with_ids(request.messages))
-    draft = _begin(request, repaired, policy.scaled(parts.calibration.ratio), parts, compaction)
+    recalled = _recalled(parts.memory.take(), request)
+    remembered, whole = recalled
+    draft = _begin(request, policy.scaled(parts.calibration.ratio), parts, compaction, recalled)
     stages.check_fixed(draft, policy)
     before = draft.total
     turn_start = draft.view[-1].type == "human" if request.turn_start is None else request.turn_start
@@ -108,7 +113,11 @@ async def prepare(
         draft, Tools(parts.summariser, parts.cache), turn_start or request.force, request.force
     )
     draft, wrong = checked(draft)
-    return _finish(draft, repaired, policy=policy, calibration=parts.calibration, before=before, wrong=wrong)
+    prepared = _finish(draft, whole, policy=policy, calibration=parts.calibration, before=before, wrong=wrong)
+    if not wrong:
+        remembered.known = known_of(draft)
+        parts.memory.put(remembered)
+    return prepared
 
 
 async def _run(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Draft:
@@ -119,33 +128,59 @@ async def _run(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Dra
     return stages.clip_stage(draft)
 
 
+class _Recalled(NamedTuple):
+    remembered: Remembered
+    whole: Whole
+
+
+def _recalled(remembered: Remembered | None, request: Request) -> _Recalled:
+    """What holds of the request before, and the repaired conversation."""
+    settled, whole = grown(remembered.settled if remembered else None, request.messages)
+    if remembered is None or settled is not remembered.settled:
+        remembered = Remembered(settled)
+    return _Recalled(remembered, whole)
+
+
 def _begin(
-    request: Request,
-    repaired: Repair,
-    policy: ContextPolicy,
-    parts: Parts,
-    compaction: Compaction | None,
+    request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction | None, recalled: _Recalled
 ) -> Draft:
-    inner, talk = split_system(repaired.messages)
-    system = merge_system([*([request.system] if request.system else []), *inner])
-    pins = pins_of(talk, request.pinned)
+    remembered, whole = recalled
+    system = merge_system([*([request.system] if request.system else []), *whole.system])
+    pins = list(_pins(request, whole, remembered).values())
     decided = compaction or Compaction()
-    allowed = int(policy.input_budget * policy.pinned_share)
+    known = remembered.known
+    if known is not None and not known.goes_on(decided, parts.counter):
+        known = None
     return Draft(
-        talk=tuple(talk),
+        talk=tuple(whole.talk),
         system=system[0] if system else None,
-        pinned=tuple(pin.text for pin in within(pins, allowed, parts.counter)),
+        pinned=tuple(
+            pin.text for pin in within(pins, int(policy.input_budget * policy.pinned_share), parts.counter)
+        ),
         tool_tokens=request.tool_tokens,
         policy=policy,
         counter=parts.counter,
         compaction=decided,
-        view=tuple(view_of(talk, decided)),
+        view=tuple(known.view_of(whole.talk) if known else view_of(whole.talk, decided)),
+        settled=whole.settled,
+        outputs=remembered.settled.outputs,
+        known=known,
     )
+
+
+def _pins(request: Request, whole: Whole, remembered: Remembered) -> dict[str, Pin]:
+    """The constraints in force; those of the settled beginning are remembered."""
+    if remembered.extra != request.pinned or not remembered.read:
+        remembered.extra, remembered.read = request.pinned, 0
+        remembered.pinned = {text: Pin(text, "") for text in request.pinned}
+    remembered.pinned = with_pins_of(whole.talk[remembered.read : whole.settled], remembered.pinned)
+    remembered.read = whole.settled
+    return with_pins_of(whole.talk[whole.settled :], remembered.pinned)
 
 
 def _finish(
     draft: Draft,
-    repaired: Repair,
+    whole: Whole,
     *,
     policy: ContextPolicy,
     calibration: Calibration,
@@ -153,7 +188,6 @@ def _finish(
     wrong: Sequence[str],
 ) -> Prepared:
     system = draft.block()
-    shown = [*([system] if system else []), *draft.view]
     ratio = calibration.ratio
     report = Report(
         before=calibration.charged(before),
@@ -163,10 +197,21 @@ def _finish(
         counted=draft.total,
         by_kind={kind: round(tokens * ratio) for kind, tokens in by_kind(draft).items()},
         steps=tuple(charged(step, ratio) for step in draft.steps),
-        interrupted=repaired.interrupted,
-        dropped=repaired.dropped,
+        interrupted=whole.interrupted,
+        dropped=whole.dropped,
         clipped_request=clipped_request(draft),
         violations=tuple(wrong),
     )
-    handles = dict.fromkeys(h for message in shown for h in handles_in(message_text(message)))
-    return Prepared(system, list(draft.view), draft.compaction, draft.artifacts, tuple(handles), report)
+    return Prepared(
+        system, list(draft.view), draft.compaction, draft.artifacts, _handles(draft, system), report
+    )
+
+
+def _handles(draft: Draft, system: SystemMessage | None) -> tuple[str, ...]:
+    """The handles that are named in a request, in order."""
+    named = dict.fromkeys(handles_in(message_text(system)) if system else ())
+    if draft.known:
+        named |= draft.known.handles
+    for message in draft.fresh:
+        named |= dict.fromkeys(handles_in(message_text(message)))
+    return tuple(named)

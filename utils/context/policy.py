@@ -99,6 +99,11 @@ class ContextPolicy:
         return min(int(basis * share), self.input_budget)
 
     @property
+    def ranked_tokens(self) -> int:
+        """Most tokens of one list of ranked items."""
+        return int(self.input_budget * self.ranked_share)
+
+    @property
     def summary_tokens(self) -> int:
         """Longest summary, in tokens."""
         return max(32, min(self.max_summary_tokens, self.input_budget // 10))

@@ -61,7 +61,12 @@ class Pin(NamedTuple):
 
 def pins_of(messages: Iterable[BaseMessage], extra: Sequence[str] = ()) -> list[Pin]:
     """The constraints in force, oldest first, each once. `extra` are some that were pinned otherwise."""
-    pins: dict[str, Pin] = {text: Pin(text, "") for text in extra}
+    return list(with_pins_of(messages, {text: Pin(text, "") for text in extra}).values())
+
+
+def with_pins_of(messages: Iterable[BaseMessage], pins: dict[str, Pin]) -> dict[str, Pin]:
+    """The constraints in force after further messages; `pins` are those before them and stay as they are."""
+    pins = dict(pins)
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
@@ -71,11 +76,13 @@ def pins_of(messages: Iterable[BaseMessage], extra: Sequence[str] = ()) -> list[
                 del pins[text]
         for text in found:
             pins.setdefault(text, Pin(text, str(message.id)))
-    return list(pins.values())
+    return pins
 
 
 def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[Pin]:
     """The newest pins that cost at most `max_tokens` tokens together, in their order; at least one."""
+    if sum(len(pin.text.encode("utf-8", "surrogatepass")) + 2 for pin in pins) <= max_tokens:
+        return list(pins)  # a token has a byte at least
     kept: list[Pin] = []
     room = max_tokens
     for pin in reversed(pins):

@@ -10,7 +10,7 @@ from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
 from utils.context.report import Step
-from utils.context.strategies.clear import clear
+from utils.context.strategies.clear import clear, clearable
 from utils.context.strategies.clip import LEVEL_FLOOR, clip
 from utils.context.strategies.compress import Compression, compress
 from utils.context.strategies.summarise import Summary, choose_cut, summarise
@@ -53,9 +53,10 @@ def truncate_stage(draft: Draft) -> Draft:
     """Cut oversized tool results, as soon as they are there."""
     if Stage.TRUNCATE not in draft.policy.stages:
         return draft
-    before = draft.total
-    done = frozenset(draft.compaction.replaced)
-    return draft.changed("truncate", truncate(draft.view, draft.policy, draft.counter, done), before)
+    policy = draft.policy
+    known = draft.known.whole_up_to(policy.max_tool_output, policy.ranked_tokens) if draft.known else 0
+    changed = truncate(draft.view[known:], policy, draft.counter, draft.compaction.replaced)
+    return draft.changed("truncate", changed, draft.total, first=known)
 
 
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
@@ -63,10 +64,11 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
     policy, before = draft.policy, draft.total
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
-    cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
-    gain = before - cleared.total
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
-    return cleared if gain >= needed else draft
+    if clearable(draft.results, policy.clear_keep) < needed:
+        return draft
+    cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
+    return cleared if before - cleared.total >= needed else draft
 
 
 async def compress_stage(draft: Draft, tools: Tools) -> Draft:

@@ -6,31 +6,45 @@ from dataclasses import replace
 
 from langchain_core.messages import HumanMessage
 
-from utils.context.compaction import Compaction
 from utils.context.draft import Draft
 from utils.context.evict import evicted, leave_out
 from utils.context.strategies.clip import clip_message
 from utils.errors import ContextBudgetExceeded
 from utils.messages.handles import full_output_of, handles_in
-from utils.messages.invariants import INVARIANTS, Claim, violations
+from utils.messages.invariants import INVARIANTS, Claim, Proven, violations
 from utils.messages.text import message_text
+from utils.messages.tokens import TOKENS_PER_REPLY
 from utils.messages.transcript import active_index
 
 
 def claim_of(draft: Draft) -> Claim:
     """What the draft is held against."""
     block = draft.block()
-    own = {handle for message in draft.talk if (handle := full_output_of(message))}
-    prompt = handles_in(message_text(draft.system)) if draft.system else []
     return Claim(
         view=[*([block] if block else []), *draft.view],
         source=draft.talk,
         pinned=draft.pinned,
-        handles=own.union(prompt, draft.compaction.given, draft.artifacts),
+        handles=_Readable(draft),
         may_clip_active=is_oversized(draft),
         tokens=draft.total,
         budget=draft.budget,
+        proven=draft.known.proven if draft.known else Proven(),
     )
+
+
+class _Readable:
+    """The handles that a request may name: they can be read back, or the prompt itself names them."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+
+    def __contains__(self, handle: object) -> bool:
+        draft = self._draft
+        if handle in draft.artifacts or handle in draft.compaction.given or handle in draft.outputs:
+            return True
+        if any(full_output_of(message) == handle for message in draft.talk[draft.settled :]):
+            return True
+        return draft.system is not None and handle in handles_in(message_text(draft.system))
 
 
 def is_oversized(draft: Draft) -> bool:
@@ -68,11 +82,11 @@ def checked(draft: Draft) -> tuple[Draft, list[str]]:
 
 def by_kind(draft: Draft) -> dict[str, int]:
     """Tokens of the request by what they are for."""
-    bare = replace(draft, pinned=(), compaction=Compaction(), tool_tokens=0)
+    bare = TOKENS_PER_REPLY + (draft.counter.message(draft.system) if draft.system else 0)
     return {
-        "system": bare.fixed,
+        "system": bare,
         "tools": draft.tool_tokens,
-        "pinned": draft.fixed - draft.tool_tokens - bare.fixed,
+        "pinned": draft.fixed - draft.tool_tokens - bare,
         "summary": draft.overhead - draft.fixed,
         "tail": draft.total - draft.overhead,
     }
@@ -92,4 +106,4 @@ def _last_resort(draft: Draft) -> Draft:
         request = clip_message(request, room, draft.counter, kept)
     artifacts = {**draft.artifacts, **kept}
     compaction = draft.compaction.with_given(artifacts)
-    return replace(draft, view=(request,), artifacts=artifacts, compaction=compaction)
+    return replace(draft, view=(request,), known=None, artifacts=artifacts, compaction=compaction)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
@@ -11,7 +12,25 @@ Place = tuple[int, int]
 """A call: index of its message, and its place among the calls of that message."""
 
 
-def match_results(talk: Sequence[BaseMessage], stand_in: str) -> tuple[dict[Place, ToolMessage], int]:
+class Matched(NamedTuple):
+    """Which result belongs to which call.
+
+    Attributes:
+        results: The result of each call that has one.
+        dropped: How many results belong to no call.
+        calls: Ids of all calls, as they stand in the messages.
+        early: Ids of the results before which no call of that id stands.
+        waiting: Those among them that found no call at all.
+    """
+
+    results: dict[Place, ToolMessage]
+    dropped: int
+    calls: frozenset[str]
+    early: frozenset[str]
+    waiting: frozenset[str]
+
+
+def match_results(talk: Sequence[BaseMessage], stand_in: str) -> Matched:
     """Give every call the result that was meant for it, and count the results left over.
 
     An id that several messages use names the call of the latest message before the result. A
@@ -24,12 +43,13 @@ def match_results(talk: Sequence[BaseMessage], stand_in: str) -> tuple[dict[Plac
     calls = _calls(talk)
     matched: dict[Place, ToolMessage] = {}
     early: list[ToolMessage] = []
+    waiting: set[str] = set()
     dropped = 0
     for index, message in enumerate(talk):
         if not isinstance(message, ToolMessage):
             continue
         places = calls.get(message.tool_call_id, [])
-        if places and not any(place[0] < index for place in places):
+        if not any(place[0] < index for place in places):
             early.append(message)
             continue
         place = _latest_before(places, index, matched, stand_in)
@@ -37,11 +57,14 @@ def match_results(talk: Sequence[BaseMessage], stand_in: str) -> tuple[dict[Plac
         if place is not None:
             matched[place] = message
     for message in early:
-        free = next((place for place in calls[message.tool_call_id] if place not in matched), None)
-        dropped += free is None
-        if free is not None:
+        free = next((place for place in calls.get(message.tool_call_id, ()) if place not in matched), None)
+        if free is None:
+            dropped += 1
+            waiting.add(message.tool_call_id)
+        else:
             matched[free] = message
-    return matched, dropped
+    ids = frozenset(message.tool_call_id for message in early)
+    return Matched(matched, dropped, frozenset(calls), ids, frozenset(waiting))
 
 
 def _calls(talk: Sequence[BaseMessage]) -> dict[str, list[Place]]:

@@ -20,8 +20,8 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from utils.messages.calls import block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
-from utils.messages.pairing import match_results
+from utils.messages.calls import Names, block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
+from utils.messages.pairing import Matched, match_results
 from utils.messages.transcript import as_stand_in, split_system, stand_in
 
 INTERRUPTED = "Tool interrupted"
@@ -47,18 +47,47 @@ class Repair(NamedTuple):
     dropped: int = 0
 
 
+class Piece(NamedTuple):
+    """Messages that were repaired by themselves, without what must stand around them.
+
+    Attributes:
+        system: Their system messages.
+        talk: The others.
+        interrupted: Ids of the calls that got a synthetic result.
+        matched: Which result belonged to which call.
+    """
+
+    system: list[SystemMessage]
+    talk: list[BaseMessage]
+    interrupted: tuple[str, ...]
+    matched: Matched
+
+
 def repair(messages: Sequence[BaseMessage]) -> Repair:
     """Repair a conversation, which may or may not begin with system messages."""
+    piece = repair_piece(messages, Names())
+    talk = closed(opened(piece.talk))
+    return Repair([*merge_system(piece.system), *talk], piece.interrupted, piece.matched.dropped)
+
+
+def repair_piece(messages: Sequence[BaseMessage], taken: Names) -> Piece:
+    """Repair messages by themselves. Call ids in `taken` are not used again; new ones are added to it."""
     plain = [kept for message in messages if (kept := _plain(message)) is not None]
     system = [message for message in plain if isinstance(message, SystemMessage)]
     talk = [message for message in plain if not isinstance(message, SystemMessage)]
-    results, dropped = match_results(talk, INTERRUPTED)
-    paired, interrupted = _paired(talk, results)
-    if not paired or not isinstance(paired[0], HumanMessage):
-        paired.insert(0, stand_in(OPENING, "opening"))
-    if isinstance(paired[-1], AIMessage):
-        paired.append(stand_in(NUDGE, "nudge"))
-    return Repair([*merge_system(system), *paired], tuple(interrupted), dropped)
+    matched = match_results(talk, INTERRUPTED)
+    paired, interrupted = _paired(talk, matched.results, taken)
+    return Piece(system, paired, tuple(interrupted), matched)
+
+
+def opened(talk: list[BaseMessage]) -> list[BaseMessage]:
+    """The messages with the user in front."""
+    return talk if talk and isinstance(talk[0], HumanMessage) else [stand_in(OPENING, "opening"), *talk]
+
+
+def closed(talk: list[BaseMessage]) -> list[BaseMessage]:
+    """The messages so that the model may speak next."""
+    return [*talk, stand_in(NUDGE, "nudge")] if isinstance(talk[-1], AIMessage) else talk
 
 
 def merge_system(messages: Sequence[SystemMessage]) -> list[SystemMessage]:
@@ -85,11 +114,10 @@ def is_interrupted(message: BaseMessage) -> bool:
 
 
 def _paired(
-    talk: Sequence[BaseMessage], results: dict[tuple[int, int], ToolMessage]
+    talk: Sequence[BaseMessage], results: dict[tuple[int, int], ToolMessage], taken: Names
 ) -> tuple[list[BaseMessage], list[str]]:
     paired: list[BaseMessage] = []
     interrupted: list[str] = []
-    taken: set[str] = set()
     for index, message in enumerate(talk):
         if isinstance(message, ToolMessage):
             continue

@@ -9,7 +9,7 @@ The functions here expect a repaired transcript (`utils.messages.repair`) and ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -54,7 +54,7 @@ def split_system(messages: Sequence[BaseMessage]) -> tuple[list[SystemMessage], 
 def exchanges(messages: Sequence[BaseMessage]) -> list[Exchange]:
     """The exchanges of a transcript without its system block, oldest first."""
     starts = [index for index, message in enumerate(messages) if not isinstance(message, ToolMessage)]
-    stops = [*starts[1:], len(messages)]
+    stops = [*starts[1:], len(messages)] if starts else []
     return [
         Exchange(start, stop, tuple(messages[start:stop])) for start, stop in zip(starts, stops, strict=True)
     ]
@@ -126,25 +126,32 @@ def tool_names(messages: Iterable[BaseMessage]) -> list[str]:
 
 
 def position_of(messages: Sequence[BaseMessage], message_id: str | None) -> int | None:
-    """Index of the message with this id, or `None`."""
+    """Index of the last message with this id, or `None`."""
     if message_id is None:
         return None
-    for index, message in enumerate(messages):
-        if message.id == message_id:
+    for index in range(len(messages) - 1, -1, -1):
+        if messages[index].id == message_id:
             return index
     return None
 
 
-def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+def with_ids(
+    messages: Sequence[BaseMessage], first: int = 0, before: Collection[str] = frozenset()
+) -> list[BaseMessage]:
     """The same messages, each with an id of its own.
 
     A missing or repeated id becomes one made from the message's place, which is stable in a
     conversation that only grows.
+
+    Args:
+        messages: A conversation, or what was added to one.
+        first: Place of the first of them in the conversation.
+        before: Ids of the messages before them.
     """
     seen: set[str] = set()
     named: list[BaseMessage] = []
-    for index, message in enumerate(messages):
-        if not message.id or message.id in seen:
+    for index, message in enumerate(messages, first):
+        if not message.id or message.id in seen or message.id in before:
             message = message.model_copy(update={"id": f"{message.id or 'message'}-{index}"})  # noqa: PLW2901
         seen.add(str(message.id))
         named.append(message)

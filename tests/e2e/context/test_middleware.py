@@ -17,6 +17,8 @@ from utils.context.call_limit import ModelCallLimit, recursion_limit
 from utils.context.factory import default_context_middleware
 from utils.events import ContextCompacted, ContextMeasured, Usage, UsageReported
 from utils.llm.factory import create_chat_model
+from utils.messages import settled
+from utils.messages.repair import repair_piece
 from utils.settings import ContextSettings, LLMSettings
 from utils.testing.strict import counting
 from utils.testing.strict_provider import Call, Fault, Reply, run_strict_provider
@@ -350,3 +352,28 @@ async def test_a_cleared_conversation_starts_anew(tmp_path, monkeypatch):
         await bench.graph.aupdate_state(CONFIG, {"messages": gone, "compaction": {}}, as_node="model")
         await bench.say("Hello?")
         assert [m.text for m in double.requests[-1].messages] == ["You help.", "Hello?"]
+
+
+async def test_of_a_long_conversation_only_what_is_new_is_read_again(tmp_path, monkeypatch):
+    read: list[int] = []
+
+    def reading(messages, taken):
+        read.append(len(messages))
+        return repair_piece(messages, taken)
+
+    monkeypatch.setattr(settled, "repair_piece", reading)
+    talk = [m for n in range(100) for m in (HumanMessage(f"Question {n}?"), AIMessage(f"It is {n}."))]
+    replies = [
+        r
+        for turn in range(2)
+        for r in (call("get_value", f"{turn}a"), call("get_value", f"{turn}b"), Reply("So."))
+    ]
+    with run_strict_provider(Brain(replies), window=60_000) as double:
+        bench = Bench(double, "openai", tmp_path, monkeypatch)
+        await bench.graph.aupdate_state(CONFIG, {"messages": talk}, as_node="model")
+        await bench.say("What is new?")
+        assert max(read) == len(talk)
+        read.clear()
+        await bench.say("And now?")
+        assert len(double.requests) == 6
+        assert max(read) <= 3

@@ -55,13 +55,13 @@ def run(history: History, counter: MessageCounter, *, keep_views: bool = False) 
     """Send the history as it grows, each request with what the one before decided."""
     outcome = Outcome()
     policy = PRESETS[history.preset](history.window)
-    compaction, stored = Compaction(), dict[str, str]()
+    compaction, stored, parts = Compaction(), dict[str, str](), Parts(counter)
     for cut in history.cuts:
         messages = history.messages[:cut]
         request = Request(messages, history.system, history.tool_tokens)
         outcome.requests += 1
         try:
-            prepared = finish(prepare(request, policy, Parts(counter), compaction))
+            prepared = finish(prepare(request, policy, parts, compaction))
         except ContextBudgetExceeded as error:
             outcome.refused += 1
             if not _must_refuse(history, policy):

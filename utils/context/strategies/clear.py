@@ -22,6 +22,20 @@ WORTH_CLEARING = 60
 _PLACEHOLDER = "[Result processed: {}]"
 
 
+def result_tokens(messages: Sequence[BaseMessage], counter: TokenCounter) -> list[int]:
+    """For each exchange with calls, the tokens of its results that are worth clearing."""
+    return [
+        sum(cost for result in exchange.results if (cost := counter.message(result)) >= WORTH_CLEARING)
+        for exchange in exchanges(messages)
+        if exchange.results
+    ]
+
+
+def clearable(results: Sequence[int], keep: int) -> int:
+    """The most tokens that clearing can free, of results as `result_tokens` counts them."""
+    return sum(results[: max(0, len(results) - keep)])
+
+
 def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> Changed:
     """Replace results older than the last `keep` exchanges with calls by a placeholder with a handle."""
     with_calls = [exchange for exchange in exchanges(messages) if exchange.results]

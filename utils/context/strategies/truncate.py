@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
@@ -19,7 +19,7 @@ _SMALLEST_PART = 400
 
 
 def truncate(
-    messages: Sequence[BaseMessage], policy: ContextPolicy, counter: TokenCounter, done: frozenset[str]
+    messages: Sequence[BaseMessage], policy: ContextPolicy, counter: TokenCounter, done: Container[str]
 ) -> Changed:
     """Truncate every oversized tool result, but for those whose ids are in `done`.
 
@@ -66,7 +66,7 @@ def truncated(text: str, policy: ContextPolicy, counter: TokenCounter) -> str:
     ranked = parse_ranked(text)
     if ranked is None:
         return excerpt_chars(text, policy.max_tool_output, handle_of(text))
-    share = int(policy.input_budget * policy.ranked_share)
+    share = policy.ranked_tokens
     if counter.text(text) <= share:
         return text
     return capped(ranked, lambda part: counter.text(part) <= share, handle_of(text))
