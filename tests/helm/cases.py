@@ -7,6 +7,9 @@ from typing import Any
 from tests.helm.chart import CHART, Values
 
 GITHUB: dict[str, Any] = {"name": "github", "port": 8001}
+PROMETHEUS: dict[str, Any] = {
+    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}
+}
 
 ACCEPTED: dict[str, Values] = {
     "nothing set": {},
@@ -106,6 +109,18 @@ ACCEPTED: dict[str, Values] = {
             "resources": {"limits": {"memory": "2Gi"}},
         }
     },
+    "metrics by annotations": {
+        "metrics": {"annotations": True},
+        "networkPolicy": {"enabled": False},
+        "defaults": {"podAnnotations": {"prometheus.io/path": "/elsewhere"}},
+    },
+    "metrics by a service monitor": {
+        "metrics": {
+            "serviceMonitor": {"enabled": True, "interval": "1m", "labels": {"release": "prometheus"}},
+            "from": [PROMETHEUS],
+        },
+        "networkPolicy": {"supervisorFrom": [{"podSelector": {}}]},
+    },
     "turned off": {"defaults": {"replicas": 0}},
 }
 
@@ -134,6 +149,14 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     "a store without keys": ({"secrets": {"external": {"store": "vault"}}}, "name a store but no keys"),
     "an ingress without a host": ({"ingress": {"enabled": True}}, "The ingress needs a host"),
     "a host without an ingress": ({"ingress": {"host": "a.example.com"}}, "the ingress is off"),
+    "metrics in two ways": (
+        {"metrics": {"annotations": True, "serviceMonitor": {"enabled": True}, "from": [PROMETHEUS]}},
+        "would be counted twice; choose one.",
+    ),
+    "metrics that nobody reaches": (
+        {"metrics": {"annotations": True}},
+        "set metrics.from to your Prometheus",
+    ),
     "two kinds of documents": (
         {"agents": [{"name": "rag", "port": 8002, "documents": {"configMap": "a", "claim": "b"}}]},
         "a configMap or a claim, not both",
@@ -167,6 +190,10 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
     ),
     "a service type that is none": ({"supervisor": {"serviceType": "Public"}}, ("serviceType", "ClusterIP")),
     "a digest that is a tag": ({"image": {"digest": "latest"}}, ("digest", "pattern")),
+    "an interval without a unit": (
+        {"metrics": {"serviceMonitor": {"interval": "30"}}},
+        ("metrics", "interval", "pattern"),
+    ),
     "agents by name": ({"agents": {"github": {"port": 8001}}}, ("agents", "array")),
 }
 """Refused by values.schema.json: the place and what it should be."""

@@ -20,6 +20,9 @@
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
+{{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
+{{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}{{- fail "The ingress needs a host: set ingress.host to the name that clients use." -}}{{- end -}}
 {{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
 {{- end -}}
