@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -24,12 +24,13 @@ from a2a.types.a2a_pb2 import (
     Task,
     TaskState,
 )
-from a2a.utils.errors import A2AError
+from a2a.utils.errors import A2AError, UnsupportedOperationError
 from google.protobuf import json_format, struct_pb2
 
 from utils.a2a_common.activity import ACTIVITY_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.remote_task import RemoteTask
+from utils.a2a_common.signs_of_life import Report, signs_of_life
 from utils.a2a_common.task_tree import clean_children
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
@@ -41,12 +42,15 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-Report = Callable[[DelegationStarted | DelegationProgress | DelegationFinished], None]
-
 _RECONNECTS = 3
 _CANCEL_SECONDS = 5.0
 _SENDS = 3
 _FIRST_WAIT = 0.3
+
+PROGRESS_SECONDS = 10.0
+"""Silence of a remote agent after which its caller says that it still waits."""
+_ASK_SECONDS = 1.0
+"""Between two looks at a task whose stream cannot be taken up again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +81,18 @@ class Errand:
 
 
 class RemoteAgent:
-    """Runs errands at one remote agent."""
+    """Runs errands at one remote agent.
 
-    def __init__(self, name: str, client: Client) -> None:
+    Args:
+        name: Our name for it.
+        client: Reaches it.
+        progress_seconds: Silence after which a sign of life is reported in its place.
+    """
+
+    def __init__(self, name: str, client: Client, *, progress_seconds: float = PROGRESS_SECONDS) -> None:
         self._name = name
         self._client = client
+        self._progress_seconds = progress_seconds
 
     async def run(self, errand: Errand, report: Report) -> RemoteTask:
         """Send the message and wait for the end of the task, or for its question.
@@ -95,9 +106,16 @@ class RemoteAgent:
         """
         report(DelegationStarted(errand.call_id, self._name, errand.text))
         started, task, finished = time.monotonic(), RemoteTask(errand.task_id), False
+
+        def waited(seconds: float) -> DelegationProgress:
+            return replace(_progress(errand, self._name, task, None), seconds=round(seconds, 1))
+
         try:
-            async with asyncio.timeout(errand.deadline):
-                await self._follow(errand, task, report)
+            async with (
+                asyncio.timeout(errand.deadline),
+                signs_of_life(report, waited, self._progress_seconds) as noted,
+            ):
+                await self._follow(errand, task, noted)
             finished = True
         except TimeoutError as error:
             text = f"The {self._name} agent did not finish within {errand.deadline:.0f} seconds."
@@ -172,12 +190,22 @@ class RemoteAgent:
         try:
             task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
             if task.open:
-                stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
-                await self._consume(stream, errand, task, report)
+                await self._rejoin(errand, task, report)
         except (httpx.HTTPError, A2AClientError):
             if last:
                 raise
             await asyncio.sleep(_FIRST_WAIT)
+
+    async def _rejoin(self, errand: Errand, task: RemoteTask, report: Report) -> None:
+        """Follow an open task again. An agent that refuses that, as for a task that ended just now, is asked for it."""
+        try:
+            stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
+            await self._consume(stream, errand, task, report)
+        except UnsupportedOperationError:
+            task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
+            while task.open:
+                await asyncio.sleep(_ASK_SECONDS)
+                task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
 
     async def _consume(
         self, stream: AsyncIterator[StreamResponse], errand: Errand, task: RemoteTask, report: Report

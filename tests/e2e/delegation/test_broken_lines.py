@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,15 +11,18 @@ from uuid import uuid4
 import httpx
 import pytest
 from a2a.client import ClientConfig, create_client
-from a2a.types.a2a_pb2 import ListTasksRequest
+from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 
 from tests.e2e.agents.peers import Keys, connected
 from tests.e2e.delegation.teams import model
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedReply
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+COMPLETED = TaskState.TASK_STATE_COMPLETED
 
 
 class Cut(httpx.AsyncByteStream):
@@ -90,6 +94,39 @@ async def test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice(
     assert task.text() == "a is 1"
     assert len(scripted.requests) == len(listed) == 1
     assert transport.sent == 1
+
+
+class Unlucky(Unreliable):
+    """Cuts the first stream, and lets the task end before it is asked to take it up again, or refuses that."""
+
+    def __init__(self, gate: asyncio.Event, *, refuses: bool) -> None:
+        super().__init__(1, 1)
+        self._gate, self._refuses = gate, refuses
+        self.rejoined = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if b"SubscribeToTask" not in request.content:
+            return await super().handle_async_request(request)
+        self.rejoined += 1
+        if self._refuses:
+            asyncio.get_running_loop().call_later(0.3, self._gate.set)
+            error = {"code": -32004, "message": "Streams are not taken up again."}
+            return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "error": error})
+        self._gate.set()
+        async with connected(str(request.url)) as client, asyncio.timeout(20):
+            while (await client.list_tasks(ListTasksRequest())).tasks[0].status.state != COMPLETED:
+                await asyncio.sleep(0.01)
+        return await super().handle_async_request(request)
+
+
+@pytest.mark.parametrize("refuses", [False, True], ids=["since it has ended", "on principle"])
+async def test_a_task_whose_stream_cannot_be_taken_up_again_is_asked_for(*, refuses: bool) -> None:
+    gate = asyncio.Event()
+    scripted, transport = model([ScriptedReply(text="a is 1", gate=gate)]), Unlucky(gate, refuses=refuses)
+    async with running_agent(Keys, model=scripted) as url, reaching(url, transport) as remote:
+        task = await remote.run(errand(), lambda _event: None)
+    assert task.text() == "a is 1"
+    assert (transport.sent, transport.rejoined, len(scripted.requests)) == (1, 1, 1)
 
 
 async def test_a_message_that_an_earlier_run_sent_is_found_and_not_sent_again() -> None:
