@@ -86,13 +86,17 @@ class DelegationStarted:
 
 @dataclass(frozen=True, slots=True)
 class DelegationProgress:
-    """A sub-agent reports. `activity` is the sub-agent's own activity payload, where it sent one."""
+    """A sub-agent reports. `activity` is the sub-agent's own activity payload, where it sent one.
+
+    `seconds` is set where it said nothing for a while: how long it is waited for so far.
+    """
 
     call_id: str
     agent: str
     remote_task_id: str
     state: DelegationState
     activity: Mapping[str, Any] | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,21 +257,19 @@ class SubAgentSettings(EnvSettings):
     """Which sub-agents the supervisor uses."""
 
     sub_agents: str | None = Field(
-        None,
-        alias="SUB_AGENTS",
-        description="name=url pairs separated by commas; agents/agents.yaml when unset.",
+        None, alias="SUB_AGENTS", description="name=url pairs with commas; agents/agents.yaml when unset."
     )
     refresh_seconds: float = Field(
         15, alias="SUB_AGENT_REFRESH_SECONDS", gt=0, description="Seconds between two looks at a card."
     )
     wait_seconds: float = Field(
-        10,
-        alias="SUB_AGENT_WAIT_SECONDS",
-        ge=0,
-        description="Wait at start for sub-agents that are not up yet.",
+        10, alias="SUB_AGENT_WAIT_SECONDS", ge=0, description="Wait at start for sub-agents not up yet."
     )
     timeout_seconds: float = Field(
         300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
+    )
+    progress_seconds: float = Field(
+        10, alias="SUB_AGENT_PROGRESS_SECONDS", gt=0, description="Silence after which progress is shown."
     )
     shown: int = Field(
         12,

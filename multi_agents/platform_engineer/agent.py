@@ -97,8 +97,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._contexts,
             self._errands,
             me=(self.name, self.url),
-            deadline_seconds=self._settings.timeout_seconds,
-            history_turns=self._settings.history_turns,
+            settings=self._settings,
         )
         self._registry.start()
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
+    from utils.settings import SubAgentSettings
 
 log = structlog.get_logger(__name__)
 
@@ -71,16 +72,14 @@ class Delegation:
         errands: Errands,
         *,
         me: tuple[str, str],
-        deadline_seconds: float,
-        history_turns: int,
+        settings: SubAgentSettings,
     ) -> None:
         self._name, self._url = me
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
         self._errands = errands
-        self._deadline_seconds = deadline_seconds
-        self._history_turns = history_turns
+        self._settings = settings
         self._lines: dict[str, AgentLine] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
@@ -229,7 +228,8 @@ class Delegation:
         agent = self._registry.get(name)
         if agent.card is None:
             raise SubAgentUnavailable(f"The {name} agent is not known yet.")
-        return RemoteAgent(name, await self._pool.client(name, agent.card))
+        client = await self._pool.client(name, agent.card)
+        return RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, errand: KeptErrand) -> None:
         if self._registry.get(errand.agent).card is not None:
@@ -239,7 +239,7 @@ class Delegation:
         self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
     ) -> Errand:
         request = runtime.context
-        seconds = min(self._deadline_seconds, Deadline(request.deadline).left)
+        seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
         message_id = str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
         said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
@@ -255,7 +255,7 @@ class Delegation:
         )
 
     def _scope(self, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float) -> DelegationScope:
-        request, told = runtime.context, briefing(runtime.state["messages"], self._history_turns)
+        request, told = runtime.context, briefing(runtime.state["messages"], self._settings.history_turns)
         user = {"name": request.caller.name, "tenant": request.caller.tenant}
         return DelegationScope(
             original_request=told.request or request.text,

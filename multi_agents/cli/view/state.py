@@ -135,6 +135,7 @@ def add_activity(nodes: list[Node], payload: Mapping[str, Any]) -> None:
         case DelegationProgress() as event:
             node = _node(nodes, event.call_id, event.agent)
             node.status = event.state.value
+            node.seconds = event.seconds if event.seconds is not None else node.seconds
             if isinstance(event.activity, Mapping):
                 add_activity(node.children, event.activity)
         case DelegationFinished() as event:
