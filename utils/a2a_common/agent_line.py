@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 
 from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.observability.metrics import set_breaker
 from utils.resilience.breaker import Breaker
 
 log = structlog.get_logger(__name__)
@@ -27,10 +28,13 @@ class AgentLine:
         self._name = name
         self._breaker = breaker or Breaker()
         self._places = asyncio.Semaphore(most)
+        self._times_up = 0
 
     def try_now(self) -> None:
-        """The agent was seen to be up."""
+        """The agent was down and was seen to be up again."""
+        self._times_up += 1
         self._breaker.try_now()
+        self._show()
 
     @asynccontextmanager
     async def errand(self, seconds: float) -> AsyncIterator[None]:
@@ -46,19 +50,21 @@ class AgentLine:
         try:
             if not self._breaker.admits():
                 raise SubAgentUnavailable(self._refusal())
+            self._show()
             async with self._watched():
                 yield
         finally:
+            self._show()
             self._places.release()
 
     @asynccontextmanager
     async def _watched(self) -> AsyncIterator[None]:
+        began = self._times_up
         try:
             yield
         except DelegationFailed as error:
             if isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
-                self._breaker.failed()
-                log.warning("sub_agent.failing", agent=self._name, open=self._breaker.is_open)
+                self._failed(began)
             else:
                 self._breaker.succeeded()
             raise
@@ -67,6 +73,17 @@ class AgentLine:
             raise
         else:
             self._breaker.succeeded()
+
+    def _failed(self, began: int) -> None:
+        """Count a failure; one that began before the agent was seen up tells nothing of how it is now."""
+        if began == self._times_up:
+            self._breaker.failed()
+        else:
+            self._breaker.gave_up()
+        log.warning("sub_agent.failing", agent=self._name, open=self._breaker.is_open)
+
+    def _show(self) -> None:
+        set_breaker(self._name, self._breaker.state)
 
     def _refusal(self) -> str:
         since = datetime.now(UTC) - timedelta(seconds=self._breaker.down_seconds)

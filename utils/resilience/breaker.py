@@ -44,6 +44,13 @@ class Breaker:
         return self._opened is not None
 
     @property
+    def state(self) -> str:
+        """closed, open, or half_open: open, while one try decides."""
+        if self._opened is None:
+            return "closed"
+        return "half_open" if self._probing else "open"
+
+    @property
     def down_seconds(self) -> float:
         """Seconds since the first of the failures in a row."""
         return self._clock() - self._first_failure if self._failures else 0.0
@@ -83,6 +90,7 @@ class Breaker:
         self._probing = False
 
     def try_now(self) -> None:
-        """There is reason to believe that the other side is back: the next call is let through."""
+        """The other side was seen to be back: all calls are let through, until the first that fails."""
         if self._opened is not None:
-            self._opened = self._clock() - self._pause
+            self._opened, self._probing = None, False
+            self._failures = self._most - 1

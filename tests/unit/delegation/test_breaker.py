@@ -8,6 +8,7 @@ import pytest
 
 from utils.a2a_common.agent_line import AgentLine
 from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.observability.metrics import process_metrics
 from utils.resilience.breaker import Breaker
 
 
@@ -64,10 +65,44 @@ def test_a_try_that_was_stopped_lets_the_next_one_through() -> None:
     assert breaker.admits()
 
 
-def test_an_agent_that_was_seen_up_is_tried_at_once() -> None:
+def test_an_agent_that_was_seen_up_is_there_for_all_until_the_first_failure() -> None:
     breaker = tripped(Clock())
     breaker.try_now()
+    assert [breaker.admits() for _ in range(3)] == [True] * 3
+    breaker.failed()
+    assert not breaker.admits()
+
+
+def test_an_agent_that_was_seen_up_while_it_was_tried_is_there_for_all() -> None:
+    clock = Clock()
+    breaker = tripped(clock)
+    clock.now += 30
     assert breaker.admits()
+    breaker.try_now()
+    assert breaker.admits()
+
+
+async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() -> None:
+    breaker = tripped(Clock())
+    line, failing, begun = AgentLine("github", breaker), asyncio.Event(), asyncio.Semaphore(0)
+
+    async def errand() -> None:
+        async with line.errand(1.0):
+            begun.release()
+            await failing.wait()
+            raise SubAgentUnavailable("The line broke.")
+
+    line.try_now()
+    old = [asyncio.create_task(errand()) for _ in range(3)]
+    for _ in old:
+        await begun.acquire()
+    line.try_now()
+    failing.set()
+    await asyncio.gather(*old, return_exceptions=True)
+    assert not breaker.is_open
+    with pytest.raises(SubAgentUnavailable):
+        await errand()
+    assert breaker.is_open
 
 
 async def test_an_open_breaker_is_an_answer_that_a_model_can_work_with() -> None:
@@ -103,3 +138,24 @@ async def test_an_agent_that_is_full_refuses_in_time_and_takes_the_next_when_the
     await holding
     async with line.errand(0.01):
         pass
+
+
+def shown() -> dict[str, float | None]:
+    labels = [{"agent": "shown", "state": state} for state in ("closed", "half_open", "open")]
+    registry = process_metrics().registry
+    return {
+        each["state"]: registry.get_sample_value("platform_engineer_breaker_state", each) for each in labels
+    }
+
+
+async def test_the_state_of_the_breaker_is_shown_as_a_metric() -> None:
+    clock = Clock()
+    line = AgentLine("shown", tripped(clock))
+    with pytest.raises(SubAgentUnavailable):
+        async with line.errand(1.0):
+            pytest.fail("nothing is sent to an agent that is down")
+    assert shown() == {"closed": 0, "half_open": 0, "open": 1}
+    clock.now += 30
+    async with line.errand(1.0):
+        assert shown() == {"closed": 0, "half_open": 1, "open": 0}
+    assert shown() == {"closed": 1, "half_open": 0, "open": 0}
