@@ -44,8 +44,9 @@ from utils.settings import ServerSettings
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
 
-INTERRUPTED_TASK_SECONDS = 300.0
-"""How long a task that waits for its user keeps its asyncio tasks; a reply after that recreates them."""
+INTERRUPTED_TASK_SECONDS = 5.0
+"""How long a task that waits for its user keeps its asyncio tasks, of which it has five. Users take minutes or never
+come back, and a reply recreates them from the store in milliseconds: a thousand waiting tasks shall cost nothing."""
 
 ORPHANED = "The agent was restarted while it worked on this. Send the request again."
 """What a task says that was working when its process died."""
