@@ -126,6 +126,22 @@ async def test_nothing_follows_a_question_and_the_reply_resumes_the_task():
         assert answered["artifacts"][0]["parts"] == [{"text": "blue"}]
 
 
+async def test_a_task_that_waits_costs_nothing_after_a_while_and_its_reply_is_taken(monkeypatch):
+    """Each one would hold five asyncio tasks for as long as its user thinks."""
+    monkeypatch.setattr("utils.a2a_common.server.INTERRUPTED_TASK_SECONDS", 0.2)
+    async with serving(ask) as wire:
+        await wire.send(text="blue", taskId=(await wire.send())["id"])
+        idle = len(asyncio.all_tasks())
+        asked = await asyncio.gather(*(wire.send() for _ in range(20)))
+        assert {state(task) for task in asked} == {"input_required"}
+        async with asyncio.timeout(20):
+            while len(asyncio.all_tasks()) > idle + 5:  # some connections more
+                await asyncio.sleep(0.02)
+        answers = [await wire.send(text="blue", taskId=task["id"]) for task in asked]
+        assert {state(task) for task in answers} == {"completed"}
+        assert [task["id"] for task in answers] == [task["id"] for task in asked]
+
+
 async def test_a_reply_without_context_id_stays_in_the_context_of_its_task():
     async with serving(ask) as wire:
         asked = await wire.send()
