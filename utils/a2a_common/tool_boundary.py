@@ -18,6 +18,7 @@ from langgraph.types import Command
 
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
+from utils.messages.handles import full_output_of
 from utils.messages.results import ToolProblem, dump_result
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
@@ -53,11 +54,12 @@ class ToolBoundary(AgentMiddleware):
         call_id, name = str(call["id"]), call["name"]
         write = request.runtime.stream_writer if _is_shown(request) else _silent
         write(ToolStarted(call_id, name, digest(call["args"])))
-        started = time.monotonic()
+        started, cut = time.monotonic(), False
         with _observed(request) as seen:
             try:
                 result = await self._in_time(request, handler)
                 failed = isinstance(result, ToolMessage) and result.status == "error"
+                cut = isinstance(result, ToolMessage) and full_output_of(result) is not None
                 seen.status = ToolStatus.ERROR if failed else ToolStatus.OK
             except GraphBubbleUp:
                 raise
@@ -65,7 +67,7 @@ class ToolBoundary(AgentMiddleware):
                 seen.status = ToolStatus.ERROR
                 result = _problem_message(error, call_id, name)
             finally:
-                write(ToolFinished(call_id, name, seen.status, time.monotonic() - started))
+                write(ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut))
         return result
 
     async def _in_time(
