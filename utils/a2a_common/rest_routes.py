@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Mount
 
 from utils.a2a_common.http.answers import http_error, server_error
+from utils.a2a_common.legacy_rest import legacy_routes
 
 
 class TenantConvertor(StringConvertor):
@@ -28,9 +29,9 @@ register_url_convertor("tenant", TenantConvertor())
 
 def rest_app(handler: RequestHandler, builder: ServerCallContextBuilder, grace: float) -> Starlette:
     """The application; `grace` is seconds that open streams get at shutdown."""
-    routes = create_rest_routes(handler, builder, enable_v0_3_compat=True, shutdown_grace_period=grace)
+    routes = create_rest_routes(handler, builder, shutdown_grace_period=grace)
     app = Starlette(
-        routes=[_with_tenant_rule(route) for route in routes],
+        routes=[*legacy_routes(handler, builder, grace), *(_with_tenant_rule(route) for route in routes)],
         exception_handlers={HTTPException: http_error, Exception: server_error},
     )
     app.router.redirect_slashes = False
