@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
@@ -14,11 +16,21 @@ if TYPE_CHECKING:
     import grpc.aio
 
 
-class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
-    """Checks version and extensions of a gRPC call, which the SDK does for HTTP only."""
+UserOf = Callable[[Mapping[str, str]], User]
+"""Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
 
-    def __init__(self, required: frozenset[str]) -> None:
+
+def anonymous(_metadata: Mapping[str, str]) -> User:
+    """Nobody is known."""
+    return UnauthenticatedUser()
+
+
+class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
+    """Checks version and extensions of a gRPC call and knows its caller, which the SDK does for HTTP only."""
+
+    def __init__(self, required: frozenset[str], user_of: UserOf = anonymous) -> None:
         self._required = required
+        self._user_of = user_of
 
     def build(self, context: grpc.aio.ServicerContext) -> ServerCallContext:
         """The context of a gRPC call.
@@ -28,16 +40,31 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
             ExtensionSupportRequiredError: A required extension is not declared.
         """
         built = super().build(context)
-        pairs = context.invocation_metadata() or ()
-        sent = {str(key).lower(): value for key, value in pairs}
-        asked = sent.get(VERSION_HEADER.lower(), "")
-        served_version(asked if isinstance(asked, str) else asked.decode("ascii", "replace"))
+        served_version(_metadata(context).get(VERSION_HEADER.lower(), ""))
         check_extensions(built.requested_extensions, self._required)
         return built
 
+    def build_user(self, context: grpc.aio.ServicerContext) -> User:
+        """The caller of a gRPC call."""
+        return self._user_of(_metadata(context))
+
+
+def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
+    """What the caller sent beside the message; of a name that comes twice, the last."""
+    return {
+        str(key).lower(): value if isinstance(value, str) else value.decode("ascii", "replace")
+        for key, value in context.invocation_metadata() or ()
+    }
+
 
 async def start_grpc(
-    handler: RequestHandler, *, host: str, port: int, required: frozenset[str], max_body_bytes: int
+    handler: RequestHandler,
+    *,
+    host: str,
+    port: int,
+    required: frozenset[str],
+    max_body_bytes: int,
+    user_of: UserOf = anonymous,
 ) -> tuple[grpc.aio.Server, int]:
     """Start a gRPC server.
 
@@ -47,6 +74,7 @@ async def start_grpc(
         port: Port, or 0 for a free one.
         required: Extensions that a caller must declare.
         max_body_bytes: Largest message that is received.
+        user_of: Tells the caller from a call's metadata.
 
     Returns:
         The running server and its port.
@@ -58,7 +86,7 @@ async def start_grpc(
     from a2a.types import a2a_pb2_grpc
 
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", max_body_bytes)])
-    builder = GrpcCallContextBuilder(required)
+    builder = GrpcCallContextBuilder(required, user_of)
     served: list[tuple[Any, object]] = [
         (a2a_pb2_grpc, GrpcHandler(handler, builder)),
         (a2a_v0_3_pb2_grpc, CompatGrpcHandler(handler, builder)),

@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.call_context import CallContextBuilder, required_extensions
-from utils.a2a_common.grpc_server import start_grpc
+from utils.a2a_common.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.http.answers import http_error, server_error
 from utils.a2a_common.http.body_limit import BodyLimit
@@ -38,6 +38,7 @@ from utils.a2a_common.safe_handler import SafeRequestHandler
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
 from utils.a2a_common.url_guard import ForbiddenUrl, checked_target
+from utils.errors import SettingsError
 from utils.persistence.tasks import ChunkedTaskStore
 from utils.settings import ServerSettings
 
@@ -77,7 +78,9 @@ class AgentService:
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
         extended_card: What authenticated callers see; the public card when omitted.
-        middleware: Authentication and the like, inside the guards.
+        middleware: Authentication and the like, inside the guards. Over HTTP only.
+        grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
+            that gRPC is refused to an agent that has `middleware`.
     """
 
     card: AgentCard
@@ -88,13 +91,19 @@ class AgentService:
     on_stop: Hook = nothing
     extended_card: AgentCard | None = None
     middleware: Sequence[Middleware] = field(default=())
+    grpc_user: UserOf | None = None
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
 
     `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
+
+    Raises:
+        SettingsError: gRPC would let everybody in to an agent that asks who its callers are.
     """
+    if settings.grpc_port is not None and service.middleware and service.grpc_user is None:
+        raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
     configs = InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
     push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
     handler = PlatformRequestHandler(
@@ -185,6 +194,7 @@ def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) ->
                     port=settings.grpc_port,
                     required=required_extensions(service.card),
                     max_body_bytes=settings.max_body_bytes,
+                    user_of=service.grpc_user or anonymous,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
             yield
