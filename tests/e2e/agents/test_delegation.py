@@ -48,7 +48,7 @@ async def team(
 async def until_ready(url: str) -> None:
     import httpx
 
-    async with httpx.AsyncClient() as http:
+    async with httpx.AsyncClient(trust_env=False) as http:
         async with asyncio.timeout(60):
             while (await http.get(f"{url}/readyz")).status_code != 200:
                 await asyncio.sleep(0.02)
@@ -138,6 +138,16 @@ async def test_two_delegations_to_the_same_agent_queue_and_both_answer() -> None
     assert sorted(results(models["supervisor"], 1)) == ["r1", "r2"]
 
 
+async def test_a_sub_agents_answer_that_quotes_an_error_is_an_answer() -> None:
+    quoted = "The log says: Error: disk full ❌"
+    script = [calls(call("keys", request="What does it say?")), "The disk is full."]
+    async with team(script, keys=[quoted]) as (url, models, _), connected(url) as client:
+        answer = await ask(client, "What does the log say?")
+    assert results(models["supervisor"], 1) == [quoted]
+    assert (answer.state, answer.text) == ("completed", "The disk is full.")
+    assert answer.plans[-1][0]["status"] == "completed"
+
+
 async def test_a_failed_sub_agent_is_never_read_as_success() -> None:
     script = [calls(call("keys", request="What is it?")), "It could not be looked up."]
     keys = [calls(call("lookup", key="down")), "The key service is down."]
@@ -181,6 +191,23 @@ async def test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation()
     inner = [each["activity"]["kind"] for each in activity if each.get("activity")]
     assert inner == ["tool_started", "tool_finished"]
     assert {each["agent"] for each in activity if each["kind"].startswith("delegation")} == {"keys"}
+
+
+async def test_a_delegation_is_told_from_its_start_to_its_end() -> None:
+    script = [calls(call("keys", "c1", request="What is a?")), "ok"]
+    async with (
+        team(script, keys=["value"]) as (url, _, urls),
+        connected(url) as client,
+        connected(urls["keys"]) as keys,
+    ):
+        answer = await ask(client, "a")
+        (remote,) = (await keys.list_tasks(ListTasksRequest())).tasks
+    told = [e for e in answer.metadata(ACTIVITY_EXTENSION) if e["kind"].startswith("delegation")]
+    assert {each["call_id"] for each in told} == {"c1"}
+    assert (told[0]["kind"], told[0]["request"]) == ("delegation_started", "What is a?")
+    assert (told[-1]["kind"], told[-1]["state"]) == ("delegation_finished", "completed")
+    assert {each["remote_task_id"] for each in told[1:]} == {remote.id}
+    assert told[-1]["seconds"] > 0
 
 
 async def test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -92,6 +93,7 @@ async def serving(
     settings: Mapping[str, str] | None = None,
     middleware: tuple[Middleware, ...] = (),
     readiness: Any = ready,
+    listener: socket.socket | None = None,
 ) -> AsyncIterator[Wire]:
     agent = Scripted(script)
     service = AgentService(
@@ -102,7 +104,10 @@ async def serving(
         readiness=readiness,
     )
     app = build_app(service, ServerSettings.load(settings or {}))
-    async with running(app) as url, httpx.AsyncClient(timeout=20, trust_env=False, verify=False) as http:
+    async with (
+        running(app, listener=listener) as url,
+        httpx.AsyncClient(timeout=20, trust_env=False, verify=False) as http,
+    ):
         yield Wire(url, http, app, agent)
 
 
