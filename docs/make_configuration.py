@@ -31,6 +31,10 @@ COMPOSE = {
     "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
     "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
     "DOCUMENTS": ("./docs", "Folder whose documents are ingested at start"),
+    "FOREIGN_AGENTS": (
+        "",
+        "Agents that run elsewhere, besides those of the file: name=url pairs separated by commas",
+    ),
 }
 """What docker-compose.yaml reads besides the settings: variable, default and meaning."""
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
@@ -49,7 +53,10 @@ def groups() -> list[type[EnvSettings]]:
 def compose_section() -> str:
     """The variables of docker-compose.yaml, as a section of the page."""
     lines = ["", "## Only for docker compose", "", "| variable | default | meaning |", "|---|---|---|"]
-    lines += [f"| `{name}` | `{default}` | {meaning}. |" for name, (default, meaning) in COMPOSE.items()]
+    lines += [
+        f"| `{name}` | {f'`{default}`' if default else 'unset'} | {meaning}. |"
+        for name, (default, meaning) in COMPOSE.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -16,6 +16,7 @@ import yaml
 from docs.make_configuration import COMPOSE
 from tests.compose.tool import ROOT, compose
 from tests.docs.test_configuration import KNOWN
+from utils.a2a_common.agents_file import parse_sub_agents
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -81,6 +82,15 @@ def test_the_supervisor_finds_every_agent_at_the_address_on_its_card(project: Pa
         assert url == f"http://{name}:{services[name]['environment']['PORT']}"
 
 
+def test_an_agent_that_runs_elsewhere_is_one_line_of_an_env_file(project: Path):
+    before = parse_sub_agents(_services(project)["supervisor"]["environment"]["SUB_AGENTS"])
+    (project / ".env").write_text("FOREIGN_AGENTS=weather=https://weather.example.com,b=http://b.example:9\n")
+    after = parse_sub_agents(_services(project)["supervisor"]["environment"]["SUB_AGENTS"])
+    foreign = [(one.name, one.url) for one in after if one not in before]
+    assert foreign == [("weather", "https://weather.example.com"), ("b", "http://b.example:9")]
+    assert set(before) < set(after)
+
+
 def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(project: Path):
     services = _services(project)
     assert services["supervisor"]["container_name"] == "caipe-supervisor"
@@ -136,5 +146,5 @@ def test_the_file_sets_only_variables_that_exist(project: Path):
 def test_every_variable_that_the_file_reads_is_documented():
     read = set(re.findall(r"\$\{(\w+)", (ROOT / "docker-compose.yaml").read_text()))
     assert read == set(COMPOSE) | (read & KNOWN)
-    defaults = dict(re.findall(r"\$\{(\w+):-([^${}]+)\}", (ROOT / "docker-compose.yaml").read_text()))
+    defaults = dict(re.findall(r"\$\{(\w+):-([^${}]*)\}", (ROOT / "docker-compose.yaml").read_text()))
     assert {name: default for name, (default, _) in COMPOSE.items()}.items() <= defaults.items()

@@ -9,7 +9,7 @@ import pytest
 from dotenv import dotenv_values
 from pydantic import Field
 
-from docs.make_configuration import files, groups
+from docs.make_configuration import COMPOSE, files, groups
 from tests.docs.blocks import ROOT, Block, all_blocks
 from utils.settings import EnvSettings
 from utils.settings_docs import settings_of
@@ -54,6 +54,6 @@ def test_a_copy_of_the_example_changes_nothing():
 def test_an_env_block_sets_variables_that_exist(block: Block):
     given = dotenv_values(stream=io.StringIO(block.text))
     assert given
-    assert set(given) <= KNOWN
+    assert set(given) <= KNOWN | set(COMPOSE)
     for group in groups():
         group.load({name: value or "" for name, value in given.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 from multi_agents.cli.console import one_line, say
@@ -14,6 +15,7 @@ from multi_agents.cli.scaffold.lists import foreign_in_agents_file
 from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_text import CannotEdit, remove_key
 from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.loopback import is_loopback
 from utils.settings import SubAgentSettings
 
 
@@ -47,6 +49,7 @@ async def _add(name: str, url: str, agents_file: Path, *, force: bool) -> ExitCo
     await asyncio.to_thread(file.write, text)
     say(f"The agent {entry.name} at {entry.url} is in {agents_file.name}. {known}")
     _say_what_else()
+    say(_elsewhere(entry))
     return ExitCode.OK
 
 
@@ -100,6 +103,16 @@ async def _look(url: str) -> str:
     skills = ", ".join(one_line(skill.name, 40) for skill in card.skills[:5]) or "none named"
     return (
         f"Its card says: {one_line(card.name, 60)}, version {one_line(card.version, 30)}; skills: {skills}."
+    )
+
+
+def _elsewhere(entry: AgentEntry) -> str:
+    """Where else an operator lists a foreign agent: compose and the chart do not read agents.yaml."""
+    if is_loopback(entry.url):
+        return "It is on this machine: containers do not reach it at that address."
+    return (
+        f"For docker compose add it to .env: FOREIGN_AGENTS={entry.name}={entry.url}\n"
+        f"For the chart add it to the agents of your values: {{name: {entry.name}, url: {json.dumps(entry.url)}}}"
     )
 
 

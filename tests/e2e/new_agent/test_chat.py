@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 
 import pytest
 import yaml
 
 from agents.template.agent import TemplateAgent
+from multi_agents.cli.commands.agents_file import add_agent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
+from utils.a2a_common.agents_file import load_agents_file, parse_sub_agents
 from utils.testing.live_agent import running_agent
 
 OFFLINE = {"EMBEDDINGS_PROVIDER": "embedded"}
@@ -64,6 +67,21 @@ async def test_an_agent_that_is_down_is_added_with_force_only_and_can_be_removed
     assert file.read_bytes() == before
 
 
+def test_the_lines_for_compose_and_chart_are_told_where_containers_reach_the_agent(tmp_path, capsys):
+    file = tmp_path / "agents.yaml"
+    file.write_text("# mine\n")
+    assert add_agent("weather", "http://weather.invalid:9/a2a", file, force=True) == 0
+    told = capsys.readouterr().err
+    (line,) = re.findall(r"FOREIGN_AGENTS=(\S+)", told)
+    (values,) = re.findall(r"values: (\{.*\})", told)
+    assert parse_sub_agents(line) == load_agents_file(file)
+    assert yaml.safe_load(values) == {"name": "weather", "url": "http://weather.invalid:9/a2a"}
+    assert add_agent("near", "http://localhost:9", file, force=True) == 0
+    told = capsys.readouterr().err
+    assert "containers do not reach it" in told
+    assert "FOREIGN_AGENTS" not in told
+
+
 @pytest.mark.parametrize(
     "name, url",
     [
@@ -79,8 +97,6 @@ async def test_an_agent_that_is_down_is_added_with_force_only_and_can_be_removed
     ],
 )
 def test_a_name_or_address_that_is_none_changes_nothing(name, url, tmp_path):
-    from multi_agents.cli.commands.agents_file import add_agent
-
     file = tmp_path / "agents.yaml"
     file.write_text("# mine\n")
     assert add_agent(name, url, file, force=True) == 2
