@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import signal
 
+import hypothesis
 import pytest
 import structlog
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
+
+# How long an example takes tells of the machine, not of the code.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 # The default draws every exception with all local values, which takes seconds in a test of failures.
 structlog.configure(

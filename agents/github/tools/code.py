@@ -63,5 +63,8 @@ SEARCH_CODE = ToolSpec(
         "Find usages of parse_config in octocat/hello-world",
         "Which files in django/django mention select_related?",
         "Search octo-org/octo-repo for the word timeout",
+        "Where is HOME read in octocat/hello-world?",
+        "Which place in the source of octo-org/octo-repo raises NotFoundError?",
+        "Grep django/django for a word",
     ),
 )

@@ -65,5 +65,9 @@ LIST_COMMITS = ToolSpec(
         "Who committed to django/django lately?",
         "List the commits of octocat on the branch develop of octocat/hello-world",
         "What is the history of README.md in octocat/hello-world?",
+        "Who last changed the file setup.py in django/django?",
+        "Who touched src/main.py of octo-org/octo-repo lately?",
+        "What has octocat pushed to octo-org/octo-repo this week?",
+        "What happened on main of octocat/hello-world between Monday and Friday?",
     ),
 )

@@ -161,6 +161,9 @@ GET_FILE = ToolSpec(
         "Read src/main.py in octocat/hello-world",
         "Print the Dockerfile of octo-org/octo-repo on branch develop",
         "Show me the file .github/workflows/ci.yml of django/django",
+        "How is the Makefile of octo-org/octo-repo written at version v1.2?",
+        "Let me see the contents of charts/app/Chart.yaml in octocat/hello-world",
+        "Which values does settings.py of django/django set?",
     ),
 )
 

@@ -119,6 +119,7 @@ LIST_ISSUES = ToolSpec(
         "How many issues does kubernetes/kubernetes have?",
         "Which issues are assigned to octocat in octocat/hello-world?",
         "What tickets were reported since 2026-01-01 in octo-org/octo-repo?",
+        "What do people complain about in django/django?",
     ),
 )
 
@@ -133,5 +134,7 @@ GET_ISSUE = ToolSpec(
         "Read the comments on issue 12 of django/django",
         "Is issue 99 of kubernetes/kubernetes fixed?",
         "Who reported issue 3 in octocat/hello-world?",
+        "What did people say in the discussion of issue 58 of octo-org/octo-repo?",
+        "Has anybody found a way round issue 7 of django/django?",
     ),
 )

@@ -133,5 +133,8 @@ GET_JOB_LOGS = ToolSpec(
         "Which step broke CI in octocat/hello-world?",
         "Get the error from the failed GitHub Actions run of django/django",
         "Tail the log of job 399444496 of octo-org/octo-repo",
+        "Why did workflow run 30433642 of octo-org/octo-repo fail?",
+        "Print the log output of workflow run 29679449 of octocat/hello-world",
+        "With which error did workflow run 123456 of django/django stop?",
     ),
 )

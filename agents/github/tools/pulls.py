@@ -143,6 +143,8 @@ LIST_PULL_REQUESTS = ToolSpec(
         "How many open pull requests does django/django have?",
         "What was merged lately in octocat/hello-world?",
         "All PRs into the branch release of octo-org/octo-repo",
+        "Which changes are proposed for django/django at the moment?",
+        "Are there any pull requests by octocat in octo-org/octo-repo?",
     ),
 )
 
@@ -157,5 +159,7 @@ GET_PULL_REQUEST = ToolSpec(
         "Who reviewed pull request 7 of django/django?",
         "Summarise the diff of octocat/hello-world#1347",
         "Is pull request 42 of octo-org/octo-repo merged?",
+        "Who approved pull request 8 of octocat/hello-world?",
+        "Did the checks of pull request 15 of django/django pass?",
     ),
 )

@@ -58,5 +58,7 @@ LIST_RELEASES = ToolSpec(
         "When was the last version of django/django published?",
         "Show the release notes of octocat/hello-world",
         "Which version of kubernetes/kubernetes is current?",
+        "What is new in the last versions of octo-org/octo-repo?",
+        "Has octocat/hello-world been released lately?",
     ),
 )

@@ -118,6 +118,9 @@ SEARCH_REPOSITORIES = ToolSpec(
         "Look for popular machine learning projects",
         "Is there a repository called hello-world?",
         "How many stars does octocat/hello-world have?",
+        "Which open source projects are there for load testing?",
+        "Popular libraries in Rust that parse YAML",
+        "Does anything exist on GitHub for feature flags?",
     ),
 )
 
@@ -132,5 +135,7 @@ LIST_REPOSITORIES = ToolSpec(
         "Show my repositories",
         "What projects does torvalds own on GitHub?",
         "Show all repos of kubernetes",
+        "What is under the account octo-org?",
+        "Which code does the octo-org organisation publish?",
     ),
 )

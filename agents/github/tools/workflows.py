@@ -109,6 +109,9 @@ LIST_WORKFLOW_RUNS = ToolSpec(
         "Is the build of octo-org/octo-repo green on main?",
         "List the GitHub Actions runs of django/django",
         "Are any pipelines in progress in octo-org/octo-repo?",
+        "Which builds of octocat/hello-world were cancelled?",
+        "Is CI running for octo-org/octo-repo right now?",
+        "When did the pipeline of django/django last succeed?",
     ),
 )
 
@@ -123,5 +126,6 @@ GET_WORKFLOW_RUN = ToolSpec(
         "What is the status of Actions run 29679449 in octocat/hello-world?",
         "List the jobs of run 29679449 of octo-org/octo-repo",
         "Did workflow run 123456 of django/django pass?",
+        "How long did run 29679449 of octo-org/octo-repo take?",
     ),
 )

@@ -17,6 +17,14 @@ SEARCH = (
     "How do I switch to another model?",
     "What does this exit code mean?",
     "Where is the data stored?",
+    "Do our docs cover upgrades?",
+    "Is it written down anywhere who may approve a change?",
+    "What do the documents say about backups?",
+    "How long are conversations kept?",
+    "Can the service work without a network?",
+    "Find passages about time-outs",
+    "What becomes of a request when the process is killed?",
+    "Tell me how passwords get into the containers",
 )
 
 FETCH_DOCUMENT = (
@@ -26,6 +34,7 @@ FETCH_DOCUMENT = (
     "Give me the full text of the security document",
     "Print the section docs/operations.md#backup",
     "Fetch the document https://example.com/handbook.html",
+    "I want to read docs/operations.md from beginning to end",
 )
 
 LIST_SOURCES = (
@@ -35,4 +44,6 @@ LIST_SOURCES = (
     "Show all ingested files",
     "What documentation can you search?",
     "Which pages have been indexed?",
+    "Where does your knowledge come from?",
+    "A list of everything that was ingested",
 )

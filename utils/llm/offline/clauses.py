@@ -10,17 +10,25 @@ LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
-    r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate)\b"
+    r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
+    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything)\b"
 )
 _SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
 _JOINT = re.compile(
-    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+)?|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,\s+(?={_OPENER})",
+    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+)?|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but)\b[\s,]*)+", re.IGNORECASE)
-_REFERS_BACK = re.compile(r"\b(it|they|them|this|that|these|those)\b", re.IGNORECASE)
+_REFERS_BACK = re.compile(r"\b(it|they|them|this|that|these|those|each|its|their)\b", re.IGNORECASE)
+_NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
+_FRAGMENT = re.compile(
+    r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$", re.IGNORECASE
+)
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
+_ASIDE = re.compile(
+    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b",
+    re.IGNORECASE,
+)
 _STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
 _VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
 
@@ -45,7 +53,7 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     masked = _HIDDEN.sub(lambda match: "x" * len(match[0]), request)
     clauses = [
         part
-        for start, end in _cuts(masked, _SENTENCE, 0, len(masked))
+        for start, end in _sentences(masked)
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
@@ -60,17 +68,34 @@ def _cuts(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[tup
     return [*spans, (start, end)]
 
 
+def _sentences(text: str) -> list[tuple[int, int]]:
+    """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
+    spans: list[tuple[int, int]] = []
+    for start, end in _cuts(text, _SENTENCE, 0, len(text)):
+        if spans and _FRAGMENT.match(text[start:end]) and not _NAMES.search(text[start:end]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
 def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Cuts at "and show …", unless the right side speaks of the left ("how it works and why it fails")."""
     spans: list[tuple[int, int]] = []
     for left, right in _cuts(text, _JOINT, start, end):
-        if spans and _REFERS_BACK.search(text[left:right]):
+        if spans and _speaks_of_the_left(text, spans[-1], left, right):
             spans[-1] = (spans[-1][0], right)
-        elif not spans and not _STARTS.match(_LEAD.sub("", text[left:right])) and right < end:
-            spans.append((left, right))
         else:
             spans.append((left, right))
     return spans
+
+
+def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
+    """By a pronoun, or as a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
+    if _REFERS_BACK.search(text[left:right]):
+        return True
+    aside = _ASIDE.match(text, before[1])
+    return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])
 
 
 def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> list[Clause]:
@@ -82,7 +107,7 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> li
         return whole
     left, right = text[: joint.start()], text[joint.end() :]
     first, second = _noun(left, nouns), _noun(right, nouns)
-    if not first or not second or first == second:
+    if not first or not second or first.rstrip("s") == second.rstrip("s"):
         return whole
     verb = _VERB.match(_LEAD.sub("", left))
     second_clause = _clause(request, start + joint.end(), end)
@@ -96,7 +121,7 @@ def _noun(text: str, nouns: Sequence[str]) -> str | None:
     from utils.llm.offline.words import spelled_out
 
     lower = spelled_out(text).lower()
-    return next((noun for noun in nouns if re.search(rf"\b{re.escape(noun)}\b", lower)), None)
+    return next((noun for noun in nouns if re.search(rf"(?<![\w-]){re.escape(noun)}(?![\w-])", lower)), None)
 
 
 def _clause(request: str, start: int, end: int) -> Clause:

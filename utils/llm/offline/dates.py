@@ -13,6 +13,12 @@ _MONTHS = (
     *("august", "september", "october", "november", "december"),
 )
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
+_NAMES = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
+_WRITTEN = re.compile(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_NAMES})\b\.?(?:,?\s+(\d{{4}}))?"
+    rf"|\b({_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?",
+    re.IGNORECASE,
+)
 _BEFORE = re.compile(rf"\b(?:before|until|till|up to)\s+{_ISO}", re.IGNORECASE)
 _SINCE = re.compile(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}", re.IGNORECASE)
 _SPAN = re.compile(
@@ -35,10 +41,23 @@ class Period(NamedTuple):
 
 def period(text: str, now: datetime) -> Period:
     """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
+    text = _written_as_iso(text, now)
     until = _iso(_BEFORE.search(text))
     rest = _BEFORE.sub(" ", text)
     since = _iso(_SINCE.search(rest)) or _span(rest, now) or _this(rest, now) or _day(rest, now)
     return Period(since or _month(rest, now), until)
+
+
+def _written_as_iso(text: str, now: datetime) -> str:
+    """`text` with "2 March 2026" and "March 2nd" as ISO dates; without a year the last such day is meant."""
+
+    def iso(match: re.Match[str]) -> str:
+        day, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
+        month = next(i for i, known in enumerate(_MONTHS, 1) if known.startswith(name.lower()))
+        wanted = int(year) if year else now.year - ((month, int(day)) > (now.month, now.day))
+        return f"{wanted:04}-{month:02}-{int(day):02}"
+
+    return _WRITTEN.sub(iso, text)
 
 
 def _iso(match: re.Match[str] | None) -> datetime | None:

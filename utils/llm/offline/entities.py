@@ -16,6 +16,11 @@ _BARE_FILES = "Dockerfile|Makefile|LICENSE|README|CHANGELOG|CODEOWNERS|Jenkinsfi
 _NOT_REPOSITORIES_TEXT = """and/or either/or yes/no input/output i/o client/server read/write tcp/ip ci/cd n/a on/off true/false
     request/response start/stop"""
 _NOT_REPOSITORIES = frozenset(_NOT_REPOSITORIES_TEXT.split())
+_BRANCH_FOLDERS_TEXT = "release releases feature feat fix bugfix hotfix chore refs heads tags origin"
+_BRANCH_FOLDERS = frozenset(_BRANCH_FOLDERS_TEXT.split())
+_BEFORE_PATHS = frozenset(
+    {"branch", "ref", "tag", "folder", "directory", "dir", "path", "file", "under", "inside"}
+)
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
 _REPO_OF = re.compile(
     r"\b(?:repo|repository|project)\s+([\w.-]*\w)\s+(?:of|by|from|owned by)\s+(?:the\s+)?@?([\w-]+)",
@@ -33,17 +38,22 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _LIMIT = re.compile(
-    r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list)"
+    r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
-    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent)\b",
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b",
     re.IGNORECASE,
 )
+_MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _DURATION = re.compile(
-    r"\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*", re.IGNORECASE
+    r"\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b",
+    re.IGNORECASE,
 )
 _BRANCH_WORD = r"(main|master|develop|development|dev|trunk|staging|production|release[-/][\w./-]*\w|feature/[\w./-]*\w|v?\d+\.\d[\w.]*|gh-pages|next)"
 _BRANCH = (
-    re.compile(r"\b(?:branch|ref)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)", re.IGNORECASE),
+    re.compile(
+        r"\b(?:branch|ref|tag|version|revision)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)", re.IGNORECASE
+    ),
     re.compile(r"\b([\w./-]*\w)\s+branch\b", re.IGNORECASE),
     re.compile(
         rf"\b(?:on|against|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
@@ -60,6 +70,11 @@ _PERSON = (
         r"\b(?:by|author(?:ed by)?|assigned to|from user|user|opened by)\s+(?!the\b|a\b|an\b|user\b|date\b|name\b)([A-Za-z0-9][\w-]*)(?![\w/])",
         re.IGNORECASE,
     ),
+    re.compile(
+        r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not)\b)"
+        r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored)\b",
+        re.IGNORECASE,
+    ),
 )
 _ASSIGNEE = re.compile(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)", re.IGNORECASE)
 _FOLDER = (
@@ -73,7 +88,7 @@ _NO_FOLDER_TEXT = "the a an this that which what root top each every any whole o
 _NO_FOLDER = frozenset(_NO_FOLDER_TEXT.split())
 _OWNER = (
     re.compile(
-        r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!have\b|has\b|own\b|of\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
+        r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!(?:have|has|had|own|owns|of|got|get|on|in|and|or|with|that|which|please)\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
         re.IGNORECASE,
     ),
     re.compile(
@@ -85,7 +100,7 @@ _OWNER = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:repos|repositories|projects)\s+(?:of|by|from|owned by|belonging to|under|for|in|at)\s+(?:the\s+)?(?:github\s+)?(?:user\s+|org(?:ani[sz]ation)?\s+)?@?([A-Za-z0-9][\w-]*)(?![\w/])",
+        r"\b(?:repos|repositories|projects)\s+(?:of|by|from|owned by|belonging to|under|for|in|at)\s+(?:the\s+)?(?:github\s+)?(?:user\s+|org(?:ani[sz]ation)?\s+)?@?([A-Za-z0-9][\w-]*)(?![\w/])(?!\s+(?!on\b|please\b|that\b|with\b|which\b|sorted\b|and\b|org|team\b|user\b|account\b)[a-z])",
         re.IGNORECASE,
     ),
     re.compile(r"\bthe\s+([A-Za-z0-9][\w-]*)\s+(?:org|organi[sz]ation)\b", re.IGNORECASE),
@@ -112,11 +127,21 @@ class Number(NamedTuple):
 
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
-    for match in _SLASHED.finditer(text):
-        if match[0].lower() not in _NOT_REPOSITORIES and not _is_path(text, match):
-            return match[1], match[2]
+    found = [
+        match
+        for match in _SLASHED.finditer(text)
+        if match[0].lower() not in _NOT_REPOSITORIES and not _is_path(text, match)
+    ]
+    if found:  # "release/1.9 of octocat/hello-world" names a branch first
+        match = next((match for match in found if not _is_branch(text, match)), found[0])
+        return match[1], match[2]
     named = _REPO_OF.search(text)
     return (named[2], named[1]) if named else None
+
+
+def _is_branch(text: str, match: re.Match[str]) -> bool:
+    before = text[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
+    return before in _BEFORE_PATHS or match[1].lower() in _BRANCH_FOLDERS
 
 
 def _is_path(text: str, match: re.Match[str]) -> bool:

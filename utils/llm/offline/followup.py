@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import repository_arguments, repository_of
+from utils.llm.offline.arguments import DOCUMENT, repository_arguments, repository_of
 from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import STOPWORDS, words
-from utils.messages.results import Items, parse_result
+from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
@@ -25,9 +25,13 @@ _ANAPHORA = re.compile(
     r"\b(ones?|it|its|that|those|these|them|they|their|there|same|former|latter)\b", re.IGNORECASE
 )
 _PRONOUN = re.compile(r"\b(it|its|that|those|these|them|they|their|this)\b", re.IGNORECASE)
+_DOCUMENT = re.compile(
+    r"\b(?:that|this|the|its)\s+(?:(?:whole|full|entire|complete|same)\s+)?(?:document|page|file|article|source)\b",
+    re.IGNORECASE,
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL = re.compile(
-    rf"\bthe\s+({'|'.join(_ORDINALS)}|last|newest|latest|oldest|\d+(?:st|nd|rd|th))\s*(?:one|entry|item|row|result|of (?:them|these|those))?\s*[?.!]*$",
+    rf"\bthe\s+({'|'.join(_ORDINALS)}|last|newest|latest|oldest|\d+(?:st|nd|rd|th))\s*(?:(?:one|entry|item|row|result|of (?:them|these|those))\b|[?.!]*$)",
     re.IGNORECASE,
 )
 
@@ -67,6 +71,22 @@ def picked_row(text: str, call: Call) -> dict[str, Any] | None:
         return _at(result.items, match[1].lower())
     wanted = {number.value for number in entities.numbers(text)}
     return next((row for row in result.items if row.get("number") in wanted or row.get("id") in wanted), None)
+
+
+def picked_document(
+    text: str, call: Call, tools: Sequence[ToolSpec]
+) -> tuple[ToolSpec, dict[str, Any]] | None:
+    """The call that reads the best document of the last search in full: "show me that whole document"."""
+    if not _DOCUMENT.search(text):
+        return None
+    result = parse_result(call.result or "")
+    if not isinstance(result, Articles) or not result.articles:
+        return None
+    for tool in tools:
+        needed = [p.name for p in tool.parameters if p.required]
+        if len(needed) == 1 and needed[0] in DOCUMENT:
+            return tool, {needed[0]: result.articles[0].url}
+    return None
 
 
 def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:

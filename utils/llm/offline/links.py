@@ -16,6 +16,7 @@ _TABLE = (
     (re.compile(rf"{_HOST}/{_NAME}/pulls\S*"), r"pull requests of \1"),
     (re.compile(rf"{_HOST}/{_NAME}/issues(?![\w/])\S*"), r"issues of \1"),
     (re.compile(rf"https?://(?:www\.)?github\.[\w.-]+/{_NAME}(?:\.git)?/?(?![\w/.-])"), r"\1"),
+    (re.compile(r"https?://(?:www\.)?github\.[\w.-]+/([\w-]+)/?(?![\w/.-])"), r"the account \1"),
 )
 
 

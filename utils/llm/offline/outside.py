@@ -21,6 +21,8 @@ OUTSIDE = (
     "Recommend a good movie",
     "What is the stock price of Apple?",
     "Solve this equation",
+    "What is twelve percent of 300?",
+    "What is seven times eight?",
     "Do you love me?",
     "What is the meaning of life?",
     "Play some music",
@@ -29,4 +31,29 @@ OUTSIDE = (
     "How tall is Mount Everest?",
     "How do I lose weight?",
     "What should I wear today?",
+    "Convert an amount of money into another currency",
+    "How long do I cook rice?",
+    "How much money did we spend last month?",
+    "How many people work in our company?",
+    "Plan a holiday trip",
 )
+
+ACTIONS = (
+    "Call my colleague and tell her to come",
+    "Page the engineer who is on duty",
+    "Send a message to the team",
+    "Invite everybody to a meeting",
+    "Order a new laptop",
+    "Reserve a table for dinner",
+    "Restart the server",
+    "Deploy this version to production",
+    "Roll back the release of the service",
+    "Scale the service up to more replicas",
+    "Delete the database",
+    "Create a new virtual machine",
+    "Give my colleague access to the cluster",
+    "Reset my password",
+    "Run this script on every machine",
+    "Silence the alerts for tonight",
+)
+"""Commands to do something that no reading tool does; a question about how it is done is none of them."""

@@ -141,6 +141,7 @@ class Planner:
             return None
         row = followup.picked_row(reading, previous)
         detail = followup.detail_call(row, previous, self.tools) if row else None
+        detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)
         routed = route(followup.without_opening(reading), self.tools, self.similarity)

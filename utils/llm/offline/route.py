@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from utils.llm.offline import entities
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.outside import OUTSIDE
+from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
@@ -32,7 +32,7 @@ NAMED = 0.12
 FITS = 0.15
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
 _QUESTION = re.compile(
-    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what's|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|search|find|look)\b|\?\s*$",
+    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|search|find|look)\b|\?\s*$",
     re.IGNORECASE,
 )
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
@@ -72,15 +72,15 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
-    outside = max(similarity.to_each(masked(clause), OUTSIDE))
+    asks = bool(_QUESTION.search(clause)) or _looks_like_a_term(clause)
+    outside = max(similarity.to_each(masked(clause), OUTSIDE if asks else (*OUTSIDE, *ACTIONS)))
     ranking = tuple(scored)
     named = entities.repository(links_in_words(clause)) is not None
     enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
     if best >= max(enough, outside):
         return Route(tool, best, ranking)
     answering = next((spec for _, spec in scored if spec.answers_questions), None)
-    declined = outside >= max(best, OUTSIDE_FROM)
-    asks = bool(_QUESTION.search(clause)) or _looks_like_a_term(clause)
+    declined = outside >= (max(best, OUTSIDE_FROM) if asks else best)
     if answering and not declined and (asks or best >= ABSTAIN_OTHER):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
@@ -88,7 +88,7 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain = masked(clause)
+    plain, own_words = masked(clause), spelled_out(_without_path(links_in_words(clause)))
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
@@ -96,7 +96,7 @@ def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> li
     for tool in tools:
         description = DESCRIPTION * next(closeness)
         near = sorted((next(closeness) for _ in tool.examples), reverse=True)
-        score = max(description, _nearest(near)) + fit(tool, clause, tools) + _named(tool, plain)
+        score = max(description, _nearest(near)) + fit(tool, clause, tools) + _named(tool, own_words)
         found.append((score, tool))
     return found
 
@@ -111,6 +111,11 @@ def _nearest(near: Sequence[float]) -> float:
     if not near:
         return 0.0
     return (1 - COMPANY) * near[0] + COMPANY * sum(near[:3]) / len(near[:3])
+
+
+def _without_path(text: str) -> str:
+    file = entities.path(text)
+    return text.replace(file, " ") if file else text
 
 
 def _named(tool: ToolSpec, plain: str) -> float:
@@ -129,7 +134,7 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     if any(_needs_identifier(other) for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
     if any(_needs_path(other) for other in tools):
-        score += _agreement(_needs_path(tool), entities.path(text) is not None, tool.accepts("path"))
+        score += _path_agreement(tool, _names_a_document(tool, text))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
         score += _agreement(_takes_repository(tool), named, not named and not _is_about_repositories(tool))
@@ -158,6 +163,16 @@ def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
     if needs == has:
         return FITS if needs else 0.0
     return 0.0 if indifferent else -FITS
+
+
+def _names_a_document(tool: ToolSpec, text: str) -> bool:
+    by_address = tool.accepts("url", "source", "document") and entities.address(text) is not None
+    return by_address or entities.path(text) is not None
+
+
+def _path_agreement(tool: ToolSpec, has: bool) -> float:
+    takes = tool.accepts("path") and not _needs_path(tool)
+    return FITS / 2 if takes and has else _agreement(_needs_path(tool), has, takes)
 
 
 def _needs_identifier(tool: ToolSpec) -> bool:

@@ -27,9 +27,12 @@ _TABLE = (
     ),
     (
         Talk.GREETING,
-        rf"(?:hello|hi|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)|yo|moin|hallo){_ADDRESSEE}(?:[\s,!.]*how are you(?: doing)?(?: today)?)?",
+        rf"(?:hello|hi|hey|hiya|howdy|greetings|(?:good )?(?:morning|afternoon|evening)|good day|yo|moin|hallo|nice to meet you){_ADDRESSEE}(?:[\s,!.]*(?:how are you(?: doing)?|how'?s (?:it going|everything|life))(?: today)?)?",
     ),
-    (Talk.GREETING, r"how are you(?: doing)?(?: today)?|what'?s up|how is it going"),
+    (
+        Talk.GREETING,
+        r"how are you(?: doing)?(?: today)?|what'?s up|how(?: i|'?)s (?:it going|everything|life)(?: today)?",
+    ),
     (
         Talk.BYE,
         r"(?:bye|goodbye|bye bye|see you|see ya|good night|ciao|farewell)(?:\s+(?:later|soon|tomorrow|then|now))*",
@@ -40,7 +43,7 @@ _TABLE = (
     ),
     (
         Talk.HELP,
-        r"(?:who|what) are you\b.*|are you (?:a (?:bot|robot|human|person|model)|an? ai|real|human)|what(?:'s| is) your name|what tools do you have|what (?:kind|sort)s? of (?:questions|things) can .*",
+        r"(?:who|what) are you\b.*|(?:nice to meet you[\s,!.]*)?are you (?:really )?(?:an? )?(?:bot|robot|human|person|model|ai|real|machine)(?: or .{1,30})?|what(?:'s| is) your name|what tools do you have|what (?:kind|sort)s? of (?:questions|things) can .*",
     ),
 )
 _PATTERNS = tuple((talk, re.compile(rf"^\W*(?:{pattern})\W*$", re.IGNORECASE)) for talk, pattern in _TABLE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from utils.llm.offline.words import STOPWORDS, words
 
-_TOKEN = re.compile(r"(?<![\w./@#-])[A-Za-z]{3,}(?![\w./@#-]*[/@_\d])")
+_TOKEN = re.compile(r"(?<![\w./@#-])[A-Za-z]{4,}(?![\w./@#-]*[/@_\d])")
 SHORT_WORD = 3
 LONG_WORD = 8
 _COMMON_TEXT = """agent answer api asked build called change check code commit config create current delete deploy docs
