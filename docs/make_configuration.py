@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from utils import settings
+from utils.context import settings as context
 from utils.observability import settings as observability
 from utils.settings import EnvSettings
 from utils.settings_docs import env_example_of, groups_of, markdown_of
@@ -21,7 +22,7 @@ Every setting is an environment variable. A `.env` file in the working folder is
 it. An empty value counts as unset. A wrong value is one sentence that names the variable, and exit code 2.
 `platform-engineer doctor` checks them all.
 
-This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/observability/settings.py`
+This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
 and `agents/*/settings.py`: run
 `python -m docs.make_configuration` after a change there.
 
@@ -42,7 +43,7 @@ EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows
 
 def groups() -> list[type[EnvSettings]]:
     """Every group: the shared ones, then those of each agent by name, but for the one that is only copied."""
-    found = groups_of(settings) + groups_of(observability)
+    found = groups_of(settings) + groups_of(context) + groups_of(observability)
     for path in sorted(ROOT.glob("agents/*/settings.py")):
         if path.parent.name == "template":
             continue

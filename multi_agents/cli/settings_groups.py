@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from utils.context.settings import PinSettings
 from utils.errors import SettingsError
 from utils.observability.settings import LogSettings, TelemetrySettings
 from utils.settings import (
+    ContextSettings,
     EmbeddingSettings,
     EnvSettings,
     HomeSettings,
@@ -21,6 +23,8 @@ GROUPS: Mapping[str, type[EnvSettings]] = {
     "telemetry": TelemetrySettings,
     "model": LLMSettings,
     "embeddings": EmbeddingSettings,
+    "context": ContextSettings,
+    "standing constraints": PinSettings,
     "server": ServerSettings,
     "sub-agents": SubAgentSettings,
 }

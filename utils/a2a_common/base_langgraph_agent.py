@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from langgraph.types import Interrupt
 
     from utils.a2a_common.agent_middleware import AgentMiddlewares
+    from utils.a2a_common.background_pins import BackgroundPins
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.turn import Turn
     from utils.mcp.servers import McpServers
@@ -103,7 +104,9 @@ class BaseLangGraphAgent(ABC):
         """Close what `start` opened."""
 
     async def close(self) -> None:
-        """Close everything: what `start` opened, and the connections to MCP servers."""
+        """Close everything: what runs in the background, what `start` opened, and the connections to MCP servers."""
+        if "_pins" in vars(self):
+            await self._pins.close()
         if self._mcp is not None:
             await self._mcp.stop()
         await self.stop()
@@ -133,6 +136,12 @@ class BaseLangGraphAgent(ABC):
         from utils.a2a_common.agent_middleware import agent_middlewares
 
         return agent_middlewares(self.runtime)
+
+    @cached_property
+    def _pins(self) -> BackgroundPins:
+        from utils.a2a_common.background_pins import BackgroundPins
+
+        return BackgroundPins(self.runtime, self._lock_of)
 
     def executor(self) -> BaseLangGraphAgentExecutor:
         """What runs this agent's turns as A2A tasks."""
@@ -195,10 +204,12 @@ class BaseLangGraphAgent(ABC):
         or `InputRequired`; an error that ends the turn is raised. However it ends, the stored
         conversation is one that the next turn can go on with.
         """
-        lock = self._threads.setdefault(request.thread_id, asyncio.Lock())
-        async with lock, aclosing(self._run(request)) as events:
+        async with self._lock_of(request.thread_id), aclosing(self._run(request)) as events:
             async for event in events:
                 yield event
+
+    def _lock_of(self, thread_id: str) -> asyncio.Lock:
+        return self._threads.setdefault(thread_id, asyncio.Lock())
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.turn import Turn
@@ -226,6 +237,8 @@ class BaseLangGraphAgent(ABC):
                 yield event
         if turn.waits:
             turn.ask((await built.graph.aget_state(config)).interrupts)
+        elif not find_scope(request.data):  # another agent's words are not the user's
+            self._pins.after_turn(built.graph, config, None if asked else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")

@@ -21,7 +21,7 @@ class ObservedModel(AgentMiddleware[Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
         """Let the model answer, and note its tokens."""
-        with observed_model_call(_name(request.model)) as call:
+        with observed_model_call(name_of(request.model)) as call:
             response = await handler(request)
             for message in response.result:
                 if isinstance(message, AIMessage) and message.usage_metadata:
@@ -29,7 +29,7 @@ class ObservedModel(AgentMiddleware[Any, Any]):
             return response
 
 
-def _name(model: Any) -> str:
+def name_of(model: Any) -> str:
     """What the provider calls the model; its class where it has no name."""
     for attribute in ("model_name", "model_id", "model"):
         if isinstance(name := getattr(model, attribute, None), str) and name:

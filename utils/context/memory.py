@@ -28,14 +28,14 @@ class Remembered:
     Attributes:
         settled: The repaired beginning of the conversation.
         known: Facts of the beginning of the view.
-        extra: Constraints that were pinned otherwise than by the user's words...
+        extra: Constraints that a model found...
         pinned: ...and those in force after the first `read` messages of the settled beginning.
         read: See `pinned`.
     """
 
     settled: Settled = field(default_factory=Settled)
     known: Known | None = None
-    extra: tuple[str, ...] = ()
+    extra: tuple[Pin, ...] = ()
     pinned: dict[str, Pin] = field(default_factory=dict)
     read: int = 0
 

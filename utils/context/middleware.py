@@ -28,6 +28,7 @@ from utils.context.memory import Memories
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.registry import Pin
 from utils.context.rendering import full_text
 from utils.context.spent import metered
 from utils.context.strategies.truncate import shown_of
@@ -63,11 +64,11 @@ class ContextState(AgentState[Any]):
 
     Attributes:
         compaction: Decisions about the view (`Compaction.as_state`).
-        pinned: Constraints that were pinned otherwise than by the user's words.
+        pinned: Constraints that a model found in the user's messages, each with the id of its message.
     """
 
     compaction: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    pinned: NotRequired[Annotated[list[str], PrivateStateAttr]]
+    pinned: NotRequired[Annotated[list[list[str]], PrivateStateAttr]]
 
 
 class ContextMiddleware(AgentMiddleware[ContextState, Any]):
@@ -333,5 +334,5 @@ def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
     return bool(known != update["compaction"])
 
 
-def _pinned(state: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(state.get("pinned") or ())
+def _pinned(state: Mapping[str, Any]) -> tuple[Pin, ...]:
+    return tuple(Pin(text, message_id) for text, message_id in state.get("pinned") or ())

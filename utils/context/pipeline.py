@@ -39,7 +39,7 @@ class Request:
         system: The agent's system message.
         tool_tokens: Counted tokens of the tool schemas.
         turn_start: Whether the user has just spoken; found from the messages when unset.
-        pinned: Constraints that were pinned otherwise than by the user's words.
+        pinned: Constraints that a model found in the user's messages.
         force: Whether to compact at once, as after a rejected request.
     """
 
@@ -47,7 +47,7 @@ class Request:
     system: SystemMessage | None = None
     tool_tokens: int = 0
     turn_start: bool | None = None
-    pinned: tuple[str, ...] = ()
+    pinned: tuple[Pin, ...] = ()
     force: bool = False
 
 
@@ -170,12 +170,12 @@ def _begin(
 
 def _pins(request: Request, whole: Whole, remembered: Remembered) -> dict[str, Pin]:
     """The constraints in force; those of the settled beginning are remembered."""
-    if remembered.extra != request.pinned or not remembered.read:
-        remembered.extra, remembered.read = request.pinned, 0
-        remembered.pinned = {text: Pin(text, "") for text in request.pinned}
-    remembered.pinned = with_pins_of(whole.talk[remembered.read : whole.settled], remembered.pinned)
+    extra = request.pinned
+    if remembered.extra != extra:
+        remembered.extra, remembered.read, remembered.pinned = extra, 0, {}
+    remembered.pinned = with_pins_of(whole.talk[remembered.read : whole.settled], remembered.pinned, extra)
     remembered.read = whole.settled
-    return with_pins_of(whole.talk[whole.settled :], remembered.pinned)
+    return with_pins_of(whole.talk[whole.settled :], remembered.pinned, extra)
 
 
 def _finish(

@@ -19,7 +19,9 @@ from utils.messages.text import message_text
 LONGEST_PIN = 300
 """Characters of the longest sentence that is taken for a constraint."""
 
-_MOST_PER_MESSAGE = 8
+MOST_PER_MESSAGE = 8
+"""Constraints that one message can state."""
+
 _LOOK_AT = 2_000
 
 _PLEASE = r"^(?:[-*•\d.)\s]*)(?:(?:and|but|also|please|important|note|remember|rule|ps)\b[:,]?\s*)*"
@@ -59,23 +61,27 @@ class Pin(NamedTuple):
     message_id: str
 
 
-def pins_of(messages: Iterable[BaseMessage], extra: Sequence[str] = ()) -> list[Pin]:
-    """The constraints in force, oldest first, each once. `extra` are some that were pinned otherwise."""
-    return list(with_pins_of(messages, {text: Pin(text, "") for text in extra}).values())
+def pins_of(messages: Iterable[BaseMessage], extra: Sequence[Pin] = ()) -> list[Pin]:
+    """The constraints in force, oldest first, each once. `extra` are those that a model found in the messages."""
+    return list(with_pins_of(messages, {}, extra).values())
 
 
-def with_pins_of(messages: Iterable[BaseMessage], pins: dict[str, Pin]) -> dict[str, Pin]:
+def with_pins_of(
+    messages: Iterable[BaseMessage], pins: dict[str, Pin], extra: Sequence[Pin] = ()
+) -> dict[str, Pin]:
     """The constraints in force after further messages; `pins` are those before them and stay as they are."""
     pins = dict(pins)
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
-        found, forgotten = detect(message_text(message))
+        text = message_text(message)
+        found, forgotten = detect(text)
         for what in forgotten:
-            for text in _meant(list(pins), what):
-                del pins[text]
-        for text in found:
-            pins.setdefault(text, Pin(text, str(message.id)))
+            for meant in _meant(list(pins), what):
+                del pins[meant]
+        quoted = [pin.text for pin in extra if pin.message_id == message.id and pin.text in text]
+        for each in (*found, *quoted):
+            pins.setdefault(each, Pin(each, str(message.id)))
     return pins
 
 
@@ -98,16 +104,17 @@ def detect(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Constraints that a message states, and what it asks to forget, word for word."""
     found: list[str] = []
     forgotten: list[str] = []
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         asked = _FORGET.match(sentence)
         if asked:
             forgotten.append(asked["what"].lower())
         elif not sentence.endswith("?") and any(rule.search(sentence) for rule in _RULES):
             found.append(sentence)
-    return tuple(found[:_MOST_PER_MESSAGE]), tuple(forgotten)
+    return tuple(found[:MOST_PER_MESSAGE]), tuple(forgotten)
 
 
-def _sentences(text: str) -> list[str]:
+def sentences(text: str) -> list[str]:
+    """The sentences of a message that may be constraints; of a long one those at its beginning and end."""
     if len(text) > 2 * _LOOK_AT:
         text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
     parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))

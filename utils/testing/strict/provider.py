@@ -78,7 +78,9 @@ class StrictProvider:
         return f"{self.url}/v1"
 
     def environment(self, provider: str) -> dict[str, str]:
-        """Variables that make `utils.settings` and boto3 talk to this double.
+        """Variables that make `utils.settings` and boto3 talk to this double, and leave it to the agent alone.
+
+        What an agent asks in the background (`CONTEXT_PINS_BY_MODEL`) is off, since a script is played in order.
 
         Args:
             provider: A value of `LLM_PROVIDER` other than `embedded`.
@@ -103,7 +105,7 @@ class StrictProvider:
                 "LLM_MODEL": "anthropic.claude-sonnet-4-5-20250929-v1:0",
             },
         }
-        return {"LLM_PROVIDER": provider} | by_provider[provider]
+        return {"LLM_PROVIDER": provider, "CONTEXT_PINS_BY_MODEL": "false"} | by_provider[provider]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

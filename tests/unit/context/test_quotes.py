@@ -1,0 +1,73 @@
+import json
+
+import pytest
+
+from tests.unit.context.conversations import human
+from utils.context.quotes import question_about, quotes_in
+from utils.context.registry import Pin, pins_of
+
+TEXT = "We ship on Fridays only. Our people in Lyon read French. Please list the open pull requests."
+
+
+def answered(*quotes: object) -> str:
+    return f"Here they are:\n```json\n{json.dumps({'quotes': quotes}, ensure_ascii=False)}\n```"
+
+
+def test_a_model_is_asked_about_a_message_that_says_more_than_the_rules_know():
+    question = question_about(TEXT)
+    assert question is not None
+    assert TEXT in question
+    assert "{{" not in question
+
+
+@pytest.mark.parametrize(
+    "text", ["How many pull requests are open?", "Never touch production.", "Forget that.", "", "Hi!"]
+)
+def test_a_model_is_not_asked_where_the_rules_are_enough(text):
+    assert question_about(text) is None
+
+
+def test_only_what_stands_in_the_message_word_for_word_counts():
+    answer = answered(
+        "Our people in Lyon read French.", "We ship on Fridays only.", "We ship on Mondays only."
+    )
+    assert quotes_in(answer, TEXT) == ["We ship on Fridays only.", "Our people in Lyon read French."]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "No.",
+        "{",
+        '{"quotes": "We ship on Fridays only."}',
+        '["x"]',
+        answered(7, None, "Fri", TEXT * 9),
+        "}{",
+    ],
+)
+def test_an_answer_of_another_form_pins_nothing(answer):
+    assert quotes_in(answer, TEXT) == []
+
+
+def test_what_the_rules_pinned_is_not_pinned_twice_and_a_message_pins_at_most_eight():
+    assert quotes_in(answered("touch production"), "Never touch production. We like tea.") == []
+    many = " ".join(f"House rule number {n} is tea." for n in range(20))
+    assert len(quotes_in(answered(*many.split(". ")), many)) == 8
+
+
+def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so():
+    extra = [
+        Pin("We ship on Fridays only.", "1"),
+        Pin("made up", "1"),
+        Pin("We ship on Fridays only.", "gone"),
+    ]
+    said = [human("Never touch production.", "0"), human(TEXT, "1")]
+    assert [pin.text for pin in pins_of(said, extra)] == [
+        "Never touch production.",
+        "We ship on Fridays only.",
+    ]
+    forgot = [*said, human("Forget that.", "2")]
+    assert [pin.text for pin in pins_of(forgot, extra)] == ["Never touch production."]
+    about = [*said, human("Forget about production.", "2")]
+    assert [pin.text for pin in pins_of(about, extra)] == ["We ship on Fridays only."]
