@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
+import pytest
+
 from tests.docs.blocks import ROOT, documents
 
 NAMED = re.compile(r"`(?:tests/[\w/]+\.py::)?(test_\w+)`")
@@ -28,3 +30,16 @@ def test_every_test_that_a_document_names_exists():
         if name not in existing
     ]
     assert not missing
+
+
+@pytest.mark.parametrize("page", [name for name in documents() if name.startswith("docs/systems/")])
+def test_each_promise_of_an_earlier_system_names_what_observes_it(page):
+    rows = [line for line in (ROOT / page).read_text("utf-8").splitlines() if re.match(r"\| F?\d", line)]
+    assert rows
+    bare = [row for row in rows if not NAMED.search(row) and "`make bench`" not in row]
+    assert not bare
+
+
+@pytest.mark.parametrize("number", ["0.34", "0.36", "F2.2", "20", "22", "23", "25"])
+def test_the_promises_of_operation_are_listed(number):
+    assert f"\n| {number} |" in (ROOT / "docs/systems/operations.md").read_text("utf-8")

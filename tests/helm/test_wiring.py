@@ -127,6 +127,12 @@ def test_every_pod_is_restricted_and_has_no_token(helm4: Helm, case: str):
         }
 
 
+def test_the_log_of_the_supervisor_is_where_operators_look_for_it(helm4: Helm):
+    names = {name: pod["containers"][0]["name"] for name, pod in pods(helm4.render()).items()}
+    assert names["supervisor"] == "caipe-supervisor"
+    assert names["github"] == names["rag"] == "agent"
+
+
 def test_probes_ask_over_http(helm4: Helm):
     for name, pod in pods(helm4.render()).items():
         if name != "test":
