@@ -99,11 +99,14 @@ class PlatformEngineer(BaseLangGraphAgent):
             me=(self.name, self.url),
             settings=self._settings,
         )
+        await self._delegation.start()
         self._registry.start()
 
     async def stop(self) -> None:
         """Close the connections to the sub-agents."""
         await self._registry.stop()
+        if self._delegation is not None:
+            await self._delegation.stop()
         await self._pool.aclose()
         if self._contexts is not None:
             await self._contexts.close()

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 
 from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
 from multi_agents.platform_engineer.cause import Cause, cause_of
+from multi_agents.platform_engineer.left_behind import LeftBehind
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from utils.a2a_common.activity import usage_payload
 from utils.a2a_common.agent_line import AgentLine
@@ -82,6 +83,17 @@ class Delegation:
         self._settings = settings
         self._lines: dict[str, AgentLine] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+        self._left: LeftBehind | None = None
+
+    async def start(self) -> None:
+        """Look up what an earlier process left at other agents. Call before the agents are looked for."""
+        left = await self._errands.of_cut_off_tasks()
+        self._left = LeftBehind(left, end=self._give_up, forget=self._errands.forget)
+
+    async def stop(self) -> None:
+        """End what works in the background."""
+        if self._left is not None:
+            await self._left.stop()
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
@@ -91,6 +103,8 @@ class Delegation:
         """An agent that was down was seen to be up: the next errand is let through."""
         if name in self._lines:
             self._lines[name].try_now()
+        if self._left is not None:
+            self._left.came_up(name)
 
     async def waiting(self, parent_task_id: str) -> list[KeptErrand]:
         """The errands of a task of ours that wait for the user, oldest first."""
@@ -232,8 +246,15 @@ class Delegation:
         return RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, errand: KeptErrand) -> None:
-        if self._registry.get(errand.agent).card is not None:
+        if errand.agent in {agent.name for agent in self._registry.known}:
             await (await self._remote(errand.agent)).cancel(errand.task_id)
+
+    async def _give_up(self, errand: KeptErrand) -> None:
+        """Find what was sent last, by its id, and cancel its task."""
+        remote = await self._remote(errand.agent)
+        message_id = _message_id(errand, max(0, errand.sent - 1))
+        await remote.give_up(message_id, errand.context_id, errand.task_id)
+        log.info("delegation.given_up", agent=errand.agent, task_id=errand.parent_task_id)
 
     def _errand(
         self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
@@ -241,11 +262,10 @@ class Delegation:
         request = runtime.context
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
-        message_id = str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
         said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
         return Errand(
             call_id=kept.call_id,
-            message_id=message_id,
+            message_id=_message_id(kept, number),
             context_id=kept.context_id,
             scope=self._scope(cause, runtime, seconds),
             deadline=seconds,
@@ -269,6 +289,11 @@ class Delegation:
             budget=request.meter.left(),
             trail=self._trail(runtime),
         )
+
+
+def _message_id(kept: KeptErrand, number: int) -> str:
+    """Id of an errand's message: the request (0) or a reply, the same after any restart."""
+    return str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
 
 
 def _not_made(

@@ -140,6 +140,23 @@ class RemoteAgent:
         except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
             log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
 
+    async def give_up(self, message_id: str, context_id: str, task_id: str = "") -> None:
+        """Cancel the task that a message began or answered, where it has not ended. Best effort.
+
+        Args:
+            message_id: The message; its task is looked for by it.
+            context_id: The conversation that it was sent in.
+            task_id: The task, where it is known.
+        """
+        scope = DelegationScope("", 1, 1, "")
+        sent, task = Errand("", "", message_id, context_id, scope, 0.0, task_id), RemoteTask(task_id)
+        if not task_id:
+            with contextlib.suppress(httpx.HTTPError, A2AError, OSError, TimeoutError):
+                async with asyncio.timeout(_CANCEL_SECONDS):
+                    await self._arrived(sent, task)
+        if task.task_id and (task.open or task.waits):
+            await self.cancel(task.task_id)
+
     async def _follow(self, errand: Errand, task: RemoteTask, report: Report) -> None:
         """Follow the task to its end; a stream that breaks off is taken up again, never sent again."""
         if not (errand.maybe_sent and await self._arrived(errand, task)):

@@ -113,6 +113,15 @@ class Errands:
         """The errands of a conversation that wait for its user, oldest first."""
         return await self._find("thread_id = ? AND state = ?", thread_id, WAITING)
 
+    async def of_cut_off_tasks(self) -> list[KeptErrand]:
+        """All errands of tasks that were worked on when their process died. Ask before new ones begin.
+
+        A task that waits for its user is none of them: while it waits, none of its errands works.
+        """
+        return await self._find(
+            "parent_task_id IN (SELECT parent_task_id FROM errands WHERE state = ?)", WORKING
+        )
+
     async def put(self, errand: KeptErrand) -> None:
         """Write an errand, new or changed."""
         names = [name.strip() for name in _COLUMNS.split(",")]
