@@ -113,6 +113,12 @@ class PlatformEngineer(BaseLangGraphAgent):
         if self._errands is not None:
             await self._errands.close()
 
+    async def clear_context(self, thread_id: str) -> None:
+        """Forget a conversation, here and at the sub-agents; those that do not know how are given new ones."""
+        await super().clear_context(thread_id)
+        if self._delegation is not None:
+            await self._delegation.forget(thread_id)
+
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""
         down = ", ".join(agent.name for agent in self._registry.agents if not agent.reachable)

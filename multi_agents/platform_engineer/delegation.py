@@ -20,7 +20,7 @@ from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
 from multi_agents.platform_engineer.cause import Cause, cause_of
 from multi_agents.platform_engineer.left_behind import LeftBehind
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
-from utils.a2a_common.activity import usage_payload
+from utils.a2a_common.activity import CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.agent_line import AgentLine
 from utils.a2a_common.client_pool import ClientPool
 from utils.a2a_common.delegation_scope import DelegationScope, scope_of
@@ -132,6 +132,18 @@ class Delegation:
         if kept:
             await self._errands.forget(parent_task_id)
 
+    async def forget(self, thread_id: str) -> None:
+        """Begin anew at every agent, and ask those that can to forget what was said to them in this conversation."""
+        used = await self._contexts.clear(thread_id)
+        await asyncio.gather(*(self._forget_at(name, context_id) for name, context_id in used.items()))
+
+    async def _forget_at(self, name: str, context_id: str) -> None:
+        card = next((agent.card for agent in self._registry.agents if agent.name == name), None)
+        if card is None or CONTEXT_EXTENSION not in [each.uri for each in card.capabilities.extensions]:
+            log.info("delegation.not_forgotten", agent=name)
+            return
+        await (await self._remote(name)).forget(context_id)
+
     def _tool(self, agent: SubAgent) -> BaseTool:
         async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
             return await self._delegate(agent.name, request, runtime)
@@ -184,6 +196,7 @@ class Delegation:
     async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""
         context_id = await self._contexts.get(request.thread_id, name)
+        await self._contexts.put(request.thread_id, name, context_id)
         waiting = await self._errands.waiting(request.thread_id)
         if any(errand.agent == name and errand.context_id == context_id for errand in waiting):
             context_id = str(uuid5(_NAMESPACE, f"{context_id}/{cause.id}"))

@@ -303,7 +303,7 @@ class BaseLangGraphAgent(ABC):
     async def clear_context(self, thread_id: str) -> None:
         """Forget a conversation: its messages, what was decided about them, and the texts left out of them.
 
-        Its remote tasks and their answers stay, until their own agents forget them.
+        Tasks and their answers stay.
 
         Args:
             thread_id: The conversation, as `AgentRequest.thread_id` names it.

@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import httpx
 import structlog
@@ -27,7 +28,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import A2AError, UnsupportedOperationError
 from google.protobuf import json_format, struct_pb2
 
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
 from utils.a2a_common.remote_task import RemoteTask
 from utils.a2a_common.signs_of_life import Report, signs_of_life
@@ -45,6 +46,7 @@ log = structlog.get_logger(__name__)
 _RECONNECTS = 3
 _CANCEL_SECONDS = 5.0
 _SENDS = 3
+_FORGET = "Forget everything."
 _FIRST_WAIT = 0.3
 
 PROGRESS_SECONDS = 10.0
@@ -156,6 +158,17 @@ class RemoteAgent:
                     await self._arrived(sent, task)
         if task.task_id and (task.open or task.waits):
             await self.cancel(task.task_id)
+
+    async def forget(self, context_id: str) -> None:
+        """Ask an agent of our kind to forget a conversation. Best effort: failing is logged."""
+        message = Message(message_id=str(uuid4()), context_id=context_id, role=Role.ROLE_USER)
+        message.parts.extend([Part(text=_FORGET), _data_part({CONTEXT_EXTENSION: {"clear": True}})])
+        try:
+            async with asyncio.timeout(_CANCEL_SECONDS):
+                async for _ in self._client.send_message(SendMessageRequest(message=message)):
+                    pass
+        except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
+            log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
 
     async def _follow(self, errand: Errand, task: RemoteTask, report: Report) -> None:
         """Follow the task to its end; a stream that breaks off is taken up again, never sent again."""

@@ -16,6 +16,10 @@ CREATE TABLE IF NOT EXISTS remote_contexts (
     agent TEXT NOT NULL,
     context_id TEXT NOT NULL,
     PRIMARY KEY (thread_id, agent)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS cleared_threads (
+    thread_id TEXT NOT NULL PRIMARY KEY,
+    times INTEGER NOT NULL
 ) WITHOUT ROWID
 """
 
@@ -24,7 +28,7 @@ class RemoteContexts:
     """A persisted map (our thread, agent) -> remote context id.
 
     A context that was never used gets a deterministic id, which our own agents accept; an agent that
-    answers with another id is remembered with that one.
+    answers with another id is remembered with that one. A thread that was cleared begins with other ids.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,15 +49,19 @@ class RemoteContexts:
     async def get(self, thread_id: str, agent: str) -> str:
         """The remote context id of a conversation at an agent."""
         query = "SELECT context_id FROM remote_contexts WHERE thread_id = ? AND agent = ?"
+        cleared = "SELECT times FROM cleared_threads WHERE thread_id = ?"
 
-        def read(connection: sqlite3.Connection) -> str | None:
+        def read(connection: sqlite3.Connection) -> str:
             row = connection.execute(query, (thread_id, agent)).fetchone()
-            return str(row[0]) if row else None
+            if row:
+                return str(row[0])
+            times = connection.execute(cleared, (thread_id,)).fetchone()
+            return _first_id(thread_id, agent, times[0] if times else 0)
 
-        return await self._database.read(read) or str(uuid5(_NAMESPACE, f"{thread_id}/{agent}"))
+        return await self._database.read(read)
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
-        """Remember the id that an agent answered with."""
+        """Remember the id that is in use at an agent."""
         statement = (
             "INSERT INTO remote_contexts VALUES (?, ?, ?)"
             " ON CONFLICT DO UPDATE SET context_id = excluded.context_id"
@@ -63,3 +71,21 @@ class RemoteContexts:
             connection.execute(statement, (thread_id, agent, context_id))
 
         await self._database.write(write)
+
+    async def clear(self, thread_id: str) -> dict[str, str]:
+        """Let a thread begin anew at every agent; the contexts that it had, by agent."""
+        rows = "SELECT agent, context_id FROM remote_contexts WHERE thread_id = ?"
+        begin = "INSERT INTO cleared_threads VALUES (?, 1) ON CONFLICT DO UPDATE SET times = cleared_threads.times + 1"
+
+        def write(connection: sqlite3.Connection) -> dict[str, str]:
+            used = {str(agent): str(context) for agent, context in connection.execute(rows, (thread_id,))}
+            connection.execute("DELETE FROM remote_contexts WHERE thread_id = ?", (thread_id,))
+            connection.execute(begin, (thread_id,))
+            return used
+
+        return await self._database.write(write)
+
+
+def _first_id(thread_id: str, agent: str, cleared: int) -> str:
+    name = f"{thread_id}/{agent}/{cleared}" if cleared else f"{thread_id}/{agent}"
+    return str(uuid5(_NAMESPACE, name))
