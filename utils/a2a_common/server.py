@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
+import structlog
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
@@ -41,6 +42,8 @@ from utils.a2a_common.url_guard import ForbiddenUrl, checked_target
 from utils.errors import SettingsError
 from utils.persistence.tasks import ChunkedTaskStore
 from utils.settings import ServerSettings
+
+log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
@@ -182,7 +185,8 @@ def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) ->
         async with AsyncExitStack() as stack:
             await service.store.open()
             stack.push_async_callback(service.store.close)
-            await service.store.end_orphans(ORPHANED)
+            if cut_off := await service.store.end_orphans(ORPHANED):
+                log.warning("tasks.cut_off", count=cut_off)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
