@@ -110,10 +110,11 @@ class ProviderSettings(EnvSettings):
         "2024-10-21", alias="AZURE_OPENAI_API_VERSION", description="Azure OpenAI API version."
     )
     aws_region: str | None = Field(None, alias="AWS_REGION", description="Region of Amazon Bedrock.")
+    aws_key: SecretStr | None = Field(None, alias="AWS_ACCESS_KEY_ID", description="Id of the AWS key.")
+    aws_secret: SecretStr | None = Field(None, alias="AWS_SECRET_ACCESS_KEY", description="Its secret half.")
+    aws_token: SecretStr | None = Field(None, alias="AWS_SESSION_TOKEN", description="A brief key's token.")
     aws_endpoint_url: str | None = Field(
-        None,
-        alias="AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
-        description="Address of the Bedrock runtime, where it is not AWS' own.",
+        None, alias="AWS_ENDPOINT_URL_BEDROCK_RUNTIME", description="Bedrock runtime's address, if not AWS'."
     )
 
 

@@ -136,11 +136,17 @@ def _azure(settings: EmbeddingSettings) -> Embedder:
 def _bedrock(settings: EmbeddingSettings) -> Embedder:
     from langchain_aws import BedrockEmbeddings
 
+    from utils.embeddings.aws_keys import aws_keys
+
     region = _needed(settings.aws_region, "AWS_REGION", "the provider aws-bedrock")
-    model = settings.model or BEDROCK_MODEL
+    model, keys = settings.model or BEDROCK_MODEL, aws_keys(settings)
     try:
         client = BedrockEmbeddings(
-            model_id=model, region_name=region, endpoint_url=settings.aws_endpoint_url, normalize=False
+            model_id=model,
+            region_name=region,
+            endpoint_url=settings.aws_endpoint_url,
+            normalize=False,
+            **keys,
         )
     except ValueError as error:
         raise SettingsError("AWS_REGION", "The client of Amazon Bedrock could not be made.") from error

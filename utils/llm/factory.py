@@ -116,6 +116,8 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
     from botocore.config import Config
     from langchain_aws import ChatBedrockConverse
 
+    from utils.embeddings.aws_keys import aws_keys
+
     endpoint = _address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
     config = Config(  # the client's own time-out takes whole seconds only
         connect_timeout=min(settings.timeout_seconds, CONNECT_SECONDS),
@@ -127,7 +129,11 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
         temperature=settings.temperature, max_tokens=settings.max_output_tokens, endpoint_url=endpoint
     )
     return ChatBedrockConverse(
-        model_id=_model(settings), region_name=_region(settings), config=config, **options
+        model_id=_model(settings),
+        region_name=_region(settings),
+        config=config,
+        **aws_keys(settings),
+        **options,
     )
 
 
