@@ -202,6 +202,13 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True)
+class NextForetold:
+    """What the user is likely to ask next, likeliest first; each is a request that may be sent as it is."""
+
+    requests: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class InputRequired:
     """The agent waits for the user. `form` is an optional JSON schema; `origin` the agent that asks."""
 
@@ -257,6 +264,7 @@ AgentEvent = (
     | PlanUpdated
     | ContextMeasured
     | UsageReported
+    | NextForetold
     | InputRequired
     | Completed
     | Failed

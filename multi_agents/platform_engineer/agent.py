@@ -19,7 +19,7 @@ from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.skill import Skill
-from utils.events import AgentEvent, InputRequired, PlanUpdated
+from utils.events import AgentEvent, Completed, InputRequired, NextForetold, PlanUpdated
 from utils.settings import LLMSettings, ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from multi_agents.platform_engineer.delegation import Delegation
+    from multi_agents.platform_engineer.plan import Plan
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from utils.a2a_common.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
@@ -172,6 +173,8 @@ class PlatformEngineer(BaseLangGraphAgent):
             async with aclosing(turn) as events:
                 async for event in events:
                     waits = isinstance(event, InputRequired)
+                    if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
+                        yield foretold
                     if not isinstance(event, PlanUpdated):
                         yield event
                     updated = plan.apply(event)
@@ -180,6 +183,16 @@ class PlatformEngineer(BaseLangGraphAgent):
         finally:
             if not waits:
                 await self.abandon(request.task_id)
+
+    def _foretold(self, request: AgentRequest, plan: Plan) -> NextForetold | None:
+        """What the user is likely to ask next; another agent does not need it."""
+        from multi_agents.platform_engineer.next_requests import likely_next
+
+        done = [] if find_scope(request.data) else plan.done
+        asked = {step.agent for step in done}
+        examples = {agent.name: agent.examples for agent in self._registry.known if agent.name in asked}
+        requests = likely_next([request.text, *(step.title for step in done)], examples)
+        return NextForetold(requests) if requests else None
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
         """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""

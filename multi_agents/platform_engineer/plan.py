@@ -50,6 +50,11 @@ class Plan:
     def __init__(self, known: Sequence[PlanStep] = ()) -> None:
         self._steps: dict[str, PlanStep] = {step.id: step for step in known}
 
+    @property
+    def done(self) -> list[PlanStep]:
+        """The steps that were done."""
+        return [step for step in self._steps.values() if step.status is StepStatus.COMPLETED]
+
     def apply(self, event: AgentEvent) -> PlanUpdated | None:
         """Take in an event; returns the whole plan when it changed."""
         match event:

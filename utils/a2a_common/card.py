@@ -9,6 +9,7 @@ from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    NEXT_EXTENSION,
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
@@ -22,6 +23,7 @@ _EXTENSIONS = {
     USAGE_EXTENSION: "Tokens used by each agent, in the last status' metadata.",
     CONTEXT_EXTENSION: "What the last model request held; a data part that asks to forget the conversation.",
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
+    NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
 _TEXT_MODES = ("text/plain", "text/markdown", "application/json")

@@ -10,6 +10,7 @@ from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    NEXT_EXTENSION,
     PLAN_ARTIFACT,
     USAGE_EXTENSION,
     activity_payload,
@@ -31,6 +32,7 @@ from utils.events import (
     Failed,
     InputRequired,
     ModelRetried,
+    NextForetold,
     PlanUpdated,
     TextDelta,
     TextRestarted,
@@ -72,6 +74,8 @@ class Publisher:
                 self._facts[USAGE_EXTENSION] = usage_payload(event)
             case ContextMeasured():
                 self._facts[CONTEXT_EXTENSION] = context_payload(event)
+            case NextForetold(requests=requests):
+                self._facts[NEXT_EXTENSION] = {"requests": list(requests)}
             case (
                 ToolStarted()
                 | ToolFinished()

@@ -1,0 +1,81 @@
+"""What the user is likely to ask next: requests that the agents of this turn answer, about what was spoken of. Pure.
+
+Candidates are the examples on the cards of the agents that were asked. A name of the form a/b in one
+is replaced by the one that was spoken of. Numbers, files and the like are not invented: an example
+that holds one that nobody said is left out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+MOST = 3
+"""Requests that are foretold."""
+
+_TOO_ALIKE = 0.7
+_NAME = re.compile(r"(?<![\w/.#-])[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*(?![\w/])")
+_PARTICULAR = re.compile(r"[^\s?!,;:]*[\d#./_`\"][^\s?!,;]*")
+_FRAME_TEXT = "what which when where does show list give tell find with from that this have there"
+_FRAME = frozenset(_FRAME_TEXT.split())
+_SENTENCE_END = re.compile(r"[.?!]+\s*$")
+
+
+def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most: int = MOST) -> list[str]:
+    """The likeliest requests, best first.
+
+    Args:
+        said: The user's request and what was made of it for the agents, newest last.
+        examples: Requests that each agent of the turn answers, by its name, as its card has them.
+        most: How many at most.
+    """
+    names = [name for text in said for name in _NAME.findall(_without_end(text))]
+    topic = names[-1] if names else ""
+    about = [text for each in examples.values() for example in each if (text := _about(example, topic))]
+    told = " ".join(said).lower()
+    candidates = [text for text in dict.fromkeys(about) if _only_said(text, told)]
+    words = {text: _words(text) for text in candidates}
+    spread = Counter(word for each in words.values() for word in each)
+    wanted = set().union(*map(_words, said)) if said else set()
+    scores = {
+        text: sum(math.log(1 + len(words) / spread[word]) for word in each & wanted)
+        for text, each in words.items()
+        if not any(_alike(each, _words(text)) for text in said)
+    }
+    return _unlike([text for text in sorted(scores, key=lambda text: -scores[text]) if scores[text]], most)
+
+
+def _about(example: str, topic: str) -> str:
+    """The example about the topic; nothing where one of both has a topic that the other lacks."""
+    found = _NAME.search(_without_end(example))
+    if found is None or not topic:
+        return "" if found or topic else example
+    return _NAME.sub(topic, example)
+
+
+def _only_said(text: str, told: str) -> bool:
+    particulars = [each.rstrip(".").lower() for each in _PARTICULAR.findall(_without_end(text))]
+    return all(each in told for each in particulars if each)
+
+
+def _unlike(texts: Sequence[str], most: int) -> list[str]:
+    """The first of them, no two of which ask nearly the same."""
+    kept: list[str] = []
+    for text in texts:
+        if len(kept) < most and not any(_alike(_words(text), _words(each)) for each in kept):
+            kept.append(text)
+    return kept
+
+
+def _alike(one: set[str], other: set[str]) -> bool:
+    return len(one & other) > _TOO_ALIKE * len(one | other)
+
+
+def _without_end(text: str) -> str:
+    return _SENTENCE_END.sub("", text)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[^\W_]{4,}", text.lower()) if word not in _FRAME}
