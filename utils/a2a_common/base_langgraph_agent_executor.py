@@ -117,7 +117,9 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 if sink.tree is not None:
                     sink.tree.note(event)
 
-            publisher = Publisher(sink, agent=name, trace_id=meter.trace_id, note=note)
+            publisher = Publisher(
+                sink, agent=name, trace_id=meter.trace_id, note=note, accepted=request.accepted
+            )
             await self._work(request, sink, publisher)
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:

@@ -13,6 +13,7 @@ from utils.a2a_common.activity import (
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
+from utils.a2a_common.output_modes import OUTPUT_MODES
 from utils.a2a_common.skill import Skill
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _EXTENSIONS = {
     NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
-_TEXT_MODES = ("text/plain", "text/markdown", "application/json")
+_INPUT_MODES = ("text/plain", "text/markdown", "application/json")
 
 
 def build_card(
@@ -62,8 +63,8 @@ def build_card(
             extended_agent_card=True,
             extensions=[AgentExtension(uri=uri, description=text) for uri, text in _EXTENSIONS.items()],
         ),
-        default_input_modes=list(_TEXT_MODES),
-        default_output_modes=list(_TEXT_MODES),
+        default_input_modes=list(_INPUT_MODES),
+        default_output_modes=list(OUTPUT_MODES),
         skills=[
             AgentSkill(
                 id=skill.id,

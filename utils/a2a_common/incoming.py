@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.activity import BUDGET_EXTENSION, TREE_EXTENSION, USAGE_EXTENSION, parse_usage
 from utils.a2a_common.delegation_scope import DelegationScope, find_scope
+from utils.a2a_common.output_modes import accepted_of
 from utils.a2a_common.request import AgentRequest, Caller
 from utils.a2a_common.task_tree import TaskTree
 from utils.events import Usage
@@ -44,6 +45,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         metadata=metadata,
         deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
         used=used,
+        accepted=accepted_of(context.configuration.accepted_output_modes if context.configuration else ()),
         meter=_meter(metadata, scope, used),
     )
 

@@ -20,6 +20,7 @@ from utils.a2a_common.activity import (
     usage_payload,
 )
 from utils.a2a_common.event_sink import EventSink
+from utils.a2a_common.output_modes import ALL, JSON, Accepted
 from utils.a2a_common.response_stream import ResponseStream
 from utils.events import (
     AgentEvent,
@@ -49,13 +50,20 @@ class Publisher:
     """Publishes the events of one run of one task, each told to `note` too."""
 
     def __init__(
-        self, sink: EventSink, *, agent: str, trace_id: str, note: Callable[[AgentEvent], None]
+        self,
+        sink: EventSink,
+        *,
+        agent: str,
+        trace_id: str,
+        note: Callable[[AgentEvent], None],
+        accepted: Accepted = ALL,
     ) -> None:
         self._sink = sink
         self._agent = agent
         self._trace_id = trace_id
         self._note = note
-        self._response = ResponseStream(sink)
+        self._response = ResponseStream(sink, accepted.text)
+        self._takes_data = accepted.takes(JSON)
         self._facts: dict[str, Any] = {}
 
     async def publish(self, event: AgentEvent) -> None:
@@ -112,6 +120,8 @@ class Publisher:
     async def _plan(self, event: PlanUpdated) -> None:
         from a2a.types.a2a_pb2 import Artifact
 
+        if not self._takes_data:
+            return
         part = _data_part(plan_payload(event))
         await self._sink.artifact(Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part]))
 
@@ -122,7 +132,7 @@ class Publisher:
 
     def _ask(self, event: InputRequired) -> Message:
         message = self._say(event.question)
-        if event.form is not None:
+        if event.form is not None and self._takes_data:
             message.parts.append(_data_part({"form": dict(event.form), "origin": event.origin}))
         return message
 

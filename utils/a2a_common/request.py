@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from utils.a2a_common.output_modes import ALL, Accepted
 from utils.events import Usage
 from utils.resilience.budget import Meter
 
@@ -34,6 +35,7 @@ class AgentRequest:
         metadata: Metadata of the message, as received: data, never trusted.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
+        accepted: Media types that the client accepts in the answer.
         meter: Counts what the task uses; the one part of a request that changes while it is worked on.
     """
 
@@ -48,4 +50,5 @@ class AgentRequest:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deadline: float | None = None
     used: Mapping[str, Usage] = field(default_factory=dict)
+    accepted: Accepted = ALL
     meter: Meter = field(default_factory=Meter, compare=False)

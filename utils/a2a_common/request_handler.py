@@ -32,6 +32,7 @@ from a2a.utils.task import apply_history_length
 from utils.a2a_common.admission import Admission
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.idempotency import new_task_id
+from utils.a2a_common.output_modes import check_output_modes
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.scope import owner_of
@@ -99,6 +100,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
+        check_output_modes(params, self._agent_card)
         admitted = await self._admission.admit(params, context)
         if admitted.repeated:
             return await self._once_more(admitted.task_id, params, context)
@@ -112,6 +114,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         self, params: SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
+        check_output_modes(params, self._agent_card)
         admitted = await self._admission.admit(params, context)
         if admitted.repeated:
             async with aclosing(self._followed(admitted.task_id, params, context)) as events:

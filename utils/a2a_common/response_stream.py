@@ -6,6 +6,7 @@ import asyncio
 
 from utils.a2a_common.activity import RESPONSE_ARTIFACT
 from utils.a2a_common.event_sink import EventSink
+from utils.a2a_common.output_modes import MARKDOWN
 
 FLUSH_SECONDS = 0.08
 """Longest time that text waits: below what a reader sees as a stutter."""
@@ -17,8 +18,9 @@ FLUSH_CHARACTERS = 512
 class ResponseStream:
     """Publishes artifact `response`: first chunk `append=false`, then `append=true`, the last marked."""
 
-    def __init__(self, sink: EventSink) -> None:
+    def __init__(self, sink: EventSink, media_type: str = MARKDOWN) -> None:
         self._sink = sink
+        self._media_type = media_type
         self._buffer = ""
         self._started = False
         self._opened = False
@@ -59,7 +61,7 @@ class ResponseStream:
         artifact = Artifact(
             artifact_id=RESPONSE_ARTIFACT,
             name=RESPONSE_ARTIFACT,
-            parts=[Part(text=text, media_type="text/markdown")],
+            parts=[Part(text=text, media_type=self._media_type)],
         )
         await self._sink.artifact(artifact, append=append, last=last)
 

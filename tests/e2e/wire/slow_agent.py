@@ -1,0 +1,23 @@
+"""An agent that says a word and waits until a file exists, for tests of processes that are ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+from tests.e2e.agents.peers import Keys
+from utils.a2a_common.request import AgentRequest
+from utils.events import AgentEvent, Completed, TextDelta
+
+
+class Slow(Keys):
+    """Says "Begun. ", and "Done." when its home holds the file `go`."""
+
+    name = "slow"
+
+    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+        yield TextDelta("Begun. ")
+        while not (self.runtime.home / "go").exists():
+            await asyncio.sleep(0.05)
+        yield TextDelta("Done.")
+        yield Completed()
