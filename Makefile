@@ -14,7 +14,7 @@ N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval eval-context fuzz-context bench chaos docs lock clean
+.PHONY: help chat up new-agent setup setup-dev test ci fmt lint eval eval-context fuzz-context bench chaos broken-rules docs lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ docs: setup-dev ## Write docs/configuration.md and .env.example anew from the se
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1
 	$(BIN)/python -m benchmarks.chaos N=$(N) SEED=$(SEED)
+
+broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
+	$(BIN)/python -m tests.broken_rules $(RULES)
 
 lock: ## Write both lock files anew (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \

@@ -202,7 +202,8 @@ async def test_two_contexts_at_once_see_nothing_of_each_other() -> None:
 
 async def test_a_canceled_task_starts_no_further_model_call() -> None:
     started, never = asyncio.Event(), asyncio.Event()
-    model = ScriptedModel(script=[ScriptedReply(text="too late", started=started, gate=never), "and again"])
+    looks = ScriptedReply(tool_calls=[call("lookup", key="a")], started=started, gate=never)
+    model = ScriptedModel(script=[looks, "Hello again.", "and again"])
     async with running_agent(Keys, model=model) as url, connected(url) as client:
         asking = asyncio.create_task(ask(client, "hello"))
         await started.wait()
@@ -210,10 +211,13 @@ async def test_a_canceled_task_starts_no_further_model_call() -> None:
         canceled = await client.cancel_task(CancelTaskRequest(id=tasks.tasks[0].id))
         answer = await asking
         never.set()
+        # It has to wait for whatever still works on this conversation.
+        again = await ask(client, "hello again", context_id=tasks.tasks[0].context_id)
     assert canceled.status.state == TaskState.TASK_STATE_CANCELED
     assert answer.state == "canceled"
-    assert len(model.requests) == 1
     assert answer.text == ""
+    assert again.text == "Hello again."
+    assert len(model.requests) == 2
 
 
 def _list_all() -> Any:

@@ -117,7 +117,10 @@ async def test_a_working_task_does_not_become_submitted_again():
 
 async def test_nothing_follows_a_question_and_the_reply_resumes_the_task():
     async with serving(ask) as wire:
-        asked = await wire.send()
+        streamed = await wire.stream()
+        assert [name for event in streamed for name in event] == ["task", "statusUpdate"]
+        assert state(streamed[-1]["statusUpdate"]) == "input_required"
+        asked = await wire.get(streamed[0]["task"]["id"])
         assert state(asked) == "input_required"
         assert "artifacts" not in asked
         answered = await wire.send(text="blue", taskId=asked["id"], contextId=asked["contextId"])

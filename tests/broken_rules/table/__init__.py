@@ -1,0 +1,24 @@
+"""The rules, room by room."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule
+from tests.broken_rules.table.addresses import ADDRESSES
+from tests.broken_rules.table.bindings import BINDINGS
+from tests.broken_rules.table.events import EVENTS
+from tests.broken_rules.table.failures import FAILURES
+from tests.broken_rules.table.later_failures import LATER_FAILURES
+from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.sharing import SHARING
+from tests.broken_rules.table.stream import STREAM
+
+RULES: tuple[Rule, ...] = (
+    *EVENTS,
+    *STREAM,
+    *ADDRESSES,
+    *BINDINGS,
+    *LIMITS,
+    *FAILURES,
+    *SHARING,
+    *LATER_FAILURES,
+)

@@ -1,0 +1,77 @@
+"""Addresses: what a card says, and what a proxy must not see."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_ADDRESSES = "tests/e2e/cli/test_addresses.py::"
+
+ADDRESSES: tuple[Rule, ...] = (
+    Rule(
+        "public-url",
+        "The card names the agent's PUBLIC_URL.",
+        (
+            broken(
+                "the card names where the process listens",
+                "utils/a2a_common/agent_process.py",
+                'url = settings.public_url or f"http://{settings.host}:{port}"',
+                'url = f"http://{settings.host}:{port}"',
+                _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
+            ),
+            broken(
+                "HTTP+JSON is said to stand at the root",
+                "utils/a2a_common/card.py",
+                '("HTTP+JSON", f"{base}/rest")',
+                '("HTTP+JSON", f"{base}/")',
+                _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
+            ),
+            broken(
+                "the host of PUBLIC_URL is refused",
+                "utils/a2a_common/http/host_origin.py",
+                "frozenset([*LOOPBACK, *_public(public_url), *names])",
+                "frozenset([*LOOPBACK, *names])",
+                "tests/e2e/wire/test_guards.py::test_the_public_url_and_the_allowed_hosts_are_accepted",
+            ),
+        ),
+    ),
+    Rule(
+        "doctor-loopback",
+        "`doctor` refuses a loopback address on a card that is read from elsewhere.",
+        (
+            broken(
+                "any address will do",
+                "multi_agents/cli/peer/connection.py",
+                "    if problem:\n        raise ServiceUnreachable(problem)",
+                "    _ = problem",
+                _ADDRESSES + "test_doctor_refuses_a_card_from_elsewhere_that_names_this_machine",
+            ),
+            broken(
+                "only names are looked at, not numbers",
+                "utils/loopback.py",
+                "        return ip_address(host).is_loopback",
+                "        return ip_address(host).is_unspecified",
+                _ADDRESSES + "test_doctor_refuses_a_card_from_elsewhere_that_names_this_machine",
+            ),
+        ),
+    ),
+    Rule(
+        "no-proxy",
+        "Our own loopback clients ignore HTTP_PROXY.",
+        (
+            broken(
+                "sub-agents are reached through the proxy",
+                "utils/a2a_common/client_pool.py",
+                "trust_env=not is_loopback(url),",
+                "trust_env=True,",
+                "tests/e2e/delegation/test_reaching.py::test_sub_agents_on_loopback_are_reached_past_a_proxy",
+            ),
+            broken(
+                "a chat goes through the proxy",
+                "multi_agents/cli/peer/connection.py",
+                "trust_env=not is_loopback(url))",
+                "trust_env=True)",
+                _ADDRESSES + "test_a_chat_with_this_machine_goes_past_a_proxy",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,99 @@
+"""JSON-RPC, HTTP+JSON and gRPC, in protocol 1.0 and 0.3."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_CLIENT = "tests/e2e/wire/test_sdk_client.py::"
+_SCOPE = "tests/e2e/wire/test_scope.py::"
+_SERVER = "utils/a2a_common/server.py"
+
+BINDINGS: tuple[Rule, ...] = (
+    Rule(
+        "json-rpc",
+        "JSON-RPC is served, in 1.0 and 0.3.",
+        (
+            broken(
+                "it stands elsewhere than the card says",
+                _SERVER,
+                'handler, "/", builder, enable_v0_3_compat=True,',
+                'handler, "/rpc", builder, enable_v0_3_compat=True,',
+                _CLIENT + "test_the_sdks_client_reads_the_card_and_streams",
+            ),
+            broken(
+                "methods of 0.3 are unknown",
+                _SERVER,
+                'handler, "/", builder, enable_v0_3_compat=True,',
+                'handler, "/", builder, enable_v0_3_compat=False,',
+                _SCOPE + "test_a_request_without_version_is_one_of_0_3",
+            ),
+        ),
+    ),
+    Rule(
+        "rest",
+        "HTTP+JSON is served, in 1.0 and 0.3.",
+        (
+            broken(
+                "it stands elsewhere than the card says",
+                _SERVER,
+                'Mount("/rest", app=rest_app(handler, builder, grace))',
+                'Mount("/http", app=rest_app(handler, builder, grace))',
+                _CLIENT + "test_the_sdks_client_reads_the_card_and_streams",
+            ),
+            broken(
+                "paths of 0.3 are unknown",
+                "utils/a2a_common/rest_routes.py",
+                "routes=[*legacy_routes(handler, builder, grace), *(",
+                "routes=[*legacy_routes(handler, builder, grace)[:0], *(",
+                "tests/e2e/wire/test_rest_of_0_3.py::test_rest_of_0_3_sends_streams_and_gets",
+            ),
+        ),
+    ),
+    Rule(
+        "grpc",
+        "gRPC is served, in 1.0 and 0.3 on one port.",
+        (
+            broken(
+                "1.0 is missing",
+                "utils/a2a_common/grpc_server.py",
+                "        (a2a_pb2_grpc, GrpcHandler(handler, builder)),\n",
+                "",
+                _CLIENT + "test_grpc_answers_and_streams",
+            ),
+            broken(
+                "0.3 is missing",
+                "utils/a2a_common/grpc_server.py",
+                "        (a2a_v0_3_pb2_grpc, CompatGrpcHandler(handler, builder)),\n",
+                "",
+                _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
+            ),
+            broken(
+                "any version is answered",
+                "utils/a2a_common/grpc_server.py",
+                'served_version(_metadata(context).get(VERSION_HEADER.lower(), ""))',
+                "_ = served_version",
+                _CLIENT + "test_grpc_refuses_another_version_and_an_anonymous_extended_card",
+            ),
+        ),
+    ),
+    Rule(
+        "version",
+        "Versions are 1.0 and 0.3; none means 0.3, another one is refused.",
+        (
+            broken(
+                "every 1.x will do",
+                "utils/a2a_common/call_context.py",
+                r"(?P<line>1\.0|0\.3)(\.\d{1,9})?",
+                r"(?P<line>1\.\d|0\.3)(\.\d{1,9})?",
+                _SCOPE + "test_another_version_is_refused",
+            ),
+            broken(
+                "no version means the newest",
+                "utils/a2a_common/call_context.py",
+                '        return "0.3"',
+                '        return "1.0"',
+                _SCOPE + "test_a_request_without_version_is_one_of_0_3",
+            ),
+        ),
+    ),
+)

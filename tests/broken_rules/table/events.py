@@ -1,0 +1,291 @@
+"""What each kind of event looks like on the wire."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_PUBLISHER = "utils/a2a_common/publisher.py"
+_RESPONSE = "utils/a2a_common/response_stream.py"
+_SAID = "tests/e2e/wire/test_events.py::"
+_TURNS = "tests/e2e/agents/test_turns.py::"
+_ACTIVITY = _SAID + "test_activity_travels_whole_in_the_metadata_of_a_working_status"
+_PLAN = _SAID + "test_the_plan_is_one_artifact_of_one_data_part_that_each_change_replaces"
+
+EVENTS: tuple[Rule, ...] = (
+    Rule(
+        "event-text",
+        "Text is the artifact `response`, appended: the first piece at once, later ones coalesced (80 ms or 512 characters).",
+        (
+            broken(
+                "the first piece waits for company",
+                _RESPONSE,
+                "if not self._opened or len(self._buffer) >= FLUSH_CHARACTERS:",
+                "if len(self._buffer) >= FLUSH_CHARACTERS:",
+                _SAID + "test_the_first_words_are_sent_at_once_and_later_ones_together",
+            ),
+            broken(
+                "every piece is a chunk of its own",
+                _RESPONSE,
+                "if not self._opened or len(self._buffer) >= FLUSH_CHARACTERS:",
+                "if self._buffer:",
+                _SAID + "test_the_first_words_are_sent_at_once_and_later_ones_together",
+                _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
+            ),
+            broken(
+                "what waits is never sent on its own",
+                _RESPONSE,
+                "        self._timer = None\n        await self.flush()",
+                "        self._timer = None",
+                _SAID + "test_words_do_not_wait_for_company_that_does_not_come",
+            ),
+            broken(
+                "a long piece waits too",
+                _RESPONSE,
+                "if not self._opened or len(self._buffer) >= FLUSH_CHARACTERS:",
+                "if not self._opened:",
+                _SAID + "test_a_long_piece_does_not_wait",
+            ),
+            broken(
+                "each chunk replaces the one before",
+                _RESPONSE,
+                "append, self._opened, self._started = self._opened, True, True",
+                "append, self._opened, self._started = False, True, True",
+                _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
+            ),
+        ),
+    ),
+    Rule(
+        "event-tool",
+        "A tool call is activity in the metadata of a working status: id, tool, arguments; then status, time, truncated.",
+        (
+            broken(
+                "activity stands under a key that nobody knows",
+                _PUBLISHER,
+                "metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}",
+                'metadata = {"activity": activity_payload(event, self._agent)}',
+                _ACTIVITY,
+                _TURNS + "test_tool_calls_are_activity_and_never_part_of_the_answer",
+            ),
+            broken(
+                "the arguments are left out",
+                "utils/a2a_common/tool_boundary.py",
+                'write(ToolStarted(call_id, name, digest(call["args"])))',
+                "write(ToolStarted(call_id, name))",
+                "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
+            ),
+            broken(
+                "a result that was cut is not marked",
+                "utils/a2a_common/tool_boundary.py",
+                "time.monotonic() - started, truncated=cut)",
+                "time.monotonic() - started)",
+                "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
+            ),
+            broken(
+                "the time is left out",
+                "utils/a2a_common/tool_boundary.py",
+                "time.monotonic() - started, truncated=cut)",
+                "0.0, truncated=cut)",
+                "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
+            ),
+        ),
+    ),
+    Rule(
+        "event-delegation",
+        "A delegation is activity that is tagged with the agent that it comes from.",
+        (
+            broken(
+                "progress is tagged with the one who delegates",
+                "utils/a2a_common/activity.py",
+                'return {"kind": _KIND_OF[type(event)], "agent": agent, **fields}',
+                'return {"kind": _KIND_OF[type(event)], **fields, "agent": agent}',
+                _ACTIVITY,
+                "tests/e2e/agents/test_delegation.py::test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation",
+            ),
+            broken(
+                "what the sub-agent does is not passed up",
+                "utils/a2a_common/remote_agent.py",
+                "activity=activity if isinstance(activity, Mapping) else None,",
+                "activity=None,",
+                "tests/e2e/agents/test_delegation.py::test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation",
+            ),
+            broken(
+                "nobody is told that it began",
+                "utils/a2a_common/remote_agent.py",
+                "report(DelegationStarted(errand.call_id, self._name, errand.text))",
+                "_ = DelegationStarted(errand.call_id, self._name, errand.text)",
+                "tests/e2e/agents/test_delegation.py::test_a_delegation_is_told_from_its_start_to_its_end",
+            ),
+        ),
+    ),
+    Rule(
+        "event-plan",
+        "The plan is the artifact `plan` with one data part, replaced on each change.",
+        (
+            broken(
+                "each plan is another artifact",
+                _PUBLISHER,
+                "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT",
+                "Artifact(artifact_id=str(uuid4()), name=PLAN_ARTIFACT",
+                _PLAN,
+            ),
+            broken(
+                "the plan is part of the answer's artifact",
+                _PUBLISHER,
+                "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT",
+                'Artifact(artifact_id="response", name=PLAN_ARTIFACT',
+                _PLAN,
+            ),
+            broken(
+                "the plan is sent in two parts",
+                _PUBLISHER,
+                "name=PLAN_ARTIFACT, parts=[part])",
+                "name=PLAN_ARTIFACT, parts=[part, part])",
+                _PLAN,
+            ),
+            broken(
+                "changes of the plan are not told",
+                "multi_agents/platform_engineer/agent.py",
+                "                    if updated is not None:\n                        yield updated",
+                "                    if isinstance(event, PlanUpdated) and updated is not None:\n"
+                "                        yield updated",
+                "tests/e2e/agents/test_delegation.py::test_independent_sub_tasks_run_in_parallel_and_the_answer_uses_both",
+            ),
+        ),
+    ),
+    Rule(
+        "event-compacted",
+        "A compaction is activity: strategy, tokens before and after, limit, cut.",
+        (
+            broken(
+                "a compaction is not published",
+                _PUBLISHER,
+                "                await self._response.flush()\n                metadata",
+                "                await self._response.flush()\n"
+                "                if isinstance(event, ContextCompacted):\n"
+                "                    return\n"
+                "                metadata",
+                _ACTIVITY,
+                "tests/e2e/context/test_compaction_told.py::test_a_client_is_told_that_its_conversation_was_made_smaller",
+            ),
+            broken(
+                "the graph does not tell of compactions",
+                "utils/context/middleware.py",
+                "prepared.messages[0].id):\n            write(event)",
+                "prepared.messages[0].id):\n            _ = write, event",
+                "tests/e2e/context/test_compaction_told.py::test_a_client_is_told_of_it_in_the_middle_of_a_turn",
+            ),
+        ),
+    ),
+    Rule(
+        "event-usage",
+        "Usage stands in the terminal status' metadata, under a key of its own.",
+        (
+            broken(
+                "usage is put where the activity stands",
+                _PUBLISHER,
+                "self._facts[USAGE_EXTENSION] = usage_payload(event)",
+                "self._facts[ACTIVITY_EXTENSION] = usage_payload(event)",
+                _SAID + "test_usage_comes_with_the_last_status_alone_and_under_a_key_of_its_own",
+                _TURNS + "test_usage_is_in_the_terminal_status",
+            ),
+            broken(
+                "usage comes with every status",
+                _PUBLISHER,
+                "metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}",
+                "metadata = {**self._facts, ACTIVITY_EXTENSION: activity_payload(event, self._agent)}",
+                _SAID + "test_usage_comes_with_the_last_status_alone_and_under_a_key_of_its_own",
+            ),
+            broken(
+                "the last status has no usage",
+                _PUBLISHER,
+                "metadata={**self._facts, **(metadata or {})} or None",
+                "metadata=metadata",
+                _TURNS + "test_usage_is_in_the_terminal_status",
+            ),
+        ),
+    ),
+    Rule(
+        "event-question",
+        "A question is a status input-required with the question and its form, and the stream ends.",
+        (
+            broken(
+                "a question completes the task",
+                _PUBLISHER,
+                "self._end(TaskState.TASK_STATE_INPUT_REQUIRED, self._ask(event))",
+                "self._end(TaskState.TASK_STATE_COMPLETED, self._ask(event))",
+                _SAID + "test_a_question_is_the_message_of_an_input_required_status_that_ends_the_stream",
+            ),
+            broken(
+                "the form is left out",
+                _PUBLISHER,
+                "if event.form is not None and self._takes_data:",
+                "if event.form is not None and not self._takes_data:",
+                _SAID + "test_a_question_is_the_message_of_an_input_required_status_that_ends_the_stream",
+                "tests/e2e/delegation/test_relay.py::test_a_form_reaches_the_user_whole_and_the_answer_reaches_the_same_remote_task",
+            ),
+        ),
+    ),
+    Rule(
+        "event-end",
+        "`Completed` and `Failed` are the one terminal status; a failure has code, sentence and trace id.",
+        (
+            broken(
+                "a failure has no sentence",
+                _PUBLISHER,
+                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)",
+                "self._end(TaskState.TASK_STATE_FAILED, None, error)",
+                _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
+            ),
+            broken(
+                "a failure has no code",
+                _PUBLISHER,
+                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)",
+                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message))",
+                _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
+                "tests/e2e/agents/test_main_job.py::test_a_github_that_is_down_fails_the_task_with_a_code_and_a_sentence",
+            ),
+            broken(
+                "a turn that is done stays working",
+                _PUBLISHER,
+                "await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
+                "await self._response.flush(last=short is None)",
+                _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
+            ),
+        ),
+    ),
+    Rule(
+        "event-extension",
+        "Activity is an extension that the card declares and does not require.",
+        (
+            broken(
+                "the card is silent about activity",
+                "utils/a2a_common/card.py",
+                '    ACTIVITY_EXTENSION: "Tool calls, delegations and compactions as they happen, in status metadata.",\n',
+                "",
+                _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",
+            ),
+            broken(
+                "generic clients are shut out",
+                "utils/a2a_common/card.py",
+                "AgentExtension(uri=uri, description=text)",
+                "AgentExtension(uri=uri, description=text, required=True)",
+                _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",
+                _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
+            ),
+        ),
+    ),
+    Rule(
+        "event-no-messages",
+        "Activity is never a status message: the history of a task does not grow with it.",
+        (
+            broken(
+                "activity carries a message for people",
+                _PUBLISHER,
+                "self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)",
+                "self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata, message=self._say(str(event)))",
+                _SAID + "test_activity_is_never_a_message_of_the_tasks_history",
+                _TURNS + "test_activity_never_grows_the_tasks_history",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,274 @@
+"""Failures of earlier systems that must stay impossible, 1 to 9."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Break, Edit, Rule, broken
+
+_ACTOR = "utils/a2a_common/base_langgraph_agent_executor.py"
+_BOUNDARY = "utils/a2a_common/tool_boundary.py"
+_DELEGATION = "multi_agents/platform_engineer/delegation.py"
+_REMOTE = "utils/a2a_common/remote_agent.py"
+_TURN = "utils/a2a_common/turn.py"
+
+_APART = "tests/e2e/agents/test_apart.py::"
+_LIFE = "tests/e2e/wire/test_life_cycle.py::"
+_REACH = "tests/e2e/delegation/test_reaching.py::"
+_TEAM = "tests/e2e/agents/test_delegation.py::"
+_TURNS = "tests/e2e/agents/test_turns.py::"
+
+_QUEUE_OPEN = Edit(
+    "utils/a2a_common/guarded_queue.py", "        if self.settled:\n            return False\n", ""
+)
+_SINK_OPEN = Edit(
+    "utils/a2a_common/event_sink.py",
+    "            if self._ended:",
+    "            if self._ended and self._closed:",
+)
+
+FAILURES: tuple[Rule, ...] = (
+    Rule(
+        "fail-01",
+        "An answer that was streamed is not repeated in a final artifact.",
+        (
+            broken(
+                "a second artifact holds the whole answer",
+                "utils/a2a_common/publisher.py",
+                "        await self._response.flush(last=True)\n",
+                "        await self._response.flush(last=True)\n"
+                "        from a2a.types.a2a_pb2 import Artifact, Part\n\n"
+                '        whole = Artifact(artifact_id="final_result", parts=[Part(text="Same answer.")])\n'
+                "        await self._sink.artifact(whole)\n",
+                _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-02",
+        "What a sub-agent returns is input to the supervisor's answer, never the answer by accident.",
+        (
+            broken(
+                "the results of tools are said as text",
+                _TURN,
+                'if metadata.get("langgraph_node") == _MODEL_NODE and isinstance(message, AIMessage):',
+                "if metadata and isinstance(message, BaseMessage):",
+                _TEAM
+                + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
+            ),
+            broken(
+                "the supervisor's synthesis is lost: a delegation ends the turn",
+                _DELEGATION,
+                "            args_schema=DelegationInput,\n",
+                "            args_schema=DelegationInput,\n            return_direct=True,\n",
+                _TEAM
+                + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
+                _TEAM + "test_independent_sub_tasks_run_in_parallel_and_the_answer_uses_both",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-03",
+        "A completed task never fails after all.",
+        (
+            Break(
+                "both guards let `Failed` follow `Completed`",
+                (_QUEUE_OPEN, _SINK_OPEN),
+                (_TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",),
+            ),
+            broken(
+                "a foreign executor may fail what it completed",
+                _QUEUE_OPEN.file,
+                "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
+                "self.settled = status.state in INTERRUPTED",
+                _LIFE + "test_nothing_follows_a_terminal_state",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-04",
+        "An agent that asked its user does not go on talking.",
+        (
+            broken(
+                "a question settles nothing",
+                _QUEUE_OPEN.file,
+                "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
+                "self.settled = status.state in TERMINAL",
+                _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
+            ),
+            Break(
+                "sink and queue let an agent talk on",
+                (
+                    Edit(
+                        _QUEUE_OPEN.file,
+                        "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
+                        "self.settled = status.state in TERMINAL",
+                    ),
+                    _SINK_OPEN,
+                ),
+                (_TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",),
+            ),
+        ),
+    ),
+    Rule(
+        "fail-05",
+        "Types decide, not text: an answer that quotes an error or a tool notice is an answer.",
+        (
+            broken(
+                "an answer with the word Error: fails",
+                _TURN,
+                "        if not self._text.strip() or self._restart:",
+                '        if "Error:" in self._text:\n'
+                '            return Failed("internal_error", self._text)\n'
+                "        if not self._text.strip() or self._restart:",
+                _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
+            ),
+            broken(
+                "text with a check mark is taken for a notice and left out",
+                _TURN,
+                "        if not text:\n            return\n",
+                '        if not text or "✅" in text:\n            return\n',
+                _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
+            ),
+            broken(
+                "a sub-agent's answer that quotes an error is a failure",
+                _REMOTE,
+                "        match task.state:\n",
+                '        if "Error" in task.text():\n'
+                '            raise DelegationFailed(f"The {self._name} agent failed.")\n'
+                "        match task.state:\n",
+                _TEAM + "test_a_sub_agents_answer_that_quotes_an_error_is_an_answer",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-06",
+        "An empty model stream is a sentence, not an exception and not an empty answer.",
+        (
+            broken(
+                "no text completes",
+                _TURN,
+                "        if not self._text.strip() or self._restart:",
+                "        if self._restart:",
+                _TURNS + "test_an_empty_model_stream_fails_with_a_sentence",
+            ),
+            broken(
+                "the library's exception is told",
+                _ACTOR,
+                'return Failed("internal_error", "Something went wrong inside the agent. Please try again.")',
+                'return Failed("internal_error", str(error))',
+                _TURNS + "test_an_exceptions_text_never_reaches_the_client",
+            ),
+        ),
+    ),
+    Rule(
+        "safe-errors",
+        "Text of an exception never reaches a client; it gets a code, a sentence and the trace id.",
+        (
+            broken(
+                "the guard tells an executor's exception",
+                "utils/a2a_common/guarded_executor.py",
+                "        except Exception:  # the executor boundary: every error ends the task\n"
+                '            log.exception("turn_failed", task_id=context.task_id, code=_BROKEN.code)\n'
+                "            failure = _BROKEN",
+                "        except Exception as error:\n            failure = Failed(_BROKEN.code, repr(error))",
+                _LIFE + "test_an_exceptions_text_never_reaches_a_client",
+            ),
+            broken(
+                "a tool's exception is told to the model, and by it to the user",
+                _BOUNDARY,
+                'message=f"The tool {name} failed unexpectedly.")',
+                "message=str(error))",
+                _TURNS + "test_a_bug_in_a_tool_shows_no_detail_to_model_or_client",
+            ),
+            broken(
+                "a request that fails outside of a turn tells why",
+                "utils/a2a_common/safe_errors.py",
+                'return InternalError("The server failed to handle this request. Its log has the details.")',
+                "return InternalError(str(error))",
+                "tests/e2e/wire/test_hidden_errors.py::test_a_broken_store_shows_nothing_of_itself_over_any_binding",
+            ),
+            broken(
+                "a stream that fails midway tells why",
+                "utils/a2a_common/safe_errors.py",
+                "            async for event in events:\n"
+                "                yield event\n"
+                "    except Exception as error:\n"
+                "        raise public_error(error) from error",
+                "            async for event in events:\n"
+                "                yield event\n"
+                "    except Exception as error:\n"
+                "        raise InternalError(str(error)) from error",
+                "tests/e2e/wire/test_hidden_errors.py::test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing",
+            ),
+            broken(
+                "a failure has no trace id",
+                "utils/a2a_common/publisher.py",
+                "error_payload(event, self._trace_id)",
+                'error_payload(event, "")',
+                _TURNS + "test_an_exceptions_text_never_reaches_the_client",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-07",
+        "A sub-agent's `failed` is never read as success.",
+        (
+            broken(
+                "a failed remote task is an answer",
+                _REMOTE,
+                "            case DelegationState.FAILED:\n",
+                "            case DelegationState.FAILED if task.open:\n",
+                _TEAM + "test_a_failed_sub_agent_is_never_read_as_success",
+            ),
+            broken(
+                "every state of a remote task is success",
+                _REMOTE,
+                "        return self._checked(task)",
+                "        return task",
+                _TEAM + "test_a_failed_sub_agent_is_never_read_as_success",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-08",
+        "A request is not sent again because its stream had no text or broke off.",
+        (
+            broken(
+                "no text: once more",
+                _REMOTE,
+                "            await self._send(errand, task, report)\n        for attempt",
+                "            await self._send(errand, task, report)\n"
+                "        if not task.text():\n"
+                "            await self._send(errand, task, report)\n"
+                "        for attempt",
+                _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
+            ),
+            broken(
+                "a stream that breaks off: once more",
+                _REMOTE,
+                "            await self._catch_up(errand, task, report, last=attempt == _RECONNECTS)",
+                "            await self._send(errand, task, report)",
+                "tests/e2e/delegation/test_broken_lines.py::test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-09",
+        "A delegation goes on in the remote conversation of its own.",
+        (
+            broken(
+                "each delegation has a fresh remote context",
+                _DELEGATION,
+                "context_id = await self._contexts.get(request.thread_id, name)",
+                "context_id = str(uuid5(_NAMESPACE, cause.id))",
+                _TEAM + "test_the_same_remote_conversation_is_used_by_every_delegation_of_a_context",
+            ),
+            broken(
+                "all conversations share one remote context",
+                "utils/persistence/contexts.py",
+                "return _first_id(thread_id, agent, times[0] if times else 0)",
+                'return _first_id("", agent, times[0] if times else 0)',
+                _APART + "test_two_conversations_have_two_remote_ones",
+            ),
+        ),
+    ),
+)

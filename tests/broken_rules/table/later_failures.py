@@ -1,0 +1,162 @@
+"""Failures of earlier systems that must stay impossible, 10 to 13, 17 to 19 and 22."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Break, Edit, Rule, broken
+
+_CONTEXT = "utils/context/middleware.py"
+_REPAIR = "utils/messages/repair.py"
+_WITH_MODEL = "tests/e2e/context/test_middleware.py::"
+_CLOSING = "tests/e2e/resilience/test_queue_closure.py::"
+_ORPHAN = _WITH_MODEL + "test_an_interrupted_call_is_repaired_beside_its_answered_siblings"
+
+LATER_FAILURES: tuple[Rule, ...] = (
+    Rule(
+        "fail-10",
+        "Repair gives an orphan call its result directly after it, and leaves its answered siblings alone.",
+        (
+            broken(
+                "answered siblings are orphaned too",
+                _REPAIR,
+                "            result = results.get((index, place))\n",
+                "            result = results.get((index, place)) if len(ids) < 2 else None\n",
+                _ORPHAN,
+            ),
+            Break(
+                "results are appended at the end",
+                (
+                    Edit(
+                        _REPAIR,
+                        "    interrupted: list[str] = []\n",
+                        "    interrupted: list[str] = []\n    late: list[BaseMessage] = []\n",
+                    ),
+                    Edit(
+                        _REPAIR,
+                        "            paired.append(result)\n    return paired, interrupted",
+                        "            late.append(result)\n    return [*paired, *late], interrupted",
+                    ),
+                ),
+                (_ORPHAN,),
+            ),
+        ),
+    ),
+    Rule(
+        "fail-11",
+        "A summary stands before the recent messages and takes the place of the old ones.",
+        (
+            broken(
+                "the summary is lost",
+                "utils/context/block.py",
+                "added = [part for part in (_pinned(pinned), _summary(compaction)) if part]",
+                "added = [part for part in (_pinned(pinned), _summary(compaction)[:0]) if part]",
+                _WITH_MODEL
+                + "test_a_long_conversation_is_never_refused_and_its_summary_is_not_part_of_an_answer",
+            ),
+            broken(
+                "what was summarised is sent as well",
+                "utils/context/compaction.py",
+                "after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk)",
+                "after_cut(talk, cut_of(talk, compaction)) if compaction.count < 0 else list(talk)",
+                _WITH_MODEL + "test_recall_searches_what_is_no_longer_shown",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-12",
+        "The preflight runs before every model request, not once per turn.",
+        (
+            broken(
+                "only the first request of a turn is prepared",
+                _CONTEXT,
+                "        tools = self._offered(request)\n        prepared",
+                '        if request.messages[-1].type != "human":\n'
+                "            passed: Any = await handler(request)\n"
+                "            return passed\n"
+                "        tools = self._offered(request)\n        prepared",
+                _WITH_MODEL + "test_the_preflight_runs_before_every_request_also_deep_inside_one_turn",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-13",
+        "Truncation keeps the end of a log.",
+        (
+            broken(
+                "only the head is kept",
+                "utils/context/excerpt.py",
+                "HEAD_SHARE = 0.4",
+                "HEAD_SHARE = 1.0",
+                _WITH_MODEL + "test_a_truncated_log_keeps_its_end_and_is_read_back_by_its_handle",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-17",
+        "A queue that closed is said once, and what nobody hears is stopped.",
+        (
+            broken(
+                "each event that is dropped is a line",
+                "utils/a2a_common/event_sink.py",
+                "        if not self._closed:\n            self._closed = True",
+                "        if self.dropped:\n            self._closed = True",
+                _CLOSING + "test_thirty_five_events_after_closure_log_one_line",
+            ),
+            broken(
+                "the closure is not looked at: the SDK says each one",
+                "utils/a2a_common/event_sink.py",
+                "        if _is_closed(event_queue):\n            return self._note_closed()\n        try:",
+                "        try:",
+                _CLOSING + "test_a_run_whose_events_nobody_takes_is_stopped_and_its_task_failed",
+            ),
+            broken(
+                "a run that nobody hears goes on",
+                "utils/a2a_common/event_sink.py",
+                "            self._closed = True\n            self.gone.set()",
+                "            self._closed = True",
+                _CLOSING + "test_a_run_whose_events_nobody_takes_is_stopped_and_its_task_failed",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-19",
+        "A turn ends after its most model calls, whatever the model wants.",
+        (
+            broken(
+                "the limit is put where nothing reads it",
+                "utils/context/call_limit.py",
+                "        if calls_this_turn(request.messages) < self._limit:",
+                "        if calls_this_turn(request.messages) < 1_000_000:",
+                "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",
+            ),
+            broken(
+                "calls of all turns are counted together",
+                "utils/context/call_limit.py",
+                "    tail = messages if start is None else messages[start + 1 :]",
+                "    tail = messages",
+                "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",
+            ),
+        ),
+    ),
+    Rule(
+        "fail-22",
+        "Nothing that a user or a model wrote is the label of a metric.",
+        (
+            Break(
+                "a tool that a model made up is a label",
+                (
+                    Edit(
+                        "utils/a2a_common/tool_boundary.py",
+                        'return observed_tool_call("unknown")',
+                        'return observed_tool_call(request.tool_call["name"])',
+                    ),
+                    Edit(
+                        "utils/observability/metrics.py",
+                        're.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")',
+                        're.compile(r".*")',
+                    ),
+                ),
+                ("tests/e2e/observability/test_metrics.py::test_no_user_no_text_and_no_id_is_ever_a_label",),
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,117 @@
+"""What a client accepts, and what has a time limit."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Break, Edit, Rule, broken
+
+_LIMITS = "tests/e2e/wire/test_time_limits.py::"
+_MODES = "tests/e2e/wire/test_output_modes.py::"
+_SERVER = "utils/a2a_common/server.py"
+
+LIMITS: tuple[Rule, ...] = (
+    Rule(
+        "output-modes",
+        "A client that accepts nothing of what the card offers is refused; others get only what they accept.",
+        (
+            broken(
+                "nobody looks",
+                "utils/a2a_common/output_modes.py",
+                "    if not offered or any(map(accepted.takes, offered)):",
+                "    if not offered or accepted:",
+                _MODES + "test_a_client_that_accepts_nothing_of_what_the_card_offers_is_refused",
+            ),
+            broken(
+                "patterns and parameters are not known",
+                "utils/a2a_common/output_modes.py",
+                '    return wanted in {mode, f"{kind}/*", "*/*", "*", kind}',
+                "    return wanted == mode and bool(kind)",
+                _MODES + "test_a_client_that_accepts_one_of_what_the_card_offers_is_answered",
+            ),
+            broken(
+                "an answer is always Markdown",
+                "utils/a2a_common/publisher.py",
+                "ResponseStream(sink, accepted.text)",
+                "ResponseStream(sink)",
+                _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
+            ),
+            broken(
+                "the plan comes to everybody",
+                "utils/a2a_common/publisher.py",
+                "        if not self._takes_data:\n            return\n",
+                "",
+                _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
+            ),
+            broken(
+                "the form comes to everybody",
+                "utils/a2a_common/publisher.py",
+                "if event.form is not None and self._takes_data:",
+                "if event.form is not None:",
+                _MODES + "test_a_question_to_a_client_without_json_comes_in_words_alone",
+            ),
+        ),
+    ),
+    Rule(
+        "body-time",
+        "A body that does not arrive is answered with 408.",
+        (
+            broken(
+                "it is waited for without end",
+                "utils/a2a_common/http/body_limit.py",
+                "asyncio.timeout(BODY_SECONDS)",
+                "asyncio.timeout(BODY_SECONDS * 1_000)",
+                _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
+            ),
+            broken(
+                "the connection is cut off without a word",
+                "utils/a2a_common/http/body_limit.py",
+                'return await refusal(scope, 408, "The request\'s body did not arrive.")(scope, receive, send)',
+                "return None",
+                _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
+            ),
+        ),
+    ),
+    Rule(
+        "waiting-tasks",
+        "A task that waits for its user keeps nothing running for long, and its reply is answered all the same.",
+        (
+            broken(
+                "it runs until the reply",
+                _SERVER,
+                "interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,",
+                "interrupted_task_timeout=None,",
+                _LIMITS
+                + "test_a_task_that_waits_for_its_user_keeps_nothing_running_and_is_answered_all_the_same",
+            ),
+        ),
+    ),
+    Rule(
+        "grace",
+        "Streams that are open when a process is ended get its grace, and no more.",
+        (
+            Break(
+                "they are cut off at once",
+                (
+                    Edit(_SERVER, "    grace = settings.shutdown_grace_seconds\n", "    grace = 0.0\n"),
+                    Edit(
+                        "utils/a2a_common/agent_process.py",
+                        "grace = int(settings.shutdown_grace_seconds) + 1",
+                        "grace = 1",
+                    ),
+                ),
+                (_LIMITS + "test_a_stream_that_is_open_when_its_process_is_ended_gets_its_grace",),
+            ),
+            Break(
+                "they hold the process",
+                (
+                    Edit(_SERVER, "    grace = settings.shutdown_grace_seconds\n", "    grace = 600.0\n"),
+                    Edit(
+                        "utils/a2a_common/agent_process.py",
+                        "grace = int(settings.shutdown_grace_seconds) + 1",
+                        "grace = 600",
+                    ),
+                ),
+                (_LIMITS + "test_a_process_does_not_outlive_its_grace",),
+            ),
+        ),
+    ),
+)
