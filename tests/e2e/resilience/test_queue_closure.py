@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from a2a.server.events.event_queue_v2 import EventQueueSource
-from a2a.types.a2a_pb2 import TaskState
+from a2a.types.a2a_pb2 import Task, TaskState
 from structlog.testing import capture_logs
 
 from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
@@ -110,9 +110,7 @@ async def test_queue_closure_handling(caplog: pytest.LogCaptureFixture) -> None:
     assert len(closure_lines(logs, caplog)) <= 1
 
 
-async def test_fifty_vanished_clients_at_once_log_fifty_lines_at_most(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_clients_that_vanish_close_no_queue_and_log_nothing(caplog: pytest.LogCaptureFixture) -> None:
     talker = Talker()
     with capture_logs() as logs:
         async with served(talker, memory_task_store(owner_of)) as (url, http):
@@ -122,7 +120,37 @@ async def test_fifty_vanished_clients_at_once_log_fifty_lines_at_most(
             talker.go.set()
             tasks = await asyncio.gather(*(finished_task(http, url, task_id) for task_id in ids))
     assert {state(task) for task in tasks} == {"completed"}
-    assert len(closure_lines(logs, caplog)) <= 50
+    assert closure_lines(logs, caplog) == []
+
+
+async def test_fifty_tasks_whose_clients_vanish_and_whose_queues_close_at_once_log_fifty_lines(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each task's next write fails, so that its queue closes with 34 events still to come."""
+    store, talker, broken = memory_task_store(owner_of), Talker(), set[str]()
+    save = store.save
+
+    async def failing(task: Task, **options: Any) -> Any:
+        if talker.go.is_set() and task.id not in broken:
+            broken.add(task.id)
+            raise StorageError("The database is gone.")
+        return await save(task, **options)
+
+    monkeypatch.setattr(store, "save", failing)
+    with capture_logs() as logs:
+        async with served(talker, store) as (url, http):
+            ids = await asyncio.gather(
+                *(vanish_after_the_first_chunk(http, url, number) for number in range(50))
+            )
+            talker.go.set()
+            tasks = await asyncio.gather(*(finished_task(http, url, task_id) for task_id in ids))
+            async with asyncio.timeout(20):
+                while len(talker.stopped) < 50:
+                    await asyncio.sleep(0.01)
+    assert {state(task) for task in tasks} == {"failed"}
+    lines = closure_lines(logs, caplog)
+    assert sorted(lines[:50]) == sorted(ids) == sorted(talker.stopped)
+    assert len(lines[50:]) <= 50, "the SDK's own end of each request, which is none of our events"
 
 
 async def test_thirty_five_events_after_closure_log_one_line(caplog: pytest.LogCaptureFixture) -> None:
