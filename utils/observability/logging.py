@@ -14,6 +14,7 @@ from utils.observability.settings import LogSettings
 
 _QUIET = (
     "httpx",
+    "httpx2",
     "httpcore",
     "a2a",
     "githubkit",
