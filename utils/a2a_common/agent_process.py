@@ -83,6 +83,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
 
 def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
     """The application of an agent that is reached at `url`."""
+    from utils.a2a_common.push_store import SqlitePushConfigs
     from utils.a2a_common.scope import owner_of
     from utils.a2a_common.server import AgentService, build_app
     from utils.persistence.tasks import sqlite_task_store
@@ -104,6 +105,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         card=card,
         executor=agent.executor(),
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
+        push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
         readiness=agent.readiness,
         on_start=start,
         on_stop=agent.close,

@@ -32,6 +32,7 @@ from utils.a2a_common.http.trailing_slash import TrailingSlash
 from utils.a2a_common.metrics_route import metrics_route
 from utils.a2a_common.probes import probe_routes
 from utils.a2a_common.push import PushPolicy, PushSender
+from utils.a2a_common.push_store import SqlitePushConfigs
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.request_handler import PlatformRequestHandler
 from utils.a2a_common.rest_routes import rest_app
@@ -81,6 +82,7 @@ class AgentService:
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
         extended_card: What authenticated callers see; the public card when omitted.
+        push_configs: Keeps the webhooks of tasks; in memory when omitted.
         middleware: Authentication and the like, inside the guards. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
@@ -93,6 +95,7 @@ class AgentService:
     on_start: Hook = nothing
     on_stop: Hook = nothing
     extended_card: AgentCard | None = None
+    push_configs: SqlitePushConfigs | None = None
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
 
@@ -107,7 +110,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """
     if settings.grpc_port is not None and service.middleware and service.grpc_user is None:
         raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
-    configs = InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
+    configs = service.push_configs or InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
     push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
     handler = PlatformRequestHandler(
         push_config_store=configs,
@@ -185,6 +188,9 @@ def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) ->
         async with AsyncExitStack() as stack:
             await service.store.open()
             stack.push_async_callback(service.store.close)
+            if service.push_configs is not None:
+                await service.push_configs.open()
+                stack.push_async_callback(service.push_configs.close)
             if cut_off := await service.store.end_orphans(ORPHANED):
                 log.warning("tasks.cut_off", count=cut_off)
             await service.on_start()

@@ -9,6 +9,7 @@ from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.push import PUSH
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
 
@@ -18,6 +19,7 @@ RULES: tuple[Rule, ...] = (
     *ADDRESSES,
     *BINDINGS,
     *LIMITS,
+    *PUSH,
     *FAILURES,
     *SHARING,
     *LATER_FAILURES,

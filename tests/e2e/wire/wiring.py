@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from tests.e2e.wire.agents import Script, Scripted, card
+from utils.a2a_common.push_store import SqlitePushConfigs
 from utils.a2a_common.readiness import Readiness
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.server import AgentService, build_app
@@ -94,6 +95,7 @@ async def serving(
     middleware: tuple[Middleware, ...] = (),
     readiness: Any = ready,
     listener: socket.socket | None = None,
+    push_configs: SqlitePushConfigs | None = None,
 ) -> AsyncIterator[Wire]:
     agent = Scripted(script)
     service = AgentService(
@@ -102,6 +104,7 @@ async def serving(
         store=store or memory_task_store(owner_of),
         middleware=middleware,
         readiness=readiness,
+        push_configs=push_configs,
     )
     app = build_app(service, ServerSettings.load(settings or {}))
     async with (

@@ -1,0 +1,54 @@
+"""Webhooks of tasks."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_STORE = "utils/a2a_common/push_store.py"
+_RESTART = "tests/e2e/wire/test_push_restart.py::"
+_OWNED = _RESTART + "test_a_config_has_its_owner_after_a_restart_and_what_was_deleted_stays_so"
+
+PUSH: tuple[Rule, ...] = (
+    Rule(
+        "push-kept",
+        "A webhook outlives the process, with its owner, in a file that only we may read.",
+        (
+            broken(
+                "what is stored is not read",
+                _STORE,
+                "        for owner, task_id, body in rows:",
+                "        for owner, task_id, body in rows[:0]:",
+                _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
+                _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
+            ),
+            broken(
+                "what was deleted comes back",
+                _STORE,
+                "        await self._database.write(lambda db: _nothing(db.execute(statement, values)))\n",
+                "        _ = statement, values\n",
+                _OWNED,
+            ),
+            broken(
+                "after a restart everybody owns it",
+                _STORE,
+                "self._push_notification_infos.setdefault(owner, {})",
+                'self._push_notification_infos.setdefault(\'["", ""]\' if owner else owner, {})',
+                _OWNED,
+            ),
+            broken(
+                "everybody may read the file",
+                _STORE,
+                "_PRIVATE = 0o600",
+                "_PRIVATE = 0o644",
+                _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
+            ),
+            broken(
+                "an agent keeps them in memory",
+                "utils/a2a_common/agent_process.py",
+                '        push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),\n',
+                "        push_configs=SqlitePushConfigs and None,\n",
+                _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
+            ),
+        ),
+    ),
+)
