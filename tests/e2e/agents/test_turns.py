@@ -37,6 +37,7 @@ async def test_the_first_event_is_the_task_and_the_last_the_one_terminal_status(
 async def test_the_text_of_an_answer_crosses_the_wire_once() -> None:
     answer = await one_turn(ScriptedReply(chunks=["Once ", "and ", "only ", "once."]))
     assert "".join(text for _, _, text in answer.chunks) == "Once and only once."
+    assert {event.artifact_update.artifact.name for event in answer.events} <= {"", "response"}
     assert answer.last_words == ""
 
 
@@ -58,7 +59,7 @@ async def test_streamed_and_unary_sends_end_in_the_same_task() -> None:
     assert streamed.text == "Same answer."
     for task in (stored, unary):
         assert task.status.state == TaskState.TASK_STATE_COMPLETED
-        assert [part.text for part in task.artifacts[0].parts] == ["Same answer."]
+        assert [part.text for each in task.artifacts for part in each.parts] == ["Same answer."]
 
 
 async def test_a_remark_before_a_tool_call_is_replaced_by_the_answer() -> None:
