@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -12,17 +13,38 @@ from uuid import uuid4
 import httpx
 
 HEADERS = {"A2A-Version": "1.0"}
-OPEN = {"TASK_STATE_SUBMITTED", "TASK_STATE_WORKING", ""}
-INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED"
+COMPLETED, INPUT_REQUIRED = "TASK_STATE_COMPLETED", "TASK_STATE_INPUT_REQUIRED"
+OPEN = ("TASK_STATE_SUBMITTED", "TASK_STATE_WORKING")
+STATES = (
+    *OPEN,
+    COMPLETED,
+    "TASK_STATE_FAILED",
+    "TASK_STATE_CANCELED",
+    "TASK_STATE_REJECTED",
+    INPUT_REQUIRED,
+    "TASK_STATE_AUTH_REQUIRED",
+)
 
 
 @dataclass
 class Seen:
-    """What was seen of one turn."""
+    """What was seen of one turn.
+
+    Attributes:
+        task_id: The task; empty where none was made.
+        state: The newest state.
+        text: The answer so far.
+        said: Words of the newest status, or of an error in place of an event.
+        left: Whether the client left while the task was open.
+        canceled: Whether a cancel was answered with a canceled task.
+    """
 
     task_id: str = ""
     state: str = ""
     text: str = ""
+    said: str = ""
+    left: bool = False
+    canceled: bool = False
 
 
 class Conversation:
@@ -49,6 +71,7 @@ class Conversation:
                 _apply(seen, event)
                 after -= 1
                 if after <= 0:
+                    seen.left = seen.state in OPEN
                     break
         return seen
 
@@ -60,7 +83,8 @@ class Conversation:
                 _apply(seen, event)
                 after -= 1
                 if after == 0:
-                    await call(self._http, self._url, "CancelTask", {"id": seen.task_id})
+                    task = await call(self._http, self._url, "CancelTask", {"id": seen.task_id})
+                    seen.canceled = task.get("status", {}).get("state") == "TASK_STATE_CANCELED"
         return seen
 
     async def _events(self, text: str, task_id: str) -> AsyncGenerator[Any, None]:
@@ -75,7 +99,7 @@ class Conversation:
         async with self._http.stream("POST", f"{self._url}/", json=body, headers=HEADERS) as answer:
             async for line in answer.aiter_lines():
                 if line.startswith("data:"):
-                    yield json.loads(line[5:]).get("result", {})
+                    yield json.loads(line[5:])
 
 
 async def call(http: httpx.AsyncClient, url: str, method: str, params: Any) -> Any:
@@ -84,25 +108,36 @@ async def call(http: httpx.AsyncClient, url: str, method: str, params: Any) -> A
     return answer.json().get("result", {})
 
 
-async def open_tasks(http: httpx.AsyncClient, url: str) -> int:
-    """How many tasks of a server neither ended nor wait for the user."""
-    total = 0
-    for state in ("TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"):
+async def tasks_by_state(http: httpx.AsyncClient, url: str) -> Counter[str]:
+    """How many tasks a server has in each state."""
+    counts: Counter[str] = Counter()
+    for state in STATES:
         listed = await call(http, url, "ListTasks", {"status": state, "pageSize": 1})
-        total += int(listed.get("totalSize", 0))
-    return total
+        counts[state] = int(listed.get("totalSize", 0))
+    return counts
 
 
 def _body(method: str, params: Any) -> Any:
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-def _apply(seen: Seen, event: Any) -> None:
-    if "task" in event:
-        seen.task_id, seen.state = event["task"]["id"], event["task"]["status"]["state"]
+def _apply(seen: Seen, answer: Any) -> None:
+    event = answer.get("result", {})
+    if "error" in answer:
+        seen.state, seen.said = "", str(answer["error"])
+    elif "task" in event:
+        seen.task_id = event["task"]["id"]
+        _apply_status(seen, event["task"]["status"])
     elif "statusUpdate" in event:
-        seen.state = event["statusUpdate"]["status"]["state"]
+        seen.task_id = event["statusUpdate"]["taskId"]
+        _apply_status(seen, event["statusUpdate"]["status"])
     elif "artifactUpdate" in event and event["artifactUpdate"]["artifact"]["artifactId"] == "response":
         update = event["artifactUpdate"]
         chunk = "".join(part.get("text", "") for part in update["artifact"]["parts"])
         seen.text = seen.text + chunk if update.get("append") else chunk
+
+
+def _apply_status(seen: Seen, status: Any) -> None:
+    seen.state = status["state"]
+    parts = status.get("message", {}).get("parts", ())
+    seen.said = "".join(part.get("text", "") for part in parts) or seen.said

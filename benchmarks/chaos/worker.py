@@ -1,4 +1,4 @@
-"""The sub-agent of the chaos driver: its tools go wrong on demand. Runs as a process that is killed."""
+"""The sub-agent of the chaos run: its tool goes wrong on demand. Runs as a process that is killed."""
 
 from __future__ import annotations
 
