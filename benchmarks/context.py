@@ -122,13 +122,12 @@ class Ledger:
 
 async def managed(counter: MessageCounter) -> Ledger:
     """The pipeline."""
-    ledger, talk, compaction = Ledger(), list[BaseMessage](), Compaction()
+    ledger, talk, compaction, parts = Ledger(), list[BaseMessage](), Compaction(), Parts(counter)
     for number in range(TURNS):
         for message in turn(number, 450):
             if not isinstance(message, AIMessage):
-                prepared = await prepare(
-                    Request([*talk, message], SYSTEM), standard(WINDOW), Parts(counter), compaction
-                )
+                request = Request([*talk, message], SYSTEM)
+                prepared = await prepare(request, standard(WINDOW), parts, compaction)
                 ledger.summaries += prepared.compaction.count - compaction.count
                 ledger.record(prepared.whole(), counter, compacted=bool(prepared.report.steps))
                 compaction = prepared.compaction

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from utils.errors import SettingsError
 
@@ -285,6 +285,13 @@ class SubAgentSettings(EnvSettings):
         le=10,
         description="Turns that a sub-agent is told of, 200 characters of each remark; 0 tells none.",
     )
+    synthesis_turns: int = Field(
+        3,
+        alias="MAX_HISTORY_FOR_SYNTHESIS",
+        ge=0,
+        le=10,
+        description="Turns that an answer made of saved results is told of, 200 characters of each remark.",
+    )
 
 
 class McpSettings(EnvSettings):
@@ -307,93 +314,3 @@ class McpSettings(EnvSettings):
         gt=0,
         description="Pause before a lost MCP server is tried again; doubles up to half a minute.",
     )
-
-
-class ContextSettings(EnvSettings):
-    """How much a model request may hold, and what happens to what does not fit.
-
-    Limits of providers that are not positive whole numbers are ignored, as if unset; their names are
-    in `ignored`, so that the process can say so once.
-    """
-
-    policy: str = Field(
-        "standard",
-        alias="CONTEXT_POLICY",
-        description="standard, caipe, rag, research, pipelit or turns: a set of thresholds (docs/context.md).",
-        pattern="^(standard|caipe|rag|research|pipelit|turns)$",
-    )
-    window: int | None = Field(
-        None, alias="MAX_CONTEXT_TOKENS", description="Context window in tokens, for every provider."
-    )
-    bedrock_window: int | None = Field(
-        None, alias="AWS_BEDROCK_MAX_CONTEXT_TOKENS", description="Context window on Amazon Bedrock."
-    )
-    openai_window: int | None = Field(
-        None,
-        alias="OPENAI_MAX_CONTEXT_TOKENS",
-        description="Context window on OpenAI and compatible servers.",
-    )
-    azure_window: int | None = Field(
-        None, alias="AZURE_OPENAI_MAX_CONTEXT_TOKENS", description="Context window on Azure OpenAI."
-    )
-    anthropic_window: int | None = Field(
-        None, alias="ANTHROPIC_MAX_CONTEXT_TOKENS", description="Context window on Anthropic."
-    )
-    gemini_window: int | None = Field(
-        None, alias="GOOGLE_GEMINI_MAX_CONTEXT_TOKENS", description="Context window on Google Gemini."
-    )
-    vertex_window: int | None = Field(
-        None, alias="GCP_VERTEXAI_MAX_CONTEXT_TOKENS", description="Context window on Vertex AI."
-    )
-    output_reserve: int | None = Field(
-        None,
-        alias="CONTEXT_OUTPUT_RESERVE",
-        gt=0,
-        description="Tokens kept for the answer; min(16384, a quarter of the window) when unset.",
-    )
-    summarise_at: float | None = Field(
-        None,
-        alias="CONTEXT_SUMMARISE_AT",
-        gt=0,
-        le=1,
-        description="Share of the input budget at which a turn begins with a summary; the policy's when unset.",
-    )
-    keep_messages: int | None = Field(
-        None,
-        alias="MIN_MESSAGES_TO_KEEP",
-        description="Recent messages that a summary leaves whole, where they fit; the policy's when unset.",
-    )
-    auto_compression: bool = Field(
-        True,
-        alias="ENABLE_AUTO_COMPRESSION",
-        description="Whether a model writes summaries; if not, an extract stands for what is left out.",
-    )
-    max_tool_output: int = Field(
-        10_000,
-        alias="MAX_TOOL_OUTPUT_SIZE",
-        gt=0,
-        description="Longest tool result that is shown whole, in characters; 50000 suits large models.",
-    )
-    summary_model: str | None = Field(
-        None,
-        alias="CONTEXT_SUMMARY_MODEL",
-        description="Model of the same provider that writes summaries; the chat model when unset.",
-    )
-    model_calls_per_turn: int = Field(
-        25,
-        alias="MAX_MODEL_CALLS_PER_TURN",
-        gt=0,
-        description="Model calls in one turn, after which it ends.",
-    )
-    ignored: tuple[str, ...] = ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _ignore_bad_limits(cls, value: Mapping[str, object]) -> dict[str, object]:
-        kept, ignored = dict(value), []
-        for name in value:
-            is_limit = name.endswith("MAX_CONTEXT_TOKENS") or name == "MIN_MESSAGES_TO_KEEP"
-            if is_limit and not (str(value[name]).isdigit() and int(str(value[name])) > 0):
-                ignored.append(name)
-                del kept[name]
-        return {**kept, "ignored": tuple(ignored)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from utils.context.settings import PinSettings
+from utils.context.settings import ContextSettings, PinSettings
 from utils.errors import SettingsError
 from utils.observability.settings import LogSettings, TelemetrySettings
 from utils.settings import (
-    ContextSettings,
     EmbeddingSettings,
     EnvSettings,
     HomeSettings,

@@ -151,7 +151,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
 
         return (
-            SynthesisFallback(self._settings.history_turns),
+            SynthesisFallback(self._settings.synthesis_turns),
             AgentChoice(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
         )

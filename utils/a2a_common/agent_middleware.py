@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utils.settings import BudgetSettings, ContextSettings, LLMSettings, RecoverySettings
+from utils.context.settings import ContextSettings
+from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -34,7 +35,7 @@ class AgentMiddlewares:
         return [*self._around, *own, *self._inside]
 
 
-def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
+def agent_middlewares(runtime: AgentRuntime, summary_prompt: str | None = None) -> AgentMiddlewares:
     """The middleware that the agent's settings ask for.
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
@@ -54,7 +55,9 @@ def agent_middlewares(runtime: AgentRuntime) -> AgentMiddlewares:
 
     llm, context = LLMSettings.load(runtime.environ), ContextSettings.load(runtime.environ)
     recovery = RecoverySettings.load(runtime.environ)
-    managed = default_context_middleware(llm, context, runtime.model, runtime.home / "artifacts.sqlite")
+    managed = default_context_middleware(
+        llm, context, runtime.model, runtime.home / "artifacts.sqlite", summary_prompt=summary_prompt
+    )
     around = (
         ToolBoundary(recovery.tool_timeout_seconds),
         LoopGuard(),

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.context.quotes import question_about, quotes_in
-from utils.context.settings import PinSettings
+from utils.context.settings import ContextSettings, PinSettings
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index
-from utils.settings import ContextSettings, LLMSettings, ModelProvider
+from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -68,6 +68,8 @@ class BaseLangGraphAgent(ABC):
         skills: What its card offers, with examples in users' words.
         version: Version on the card.
         shown_examples: Most example requests of one tool that a model is shown.
+        summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
+            usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
     """
 
     name: ClassVar[str]
@@ -75,6 +77,7 @@ class BaseLangGraphAgent(ABC):
     skills: tuple[Skill, ...] = ()
     version: ClassVar[str] = "0.1.0"
     shown_examples: ClassVar[int] = 3
+    summary_prompt: ClassVar[str | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -135,7 +138,7 @@ class BaseLangGraphAgent(ABC):
     def _middlewares(self) -> AgentMiddlewares:
         from utils.a2a_common.agent_middleware import agent_middlewares
 
-        return agent_middlewares(self.runtime)
+        return agent_middlewares(self.runtime, self.summary_prompt)
 
     @cached_property
     def _pins(self) -> BackgroundPins:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context.block import system_block
 from utils.context.changes import Changed
@@ -16,7 +16,21 @@ from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.report import Step
 from utils.context.strategies.clear import result_tokens
+from utils.context.strategies.compress import expected_result
 from utils.messages.tokens import TOKENS_PER_REPLY
+
+SYSTEM_AS_USER = "system-as-user"
+"""Id of the user's message that repeats the system message."""
+
+
+def repeated_as_user(block: SystemMessage | None, policy: ContextPolicy) -> list[BaseMessage]:
+    """The system message as a message of the user, where the policy asks for that; else nothing.
+
+    It is made for each request and never kept, so that there is never a second one.
+    """
+    if block is None or not policy.system_as_user:
+        return []
+    return [HumanMessage(block.content, id=SYSTEM_AS_USER)]
 
 
 @dataclass(frozen=True)
@@ -80,6 +94,11 @@ class Draft:
         known = self.known.tokens if self.known else 0
         return self.overhead + known + sum(map(self.counter.message, self.fresh))
 
+    @property
+    def lacking(self) -> int:
+        """Tokens by which the request would be too long if one more result like those of this turn came."""
+        return self.total + expected_result(self.view, self.counter) - self.budget
+
     @cached_property
     def fresh(self) -> tuple[BaseMessage, ...]:
         """The messages of the view of which nothing is known yet."""
@@ -88,6 +107,11 @@ class Draft:
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""
         return system_block(self.system, self.pinned, self.compaction)
+
+    @property
+    def bare(self) -> int:
+        """Tokens of the agent's own system message, and of what opens the answer."""
+        return TOKENS_PER_REPLY + self._block_cost(self.system)
 
     def decided(self, compaction: Compaction) -> Draft:
         """The same with other decisions."""
@@ -120,4 +144,8 @@ class Draft:
 
     def _cost_of(self, compaction: Compaction) -> int:
         block = system_block(self.system, self.pinned, compaction)
-        return self.tool_tokens + TOKENS_PER_REPLY + (0 if block is None else self.counter.message(block))
+        return self.tool_tokens + TOKENS_PER_REPLY + self._block_cost(block)
+
+    def _block_cost(self, block: SystemMessage | None) -> int:
+        repeated = repeated_as_user(block, self.policy)
+        return sum(map(self.counter.message, ([block] if block else []) + repeated))

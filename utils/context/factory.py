@@ -12,8 +12,10 @@ from utils.context import announce
 from utils.context.limits import explicit_limit, get_context_window
 from utils.context.policy import PRESETS, ContextPolicy
 from utils.context.protocols import Summariser
+from utils.context.settings import ContextSettings
+from utils.errors import SettingsError
 from utils.messages.counter import MessageCounter, encoding_for
-from utils.settings import ContextSettings, LLMSettings, ModelProvider
+from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -34,6 +36,9 @@ def policy_for(
     policy = PRESETS[context.policy](window)
     return replace(
         policy,
+        max_turns=context.max_turns or policy.max_turns,
+        compress_ahead=context.compress_ahead,
+        system_as_user=context.system_as_user,
         max_tool_output=context.max_tool_output,
         output_reserve=context.output_reserve or llm.max_output_tokens or policy.output_reserve,
         summarise_at=context.summarise_at or policy.summarise_at,
@@ -49,6 +54,7 @@ def default_context_middleware(
     artifacts_path: Path,
     *,
     on_compaction: Announce | None = None,
+    summary_prompt: str | None = None,
 ) -> ContextMiddleware:
     """The middleware that every agent gets.
 
@@ -58,6 +64,10 @@ def default_context_middleware(
         model: The agent's chat model.
         artifacts_path: The SQLite file for what is left out of requests.
         on_compaction: Told of each compaction; the graph's stream is told where it is unset.
+        summary_prompt: The agent's own instruction for summaries; that of the settings goes first.
+
+    Raises:
+        SettingsError: A file that a setting names cannot be read.
     """
     from utils.context.middleware import ContextMiddleware
     from utils.persistence.artifacts import SqliteArtifactStore
@@ -69,17 +79,21 @@ def default_context_middleware(
         policy,
         SqliteArtifactStore(artifacts_path),
         counter=counter,
-        summariser=_summariser(llm, context, model, counter),
+        summariser=_summariser(llm, context, model, counter, _prompt_of(context) or summary_prompt),
         provider=str(llm.provider),
         on_compaction=on_compaction,
     )
 
 
 def _summariser(
-    llm: LLMSettings, context: ContextSettings, model: BaseChatModel, counter: MessageCounter
+    llm: LLMSettings,
+    context: ContextSettings,
+    model: BaseChatModel,
+    counter: MessageCounter,
+    prompt: str | None,
 ) -> Summariser | None:
     """LangMem on the configured model; nothing for the embedded model, which cannot write summaries."""
-    from utils.context.summarisers.langmem import LangMemSummariser
+    from utils.context.summarisers.langmem import SUMMARY_PROMPT, LangMemSummariser
     from utils.llm.factory import create_chat_model
 
     if llm.provider is ModelProvider.EMBEDDED:
@@ -87,4 +101,18 @@ def _summariser(
     settings = llm.model_copy(update={"model": context.summary_model}) if context.summary_model else llm
     writer = create_chat_model(settings) if context.summary_model else model
     window = policy_for(settings, context, writer).input_budget
-    return LangMemSummariser(writer, counter, window=window, timeout=llm.timeout_seconds)
+    return LangMemSummariser(
+        writer, counter, window=window, timeout=llm.timeout_seconds, prompt=prompt or SUMMARY_PROMPT
+    )
+
+
+def _prompt_of(context: ContextSettings) -> str | None:
+    """The text of the file that the settings name."""
+    if context.summary_prompt_file is None:
+        return None
+    try:
+        text = context.summary_prompt_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = "CONTEXT_SUMMARY_PROMPT_FILE names a file that cannot be read as text."
+        raise SettingsError("CONTEXT_SUMMARY_PROMPT_FILE", why) from error
+    return text or None

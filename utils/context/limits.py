@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from utils.settings import ContextSettings, ModelProvider
+from utils.context.settings import ContextSettings
+from utils.settings import ModelProvider
 
 DEFAULT_WINDOW = 128_000
 """Tokens of a model that nothing is known of."""

@@ -8,14 +8,14 @@ handed back as a `Compaction` for the graph's state.
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context import stages
 from utils.context.compaction import Compaction, view_of
-from utils.context.draft import Draft
+from utils.context.draft import Draft, repeated_as_user
 from utils.context.memory import Memory, Remembered, known_of
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
@@ -28,6 +28,7 @@ from utils.messages.handles import handles_in
 from utils.messages.repair import merge_system
 from utils.messages.settled import Whole, grown
 from utils.messages.text import message_text
+from utils.messages.transcript import is_stand_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ def _begin(
     request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction | None, recalled: _Recalled
 ) -> Draft:
     remembered, whole = recalled
+    policy = _in_turns(policy, whole.talk)
     system = merge_system([*([request.system] if request.system else []), *whole.system])
     pins = list(_pins(request, whole, remembered).values())
     decided = compaction or Compaction()
@@ -166,6 +168,18 @@ def _begin(
         outputs=remembered.settled.outputs,
         known=known,
     )
+
+
+def _in_turns(policy: ContextPolicy, talk: Sequence[BaseMessage]) -> ContextPolicy:
+    """The policy with its limit of turns as one of messages, which is another in each conversation."""
+    if policy.max_turns is None:
+        return policy
+    turns = 0
+    for index in range(len(talk) - 1, -1, -1):
+        turns += isinstance(talk[index], HumanMessage) and not is_stand_in(talk[index])
+        if turns > policy.max_turns:
+            return replace(policy, max_messages=len(talk) - index)
+    return policy
 
 
 def _pins(request: Request, whole: Whole, remembered: Remembered) -> dict[str, Pin]:
@@ -203,7 +217,12 @@ def _finish(
         violations=tuple(wrong),
     )
     return Prepared(
-        system, list(draft.view), draft.compaction, draft.artifacts, _handles(draft, system), report
+        system,
+        [*repeated_as_user(system, draft.policy), *draft.view],
+        draft.compaction,
+        draft.artifacts,
+        _handles(draft, system),
+        report,
     )
 
 

@@ -51,6 +51,9 @@ class ContextPolicy:
         max_summary_tokens: Longest summary, in tokens; never over a tenth of the budget.
         keep_messages: Messages that a summary leaves as they are, where they fit.
         max_messages: Longest view in messages; no limit when unset.
+        max_turns: Most turns in view before the active request; no limit when unset.
+        compress_ahead: Whether to compress as soon as one more result like those of this turn would not fit.
+        system_as_user: Whether the system message is repeated as the user's first one.
         use_model: Whether a model writes summaries; else old messages are dropped with an extract.
         active_share: An active request over this share of the free budget may be shown in part.
         pinned_share: Most of the input budget that pinned constraints take.
@@ -76,6 +79,9 @@ class ContextPolicy:
     max_summary_tokens: int = 2_000
     keep_messages: int = 4
     max_messages: int | None = None
+    max_turns: int | None = None
+    compress_ahead: bool = False
+    system_as_user: bool = False
     use_model: bool = True
     active_share: float = 0.5
     pinned_share: float = 0.1
@@ -180,13 +186,13 @@ def pipelit(window: int) -> ContextPolicy:
 
 
 def turns(window: int) -> ContextPolicy:
-    """The last ten turns, which are twenty messages; no model call."""
+    """The last ten turns, which are twenty messages where no tool is called; no model call."""
     return ContextPolicy(
         window=window,
         stages=frozenset({Stage.SUMMARISE}),
         summarise_at=1.0,
         summarise_to=0.9,
-        max_messages=20,
+        max_turns=10,
         use_model=False,
     )
 

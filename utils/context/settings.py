@@ -1,10 +1,125 @@
-"""What context management does besides the limits of `utils.settings.ContextSettings`."""
+"""How much a model request may hold, and who finds the constraints that a user states."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import Field, model_validator
 
 from utils.settings import EnvSettings
+
+
+class ContextSettings(EnvSettings):
+    """How much a model request may hold, and what happens to what does not fit.
+
+    Limits of providers that are not positive whole numbers are ignored, as if unset; their names are
+    in `ignored`, so that the process can say so once.
+    """
+
+    policy: str = Field(
+        "standard",
+        alias="CONTEXT_POLICY",
+        description="standard, caipe, rag, research, pipelit or turns: a set of thresholds (docs/context.md).",
+        pattern="^(standard|caipe|rag|research|pipelit|turns)$",
+    )
+    window: int | None = Field(
+        None, alias="MAX_CONTEXT_TOKENS", description="Context window in tokens, for every provider."
+    )
+    bedrock_window: int | None = Field(
+        None, alias="AWS_BEDROCK_MAX_CONTEXT_TOKENS", description="Context window on Amazon Bedrock."
+    )
+    openai_window: int | None = Field(
+        None,
+        alias="OPENAI_MAX_CONTEXT_TOKENS",
+        description="Context window on OpenAI and compatible servers.",
+    )
+    azure_window: int | None = Field(
+        None, alias="AZURE_OPENAI_MAX_CONTEXT_TOKENS", description="Context window on Azure OpenAI."
+    )
+    anthropic_window: int | None = Field(
+        None, alias="ANTHROPIC_MAX_CONTEXT_TOKENS", description="Context window on Anthropic."
+    )
+    gemini_window: int | None = Field(
+        None, alias="GOOGLE_GEMINI_MAX_CONTEXT_TOKENS", description="Context window on Google Gemini."
+    )
+    vertex_window: int | None = Field(
+        None, alias="GCP_VERTEXAI_MAX_CONTEXT_TOKENS", description="Context window on Vertex AI."
+    )
+    output_reserve: int | None = Field(
+        None,
+        alias="CONTEXT_OUTPUT_RESERVE",
+        gt=0,
+        description="Tokens kept for the answer; min(16384, a quarter of the window) when unset.",
+    )
+    summarise_at: float | None = Field(
+        None,
+        alias="CONTEXT_SUMMARISE_AT",
+        gt=0,
+        le=1,
+        description="Share of the input budget at which a turn begins with a summary; the policy's when unset.",
+    )
+    keep_messages: int | None = Field(
+        None,
+        alias="MIN_MESSAGES_TO_KEEP",
+        description="Recent messages that a summary leaves whole, where they fit; the policy's when unset.",
+    )
+    auto_compression: bool = Field(
+        True,
+        alias="ENABLE_AUTO_COMPRESSION",
+        description="Whether a model writes summaries; if not, an extract stands for what is left out.",
+    )
+    max_tool_output: int = Field(
+        10_000,
+        alias="MAX_TOOL_OUTPUT_SIZE",
+        gt=0,
+        description="Longest tool result that is shown whole, in characters; 50000 suits large models.",
+    )
+    summary_model: str | None = Field(
+        None,
+        alias="CONTEXT_SUMMARY_MODEL",
+        description="Model of the same provider that writes summaries; the chat model when unset.",
+    )
+    summary_prompt_file: Path | None = Field(
+        None,
+        alias="CONTEXT_SUMMARY_PROMPT_FILE",
+        description="File with the instruction that summaries are written by; {words} in it becomes their length.",
+    )
+    max_turns: int | None = Field(
+        None,
+        alias="MAX_CONVERSATION_TURNS",
+        gt=0,
+        description="Earlier turns that a request shows at most; 10 with CONTEXT_POLICY=turns and no limit else.",
+    )
+    compress_ahead: bool = Field(
+        False,
+        alias="CONTEXT_COMPRESS_AHEAD",
+        description="Whether search results are compressed as soon as another of the size that they had so far would "
+        "not fit; that costs the prompt cache earlier.",
+    )
+    system_as_user: bool = Field(
+        False,
+        alias="LLM_SYSTEM_AS_USER",
+        description="Whether the system message is repeated as the user's first one, for models that ignore it.",
+    )
+    model_calls_per_turn: int = Field(
+        25,
+        alias="MAX_MODEL_CALLS_PER_TURN",
+        gt=0,
+        description="Model calls in one turn, after which it ends.",
+    )
+    ignored: tuple[str, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ignore_bad_limits(cls, value: Mapping[str, object]) -> dict[str, object]:
+        kept, ignored = dict(value), []
+        for name in value:
+            is_limit = name.endswith("MAX_CONTEXT_TOKENS") or name == "MIN_MESSAGES_TO_KEEP"
+            if is_limit and not (str(value[name]).isdigit() and int(str(value[name])) > 0):
+                ignored.append(name)
+                del kept[name]
+        return {**kept, "ignored": tuple(ignored)}
 
 
 class PinSettings(EnvSettings):

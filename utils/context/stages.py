@@ -74,7 +74,8 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
 async def compress_stage(draft: Draft, tools: Tools) -> Draft:
     """Compress ranked results, least relevant first."""
     policy, before = draft.policy, draft.total
-    if Stage.COMPRESS not in policy.stages or before < policy.tokens(policy.compress_at):
+    lacking = draft.lacking if policy.compress_ahead else 0
+    if Stage.COMPRESS not in policy.stages or (before < policy.tokens(policy.compress_at) and lacking <= 0):
         return draft
     active = active_index(draft.view)
     compression = Compression(
@@ -83,7 +84,7 @@ async def compress_stage(draft: Draft, tools: Tools) -> Draft:
         summariser=_summariser(draft, tools),
         cache=tools.cache,
     )
-    excess = before - policy.tokens(policy.compress_to)
+    excess = max(lacking, before - policy.tokens(policy.compress_to))
     return draft.changed("compress", await compress(draft.view, excess, compression, draft.counter), before)
 
 

@@ -13,7 +13,6 @@ from utils.errors import ContextBudgetExceeded
 from utils.messages.handles import full_output_of, handles_in
 from utils.messages.invariants import INVARIANTS, Claim, Proven, violations
 from utils.messages.text import message_text
-from utils.messages.tokens import TOKENS_PER_REPLY
 from utils.messages.transcript import active_index
 
 
@@ -82,7 +81,7 @@ def checked(draft: Draft) -> tuple[Draft, list[str]]:
 
 def by_kind(draft: Draft) -> dict[str, int]:
     """Tokens of the request by what they are for."""
-    bare = TOKENS_PER_REPLY + (draft.counter.message(draft.system) if draft.system else 0)
+    bare = draft.bare
     return {
         "system": bare,
         "tools": draft.tool_tokens,

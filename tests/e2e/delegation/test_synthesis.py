@@ -144,3 +144,16 @@ async def test_a_turn_in_which_nothing_was_found_still_fails() -> None:
         answer = await ask(client, "What are a and b?")
     assert answer.state == "failed"
     assert errors(answer) == [{"code": "model_unavailable", "retryable": True}]
+
+
+async def test_how_many_turns_such_a_prompt_tells_of_is_a_setting_of_its_own() -> None:
+    script = failing(InvalidRequest("The model provider refused the request."), after=1, text="a is 1.")
+    environ = {"MAX_HISTORY_FOR_SYNTHESIS": "1"}
+    agents: dict[str, Any] = {"keys": ["a is 1"], "words": ["b is 2"]}
+    async with team(["Hello.", "Hello again."], environ=environ, **agents) as it, connected(it.url) as client:
+        first = await ask(client, "Turn one.")
+        await ask(client, "Turn two.", context_id=first.context_id)
+        it.supervisor.script = script
+        await ask(client, "What are a and b?", context_id=first.context_id)
+    told, _, _ = str(it.supervisor.requests[-1].messages[-1].content).partition("\n\n**Current Request:**")
+    assert told == "**Conversation so far:**\nUser: Turn two.\nAssistant: Hello again."

@@ -74,8 +74,9 @@ def changed_content(talk: list[BaseMessage]) -> None:
 
 
 def changed_block(talk: list[BaseMessage]) -> None:
-    talk[1].content = [{"type": "text", "text": "short"}]
-    talk[1].content[0]["text"] = "long " * 90
+    block = {"type": "text", "text": "short"}
+    talk[1].content = [block]
+    block["text"] = "long " * 90
 
 
 def changed_arguments(talk: list[BaseMessage]) -> None:

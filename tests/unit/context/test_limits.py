@@ -3,7 +3,8 @@ import pytest
 from utils.context.factory import policy_for
 from utils.context.limits import get_context_limit_for_provider, get_context_window
 from utils.context.policy import PRESETS, Stage, caipe, pipelit, rag, research, standard, turns
-from utils.settings import ContextSettings, LLMSettings
+from utils.context.settings import ContextSettings
+from utils.settings import LLMSettings
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_presets_have_the_numbers_of_the_systems_that_they_reproduce():
     assert (policy.summarise_at_tokens, policy.max_summary_tokens, policy.keep_messages) == (80_000, 2_000, 5)
     assert pipelit(128_000).reserve == 16_384
     assert not pipelit(128_000).use_model
-    assert turns(128_000).max_messages == 20
+    assert turns(128_000).max_turns == 10
     assert set(PRESETS) == {"standard", "caipe", "rag", "research", "pipelit", "turns"}
 
 

@@ -13,6 +13,7 @@ SHELL = {
     "announce.py",
     "langmem.py",
     "factory.py",
+    "settings.py",
     "compress_tool_results.py",
 }
 FILES = [

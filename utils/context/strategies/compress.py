@@ -18,10 +18,12 @@ from utils.context.protocols import Summariser, TokenCounter
 from utils.context.ranked import Ranked, article_text, is_compressed, parse_ranked
 from utils.context.shorten import Shortener
 from utils.messages.handles import full_output_of, handle_of, with_full_output
+from utils.messages.transcript import active_index
 
 WORTH_COMPRESSING = 100
 """Tokens below which an article is left as it is."""
 
+_AVERAGED = 3
 _NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads them whole.'
 
 
@@ -51,6 +53,14 @@ class Compression:
     guidance: str
     summariser: Summariser
     cache: MutableMapping[str, str]
+
+
+def expected_result(messages: Sequence[BaseMessage], counter: TokenCounter) -> int:
+    """Tokens that the next result of this turn will probably have: the mean of its last three; 0 before the first."""
+    active = active_index(messages)
+    turn = messages if active is None else messages[active + 1 :]
+    last = [counter.message(message) for message in turn if isinstance(message, ToolMessage)][-_AVERAGED:]
+    return sum(last) // len(last) if last else 0
 
 
 async def compress(
