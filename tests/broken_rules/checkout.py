@@ -105,7 +105,7 @@ class Copy:
         self._verdict.unlink(missing_ok=True)
         plugin = ["-p", "tests.broken_rules.verdict", "--verdict", str(self._verdict)]
         # pytest says of plugins that came with the worker's imports that it cannot rewrite their asserts.
-        return [*plugin, "-W", "ignore::pytest.PytestAssertRewriteWarning", "--timeout", "60", *tests]
+        return [*plugin, "-W", "ignore::pytest.PytestAssertRewriteWarning", "--timeout", "110", *tests]
 
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "tests.broken_rules.worker", str(self._libraries)]
