@@ -47,6 +47,8 @@ class ContextPolicy:
         summarise_at: Summarise at the start of a turn at this share...
         summarise_at_tokens: ...or at this many tokens, where that is less.
         summarise_to: Share of the request after a summary.
+        extract_to: Share of the request after an extract that no model wrote. It costs nothing, so that it may use
+            the room, and is made only for a request over the budget; as a summary when unset.
         summarise_gain: Smallest share that a summary at the start of a turn must free.
         max_summary_tokens: Longest summary, in tokens; never over a tenth of the budget.
         keep_messages: Messages that a summary leaves as they are, where they fit.
@@ -75,6 +77,7 @@ class ContextPolicy:
     summarise_at: float = 0.80
     summarise_at_tokens: int | None = None
     summarise_to: float = 0.50
+    extract_to: float | None = None
     summarise_gain: float = 0.10
     max_summary_tokens: int = 2_000
     keep_messages: int = 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -23,9 +24,16 @@ def block_texts(message: BaseMessage) -> list[str]:
     return [part for part in map(_block_text, content) if part]
 
 
+_SPEAKS = re.compile(r"\n(?=[ \t]*(?:User:|Assistant:|Assistant calls |System:|Result of ))")
+
+
 def render(message: BaseMessage) -> str:
-    """One message as a paragraph that begins with who speaks."""
-    text = full_text(message)
+    """One message as a paragraph that begins with who speaks.
+
+    A line of the message that begins as if somebody else spoke is marked as quoted, so that a page that a tool
+    read does not become the user's words in a summary.
+    """
+    text = _SPEAKS.sub("\n> ", full_text(message))
     if isinstance(message, HumanMessage):
         return f"User: {text}"
     if isinstance(message, ToolMessage):

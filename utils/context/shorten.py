@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import MutableMapping
 
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.summarisers.extractive import cut_to, extract
+from utils.context.summarisers.cut import cut_to
+from utils.context.summarisers.extractive import extract
 from utils.errors import ModelFailure
 from utils.messages.handles import handle_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from dataclasses import dataclass, replace
 
+from utils.context.block import SUMMARY_TITLE
 from utils.context.draft import Draft
 from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
 from utils.context.policy import ContextPolicy, Stage
@@ -13,9 +14,10 @@ from utils.context.report import Step
 from utils.context.strategies.clear import clear, clearable
 from utils.context.strategies.clip import LEVEL_FLOOR, clip
 from utils.context.strategies.compress import Compression, compress
-from utils.context.strategies.summarise import Summary, choose_cut, summarise
+from utils.context.strategies.summarise import Summary, choose_cut, cost_from, summarise
 from utils.context.strategies.truncate import truncate
-from utils.context.summarisers.extractive import ExtractiveSummariser, extract
+from utils.context.summarisers.condense import condense
+from utils.context.summarisers.extractive import ExtractiveSummariser
 from utils.errors import ContextBudgetExceeded
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index, legal_cuts
@@ -24,6 +26,11 @@ LEAST_FREE = 96
 """Tokens that must be left beside system prompt, tools and pinned constraints: a clipped request, a summary."""
 
 _SUMMARY_SHARE = 4
+_TAIL_SHARE = 0.10
+"""Share of the free budget for whole messages beside an extract that fills the rest."""
+
+_MOST_SUMMARY = 0.8
+_FRAME = 12
 _LEAST_SUMMARY = 16
 
 
@@ -91,14 +98,19 @@ async def compress_stage(draft: Draft, tools: Tools) -> Draft:
 async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
     """Leave out the oldest legal span for a summary: at the start of a turn, or when still over."""
     policy, before = draft.policy, draft.total
-    if Stage.SUMMARISE not in policy.stages or not (_due(draft, before, turn_start) or force):
+    if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
         return draft
+    fill = _extract_to(draft, tools)
     summary_tokens = _summary_tokens(draft)
     target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - shelf_tokens(draft)
+    if fill is not None:
+        target = min(target, int(draft.free * _TAIL_SHARE))
     cut = choose_cut(draft.view, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages)
     part = evicted(draft, cut)
     if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
         return draft
+    if fill is not None:
+        summary_tokens = max(summary_tokens, _room(draft, cut, fill))
     summary = await summarise(
         part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
     )
@@ -125,10 +137,12 @@ def clip_stage(draft: Draft) -> Draft:
     return draft
 
 
-def _due(draft: Draft, tokens: int, turn_start: bool) -> bool:
-    policy = draft.policy
+def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
+    policy, tokens = draft.policy, draft.total
     if tokens > draft.budget or (policy.max_messages is not None and len(draft.view) > policy.max_messages):
         return True
+    if _extract_to(draft, tools) is not None:
+        return False
     at = policy.tokens(policy.summarise_at)
     if policy.summarise_at_tokens is not None:
         at = min(at, policy.summarise_at_tokens)
@@ -143,6 +157,18 @@ def _worth_it(draft: Draft, part: Evicted, summary_tokens: int) -> bool:
 
 def _summary_tokens(draft: Draft) -> int:
     return min(draft.policy.summary_tokens, max(_LEAST_SUMMARY, draft.free // _SUMMARY_SHARE))
+
+
+def _extract_to(draft: Draft, tools: Tools) -> float | None:
+    """How full a request may be after an extract; `None` where a model writes summaries, or nothing is set."""
+    return None if tools.summariser is not None and draft.policy.use_model else draft.policy.extract_to
+
+
+def _room(draft: Draft, cut: int, fill: float) -> int:
+    """Tokens that an extract may have beside the messages from `cut` on."""
+    stays = cost_from(draft.view, cut, draft.counter)
+    beside = draft.fixed + shelf_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
+    return min(draft.policy.tokens(fill) - beside - stays, int(draft.free * _MOST_SUMMARY))
 
 
 def _summariser(draft: Draft, tools: Tools) -> Summariser:
@@ -163,7 +189,7 @@ def _without(draft: Draft, cut: int) -> Draft:
     if part is None:
         return draft
     both = f"{draft.compaction.summary}\n{part.text}" if draft.compaction.summary else part.text
-    summary = extract(both, _summary_tokens(draft), draft.counter)
+    summary = condense(both, _summary_tokens(draft), draft.counter)
     smaller = _left_out(draft, "drop", part, Summary(summary), draft.total)
     return _with_short_summary(smaller)
 
@@ -175,7 +201,7 @@ def _with_short_summary(draft: Draft) -> Draft:
         return draft
     compaction = draft.compaction
     for share in (0.6, 0.3):
-        text = extract(compaction.summary, int(allowed * share), draft.counter)
+        text = condense(compaction.summary, int(allowed * share), draft.counter)
         shorter = draft.decided(replace(compaction, summary=text))
         if shorter.overhead - draft.fixed <= allowed:
             return shorter

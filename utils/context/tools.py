@@ -38,7 +38,11 @@ _EXAMPLES = {
 PAGE = 6_000
 """Characters that one call reads at most: well under the size at which results are cut."""
 
-_HITS = 6
+_HITS = 40
+_FOUND = 4_200
+"""Characters of what is found: six passages of prose, or some forty short results."""
+
+_LATE = 0.2
 _MATCHES = 60
 _LINE = 300
 
@@ -118,9 +122,18 @@ def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[Base
 
 
 def found_text(query: str, messages: Sequence[BaseMessage]) -> str:
-    """The passages of messages that answer a query best, in the order of the conversation."""
+    """The passages of messages that answer a query best, as many as a page has room for, in their order.
+
+    Of two that answer alike the later one comes first: "the order" is most often the last one.
+    """
     passages = [passage for message in messages for passage in passages_of(render(message))]
     hits = bm25(query, passages, _HITS)
-    if not hits:
+    late = {hit.place: hit.score * (1 + _LATE * hit.place / len(passages)) for hit in hits}
+    chosen, room = list[int](), _FOUND
+    for place in sorted(late, key=lambda place: -late[place]):
+        if len(passages[place]) <= room:
+            chosen.append(place)
+            room -= len(passages[place])
+    if not chosen:
         return "Nothing earlier in this conversation matches."
-    return "\n\n".join(passages[hit.place] for hit in sorted(hits))
+    return "\n\n".join(passages[place] for place in sorted(chosen))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 SMALLEST = 96
 """Tokens for a clipped request and a summary, below which a refusal is right."""
+
+EXTRACT_TO = 0.9
+"""Half of the histories are condensed as far as an agent without a model does it."""
 
 
 @dataclass
@@ -55,6 +58,8 @@ def run(history: History, counter: MessageCounter, *, keep_views: bool = False) 
     """Send the history as it grows, each request with what the one before decided."""
     outcome = Outcome()
     policy = PRESETS[history.preset](history.window)
+    if history.window % 2:
+        policy = replace(policy, extract_to=EXTRACT_TO)
     compaction, stored, parts = Compaction(), dict[str, str](), Parts(counter)
     for cut in history.cuts:
         messages = history.messages[:cut]
@@ -128,8 +133,9 @@ def _lost_request(
     shown = [_words(m) for m in sent if isinstance(m, HumanMessage)]
     if words in shown:
         return None
-    system = count_messages_tokens([sent[0]]) if isinstance(sent[0], SystemMessage) else 3
-    room = policy.input_budget - history.tool_tokens - min(system, _own(history))
+    system = count_messages_tokens(sent[:1] if isinstance(sent[0], SystemMessage) else [])
+    own = count_messages_tokens([history.system] if history.system else [])
+    room = policy.input_budget - history.tool_tokens - min(system, own)
     if count_message_tokens(active) <= room * policy.active_share:
         return f"{words[:60]!r} of {count_message_tokens(active)} tokens is not in view"
     parts = [text for text in shown if any(stored.get(h) is not None for h in handles_in(text))]

@@ -15,6 +15,7 @@ from langchain_core.messages import BaseMessage
 
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.shorten import PARALLEL
+from utils.context.summarisers.condense import condense
 from utils.context.summarisers.extractive import extract
 from utils.errors import ModelFailure
 from utils.messages.transcript import active_index, legal_cuts
@@ -64,6 +65,11 @@ def choose_cut(
     if generous:
         return generous[0]
     return fitting[0] if fitting else cuts[-1]
+
+
+def cost_from(view: Sequence[BaseMessage], cut: int, counter: TokenCounter) -> int:
+    """Tokens of the messages that stay where the view begins at `cut`, a legal one."""
+    return dict(_costs(view, [cut], counter))[cut]
 
 
 def _costs(view: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter) -> list[tuple[int, int]]:
@@ -125,7 +131,7 @@ async def _once(
     except ModelFailure:
         answer, failed = "", 1
     if not answer:
-        answer = extract(f"{previous}\n{text}" if previous else text, max_tokens, counter)
+        answer = condense(f"{previous}\n{text}" if previous else text, max_tokens, counter)
     if counter.text(answer) > max_tokens:
         answer = extract(answer, max_tokens, counter)
     return Summary(answer, 1, failed)

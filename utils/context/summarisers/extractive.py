@@ -1,11 +1,13 @@
-"""Summaries without a model: the sentences that say most, in their order. Deterministic and pure.
+"""Shorter text without a model. Deterministic and pure.
 
-A sentence says much where its words are rare in the text, where it names things (numbers, ids,
-capitalised names), where the user says it, and where it shares words with the question.
+A conversation is condensed (`condense`); of a retrieved text the sentences that say most are kept, whole and
+in their order: a sentence says much where its words are rare in the text, where it names things (numbers, ids,
+capitalised names), and where it shares words with the question.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections import Counter
@@ -13,9 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from utils.context.protocols import TokenCounter
+from utils.context.summarisers.condense import condense
+from utils.context.summarisers.cut import ELLIPSIS, cut_to
 
 _WORD = re.compile(r"[A-Za-z0-9_][\w/#.:@-]*\w|\w")
 _NAME = re.compile(r"(?<!\w)(?:[A-Z]\w+|\w*\d[\w-]*)")
+_LONG = 10_000
+"""Characters from which a conversation is condensed in a thread: some ten milliseconds."""
+
 _CHARS_PER_TOKEN = 3
 _LONGEST = 400
 _MOST_SENTENCES = 1_500
@@ -23,7 +30,6 @@ _USER_BONUS = 1.5
 _QUESTION_MALUS = 0.5
 _NAME_BONUS = 0.6
 _GUIDANCE_BONUS = 2.0
-_ELLIPSIS = " … "
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +42,18 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSummariser:
-    """A `Summariser` that picks sentences. Never fails, calls nothing."""
+    """A `Summariser` that picks what to keep. Never fails, calls nothing."""
 
     counter: TokenCounter
     name: str = "extractive"
     window: int = 1_000_000_000
 
     async def summarise(self, text: str, *, previous: str, max_tokens: int) -> str:
-        """The previous summary's best sentences and the text's, in that order."""
+        """What matters of the previous summary and of the text, in that order."""
         both = f"{previous}\n{text}" if previous else text
-        return extract(both, max_tokens, self.counter)
+        if len(both) < _LONG:
+            return condense(both, max_tokens, self.counter)
+        return await asyncio.to_thread(condense, both, max_tokens, self.counter)
 
     async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:  # noqa: ARG002
         """The sentences that answer `guidance` best."""
@@ -67,25 +75,12 @@ def extract(text: str, max_tokens: int, counter: TokenCounter, *, guidance: str 
     return cut_to(text, max_tokens, counter)
 
 
-def cut_to(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """Head and tail of a text in at most `max_tokens` tokens, joined by an ellipsis."""
-    keep = min(len(text), max_tokens * 6)
-    while keep > 0:
-        part = text if keep >= len(text) else text[: keep // 2] + _ELLIPSIS + text[-(keep // 2) :]
-        cost = counter.text(part)
-        if cost <= max_tokens:
-            return part
-        keep = int(min(keep, len(text)) * min(0.9, max_tokens / cost))
-        keep = 0 if keep < 2 else keep  # noqa: PLR2004 - nothing to halve
-    return ""
-
-
 def _sentences(text: str) -> list[str]:
     found: list[str] = []
     for line in text.splitlines():
         for part in re.split(r"(?<=[.!?])\s+", line.strip()):
             if part:
-                found.append(part if len(part) <= _LONGEST else f"{part[:300]}{_ELLIPSIS}{part[-80:]}")
+                found.append(part if len(part) <= _LONGEST else f"{part[:300]}{ELLIPSIS}{part[-80:]}")
     if len(found) > _MOST_SENTENCES:
         half = _MOST_SENTENCES // 2
         return [*found[:half], *found[-half:]]

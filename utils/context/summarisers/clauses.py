@@ -1,0 +1,113 @@
+"""A conversation's text in clauses, each with who says it and its words in telegram style. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from utils.context.summarisers.cut import ELLIPSIS
+from utils.context.summarisers.words import bare, capital, joins, negates
+
+_SPEAKER = re.compile(r"(User|Assistant|System|Result of [^:\n]{1,80}): ?")
+_CALL = "Assistant calls "
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_CLAUSE = re.compile(
+    r"(?<=[,;:])\s+|\s*[\u2013\u2014]\s*(?![^A-Za-z]*\d)|\s+-\s+(?!\d)|\s+\((?=\w)|(?<=\w)\)\s+"
+)
+_MEMBER = re.compile(r"(?<=[,}\]])\s*(?=[\"{\[])")
+_LONGEST = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A part of a sentence.
+
+    Attributes:
+        place: Its number in the text.
+        speaker: `User`, `Assistant`, `Result of …`; nothing where the text does not say.
+        words: Its words without those that only join others.
+        whole: As it stands in the text.
+        asks: Whether it belongs to a question.
+    """
+
+    place: int
+    speaker: str
+    words: tuple[str, ...]
+    whole: str
+    asks: bool
+
+    @property
+    def short(self) -> str:
+        """Telegram style."""
+        return " ".join(self.words).rstrip(",;:.")
+
+
+def clauses_of(text: str, most: int) -> list[Clause]:
+    """The clauses that say something; of a longer text the first and last of `most`."""
+    found = list(_clauses(_lines(text)))
+    if len(found) > most:
+        found = [*found[: most // 2], *found[-(most // 2) :]]
+    return found
+
+
+def _lines(text: str) -> Iterator[tuple[str, str]]:
+    """Lines with their speakers, which hold until the next one speaks."""
+    speaker = ""
+    for line in map(str.strip, text.splitlines()):
+        said = line
+        if match := _SPEAKER.match(line):
+            speaker, said = match[1], line[match.end() :]
+        elif line.startswith(_CALL):
+            speaker = "Assistant"
+        if said:
+            yield speaker, said
+
+
+def _clauses(lines: Iterable[tuple[str, str]]) -> Iterator[Clause]:
+    place = 0
+    for speaker, line in lines:
+        for part, asks in _parts(line):
+            words = _telling(part)
+            if words:
+                yield Clause(place, speaker, words, part.strip().rstrip(",;:."), asks)
+                place += 1
+
+
+def _parts(line: str) -> Iterator[tuple[str, bool]]:
+    if line.startswith((_CALL, "{", "[")):
+        for member in _MEMBER.split(line):
+            yield _cut(member), False
+        return
+    for sentence in _SENTENCE.split(line):
+        for part in _CLAUSE.split(sentence):
+            yield _cut(part), sentence.endswith("?")
+
+
+def _cut(part: str) -> str:
+    """The part, its middle left out where it is too long to be a clause."""
+    if len(part) <= _LONGEST:
+        return part
+    return f"{part[: 2 * _LONGEST // 3]}{ELLIPSIS}{part[-_LONGEST // 3 :]}"
+
+
+def _telling(part: str) -> tuple[str, ...]:
+    words = part.split()
+    plain = [bare(word) for word in words]
+    kept = [
+        word
+        for place, word in enumerate(words)
+        if not joins(plain[place]) or negates(plain[place]) or _in_name(words, place)
+    ]
+    return tuple(kept) if any(not joins(bare(word)) for word in kept) else ()
+
+
+def _in_name(words: Sequence[str], place: int) -> bool:
+    """Whether a joining word is part of a name ("Bank of America", "in May", "US") or of a range of numbers."""
+    word, after = words[place], words[place + 1] if place + 1 < len(words) else ""
+    before = words[place - 1] if place else ""
+    if before[:1].isdigit() and after[:1].isdigit():
+        return True
+    if capital(word):
+        return place > 0 or capital(after) or (word.isupper() and len(word) > 1)
+    return place > 1 and capital(before) and capital(after)
