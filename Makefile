@@ -70,6 +70,7 @@ eval: setup-dev ## Measure the offline model and the retrieval
 
 eval-context: setup-dev ## Measure what is still there of a long conversation in a small window, without a model
 	$(BIN)/python -m tests.eval.context
+	$(BIN)/python -m tests.eval.replay
 
 fuzz-context: setup-dev ## Send N=100000 generated conversations through context management; SEED=1
 	$(BIN)/python -m benchmarks.fuzz_wire N=$$(( $(N) / 50 )) SEED=$(SEED)

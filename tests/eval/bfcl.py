@@ -1,7 +1,6 @@
 """The memory questions of `bfcl-eval`: long conversations, and questions about what was said in them.
 
-The package (Apache-2.0) is downloaded without its dependencies into `.cache/`, and read as an archive;
-none of its code runs.
+The package (Apache-2.0) is downloaded without its dependencies into `.cache/`, and read as an archive.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Any
 PACKAGE = "bfcl-eval==2026.3.23"
 CACHE = Path(__file__).parents[2] / ".cache" / "bfcl"
 
-_DATA = "bfcl_eval/data"
+DATA = "bfcl_eval/data"
 _SECONDS = 120
 
 
@@ -50,16 +49,15 @@ def scenarios() -> list[Scenario]:
     Raises:
         DataMissingError: The package cannot be downloaded.
     """
-    with zipfile.ZipFile(_wheel()) as archive:
+    with zipfile.ZipFile(wheel()) as archive:
         questions = _questions(archive)
         return [Scenario(name, _said(archive, name), tuple(asked)) for name, asked in questions.items()]
 
 
 def _questions(archive: zipfile.ZipFile) -> dict[str, list[Question]]:
-    rows = _rows(archive, f"{_DATA}/possible_answer/BFCL_v4_memory.json")
-    right = {row["id"]: row for row in rows}
+    right = {row["id"]: row for row in rows(archive, f"{DATA}/possible_answer/BFCL_v4_memory.json")}
     found: dict[str, list[Question]] = {}
-    for row in _rows(archive, f"{_DATA}/BFCL_v4_memory.json"):
+    for row in rows(archive, f"{DATA}/BFCL_v4_memory.json"):
         answer = right[row["id"]]
         question = Question(_text(row), tuple(answer["ground_truth"]), answer["source"])
         found.setdefault(row["scenario"], []).append(question)
@@ -67,7 +65,7 @@ def _questions(archive: zipfile.ZipFile) -> dict[str, list[Question]]:
 
 
 def _said(archive: zipfile.ZipFile, name: str) -> tuple[str, ...]:
-    sessions = _rows(archive, f"{_DATA}/memory_prereq_conversation/memory_{name}.json")
+    sessions = rows(archive, f"{DATA}/memory_prereq_conversation/memory_{name}.json")
     return tuple(turn["content"] for session in sessions for turns in session["question"] for turn in turns)
 
 
@@ -75,19 +73,26 @@ def _text(row: dict[str, Any]) -> str:
     return str(row["question"][0][0]["content"])
 
 
-def _rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+def rows(archive: zipfile.ZipFile, name: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a file of the archive, one a line."""
     for line in archive.read(name).decode().splitlines():
         yield json.loads(line)
 
 
-def _wheel() -> Path:
-    if not (found := sorted(CACHE.glob("bfcl_eval-*.whl"))):
+def wheel(package: str = PACKAGE) -> Path:
+    """The archive of a package, downloaded once.
+
+    Raises:
+        DataMissingError: It cannot be downloaded.
+    """
+    pattern = f"{package.replace('-', '_').replace('==', '-')}-*.whl"
+    if not (found := sorted(CACHE.glob(pattern))):
         python = (
             getattr(sys, "_base_executable", None) or sys.executable
         )  # a virtual environment may lack pip
-        command = [python, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(CACHE), PACKAGE]
+        command = [python, "-m", "pip", "download", "--no-deps", "--quiet", "--dest", str(CACHE), package]
         done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         if done.returncode:
-            raise DataMissingError(f"{PACKAGE} cannot be downloaded: {done.stderr.strip()[-300:]}")
-        found = sorted(CACHE.glob("bfcl_eval-*.whl"))
+            raise DataMissingError(f"{package} cannot be downloaded: {done.stderr.strip()[-300:]}")
+        found = sorted(CACHE.glob(pattern))
     return found[-1]
