@@ -393,7 +393,8 @@ def test_absent_aws_credentials_are_an_authentication_failure(double, monkeypatc
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
-    error = raised_by(ask(client_of(double, BEDROCK)))
+    none = {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}
+    error = raised_by(ask(client_of(double, BEDROCK, **none)))
     assert row_of(error) == "aws no credentials"
     assert isinstance(classify(error), AuthFailed)
 
