@@ -29,6 +29,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import InvalidRequestError, TaskNotFoundError
 from a2a.utils.task import apply_history_length
 
+from utils.a2a_common.active_tasks import TidyRegistry
 from utils.a2a_common.admission import Admission
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.idempotency import new_task_id
@@ -93,6 +94,13 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
                 agent_executor=agent_executor,
                 **options,
             )
+        self._active_task_registry = TidyRegistry(
+            agent_executor=agent_executor,
+            task_store=store,
+            push_sender=self._push_sender,
+            event_stream=self._event_stream,
+            interrupted_task_timeout=options.get("interrupted_task_timeout"),
+        )
         self._guarded = agent_executor
         self._tasks = store
         parked = ParkedTasks(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
