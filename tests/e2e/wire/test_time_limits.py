@@ -88,6 +88,9 @@ async def heard_until_the_end(folder: Path, served: Served, *, go: bool) -> tupl
             if words == ["Begun. "] and parts:
                 served.process.terminate()
                 if go:
+                    while not any("Shutting down" in line for line in served.lines):
+                        await asyncio.sleep(0.05)
+                    await asyncio.sleep(2)  # the time that the stream must live through
                     (folder / "slow" / "go").touch()
     return words, last
 
