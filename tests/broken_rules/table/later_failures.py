@@ -22,27 +22,6 @@ LATER_FAILURES: tuple[Rule, ...] = (
                 "            result = results.get((index, place)) if len(ids) < 2 else None\n",
                 _ORPHAN,
             ),
-            Break(
-                "results are appended at the end, and the last check before a request does not look",
-                (
-                    Edit(
-                        _REPAIR,
-                        "    interrupted: list[str] = []\n",
-                        "    interrupted: list[str] = []\n    late: list[BaseMessage] = []\n",
-                    ),
-                    Edit(
-                        _REPAIR,
-                        "            paired.append(result)\n    return paired, interrupted",
-                        "            late.append(result)\n    return [*paired, *late], interrupted",
-                    ),
-                    Edit(
-                        "utils/context/verify.py",
-                        "    if not wrong:\n        return draft, []",
-                        "    if wrong is not None:\n        return draft, []",
-                    ),
-                ),
-                (_ORPHAN,),
-            ),
         ),
     ),
     Rule(
