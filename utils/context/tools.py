@@ -38,7 +38,6 @@ _EXAMPLES = {
 PAGE = 6_000
 """Characters that one call reads at most: well under the size at which results are cut."""
 
-_HITS = 40
 _FOUND = 4_200
 """Characters of what is found: six passages of prose, or some forty short results."""
 
@@ -127,13 +126,13 @@ def found_text(query: str, messages: Sequence[BaseMessage]) -> str:
     Of two that answer alike the later one comes first: "the order" is most often the last one.
     """
     passages = [passage for message in messages for passage in passages_of(render(message))]
-    hits = bm25(query, passages, _HITS)
+    hits = bm25(query, passages, len(passages))
     late = {hit.place: hit.score * (1 + _LATE * hit.place / len(passages)) for hit in hits}
     chosen, room = list[int](), _FOUND
     for place in sorted(late, key=lambda place: -late[place]):
         if len(passages[place]) <= room:
             chosen.append(place)
-            room -= len(passages[place])
+            room -= len(passages[place]) + 2
     if not chosen:
         return "Nothing earlier in this conversation matches."
     return "\n\n".join(passages[place] for place in sorted(chosen))

@@ -1,6 +1,6 @@
 import pytest
 
-from tests.unit.context.conversations import COUNTER, long_talk
+from tests.unit.context.conversations import COUNTER, human, long_talk
 from utils.context.compaction import Compaction
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import standard
@@ -70,3 +70,12 @@ def test_bm25_ranks_the_rare_word_over_the_common_one():
 
 def test_long_paragraphs_are_searched_in_parts():
     assert all(len(p) <= 700 for p in passages_of("A sentence of some length. " * 200))
+
+
+def test_recall_gives_as_many_short_passages_as_a_page_has_room_for_and_of_equals_the_later():
+    said = [human(f"The order has the number {number}.", f"h{number}") for number in range(300)]
+    found = found_text("number of the order", said)
+    assert found.count("number") > 30
+    assert len(found) <= 4_200
+    assert "number 299." in found
+    assert "number 0." not in found
