@@ -31,7 +31,11 @@ _EXAMPLES = {
         "Read the stored text art_0123456789ab",
         "Show art_0123456789ab from character 6000",
     ),
-    RECALL: ("Recall what we said about the budget", "What did I say earlier about the cluster?"),
+    RECALL: (
+        "Recall what we said about the budget",
+        "What did I say earlier about the cluster?",
+        "Search the earlier part of this conversation for the name",
+    ),
 }
 """Requests in users' words, for a model that chooses by likeness."""
 

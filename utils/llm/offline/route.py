@@ -14,6 +14,7 @@ from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
+from utils.messages.handles import handles_in
 
 ABSTAIN = 0.36
 """Below it no tool is near enough. This and the weights below were chosen on the `tune` split of tests/eval."""
@@ -133,6 +134,8 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     score = 0.0
     if any(_needs_identifier(other) for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
+    if _needs_handle(tool):
+        score += FITS if handles_in(text) else -FITS
     if any(_needs_path(other) for other in tools):
         score += _path_agreement(tool, _names_a_document(tool, text))
     if any(_takes_repository(other) for other in tools):
@@ -177,6 +180,10 @@ def _path_agreement(tool: ToolSpec, has: bool) -> float:
 
 def _needs_identifier(tool: ToolSpec) -> bool:
     return any(p.required and p.is_identifier for p in tool.parameters)
+
+
+def _needs_handle(tool: ToolSpec) -> bool:
+    return any(p.required and p.name == "handle" for p in tool.parameters)
 
 
 def _needs_path(tool: ToolSpec) -> bool:
