@@ -7,6 +7,7 @@ handed back as a `Compaction` for the graph's state.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -126,7 +127,11 @@ async def _run(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Dra
     draft = stages.clear_stage(draft, force=force)
     draft = await stages.compress_stage(draft, tools)
     draft = await stages.summarise_stage(draft, tools, turn_start=turn_start, force=force)
-    return stages.clip_stage(draft)
+    if draft.total <= draft.budget:
+        return draft
+    return await asyncio.to_thread(
+        stages.clip_stage, draft
+    )  # up to half a second on a very long conversation
 
 
 class _Recalled(NamedTuple):

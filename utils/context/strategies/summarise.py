@@ -15,8 +15,7 @@ from langchain_core.messages import BaseMessage
 
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.shorten import PARALLEL
-from utils.context.summarisers.condense import condense
-from utils.context.summarisers.extractive import extract
+from utils.context.summarisers.extractive import ExtractiveSummariser, extract
 from utils.errors import ModelFailure
 from utils.messages.transcript import active_index, legal_cuts
 
@@ -131,7 +130,7 @@ async def _once(
     except ModelFailure:
         answer, failed = "", 1
     if not answer:
-        answer = condense(f"{previous}\n{text}" if previous else text, max_tokens, counter)
+        answer = await ExtractiveSummariser(counter).summarise(text, previous=previous, max_tokens=max_tokens)
     if counter.text(answer) > max_tokens:
         answer = extract(answer, max_tokens, counter)
     return Summary(answer, 1, failed)
