@@ -118,9 +118,9 @@ async def run_agent(
     environ: Mapping[str, str],
     *,
     default_port: int,
-    exit_with_parent: bool = False,
+    parent: int | None = None,
 ) -> None:
-    """Serve an agent until SIGINT or SIGTERM.
+    """Serve an agent until SIGINT or SIGTERM, or until it is no longer a child of the process `parent`.
 
     Raises:
         PlatformError: The agent cannot start; the message says why.
@@ -146,8 +146,8 @@ async def run_agent(
             timeout_graceful_shutdown=grace,
         )
         server = uvicorn.Server(config)
-        if exit_with_parent:
-            watch = asyncio.create_task(_exit_with_parent(server))
+        if parent is not None:
+            watch = asyncio.create_task(_exit_with_parent(server, parent))
             stack.callback(watch.cancel)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
@@ -160,8 +160,7 @@ def _survive_signals() -> None:
         signal.signal(number, lambda *_: None)
 
 
-async def _exit_with_parent(server: Any) -> None:
-    parent = os.getppid()
+async def _exit_with_parent(server: Any, parent: int) -> None:
     while os.getppid() == parent:  # noqa: ASYNC110 - the kernel sends no event for this
         await asyncio.sleep(_PARENT_SECONDS)
     log.warning("agent.parent_gone")

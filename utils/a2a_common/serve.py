@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -41,6 +42,7 @@ def serve(
     Returns:
         The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting.
     """
+    parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
     environ = process_environment()
     for variable, value in (("HOST", options.host), ("PORT", options.port)):
@@ -53,7 +55,7 @@ def serve(
                 agent_class,
                 environ,
                 default_port=default_port,
-                exit_with_parent=options.exit_with_parent,
+                parent=parent if options.exit_with_parent else None,
             )
         )
     except SettingsError as error:
