@@ -51,6 +51,8 @@ def condense(text: str, max_tokens: int, counter: TokenCounter) -> str:
     items = _items(clauses_of(_ends(text), _MOST))
     forms, room = _choose(items, max_tokens - 2, counter)
     for place in list(forms):
+        if room <= 0:
+            break
         whole = items[place].clause.whole
         more = counter.text(whole) - counter.text(forms[place])
         if 0 < more <= room:
@@ -99,6 +101,8 @@ def _choose(items: Sequence[_Item], room: int, counter: TokenCounter) -> tuple[d
     chosen: dict[int, str] = {}
     while heap and room > 0:
         place = heapq.heappop(heap)[1]
+        if len(items[place].clause.words) >= room:
+            continue  # a word and the joint before it are a token each at least
         gain = _gain(items[place], seen)
         if heap and gain < -heap[0][0]:
             heapq.heappush(heap, (-gain, place))
