@@ -3,7 +3,8 @@
     python -m tests.eval.replay
 
 The multi-turn tasks of `bfcl-eval` are joined to conversations of at least a hundred turns, whose right calls
-are replayed, each after a model request that went through the context pipeline with the standard policy.
+are replayed, each after a model request that went through the context pipeline with the standard policy, and
+with that of an agent on the embedded model (`long extracts`).
 
 A call of the solution may have arguments that only earlier turns of its task name (an order's number, a
 token, a file). Such a value must stand in the request as sent, as whole words, or in what one `recall` finds
@@ -32,6 +33,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from tests.eval.bfcl import DataMissingError
 from tests.eval.tasks import Call, Task, World, tasks
 from utils.context.compaction import Compaction
+from utils.context.factory import EXTRACT_TO
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import ContextPolicy, standard
 from utils.context.rendering import render_all
@@ -203,22 +205,31 @@ def conversations(all_tasks: Sequence[Task]) -> list[list[Task]]:
 
 
 async def compare(turns: Sequence[tuple[Task, int]], counter: MessageCounter) -> dict[str, Result]:
-    """One conversation unmanaged, managed, and with its oldest turns dropped."""
+    """One conversation unmanaged, managed in both ways, and with its oldest turns dropped."""
 
     async def everything(talk: list[BaseMessage]) -> list[BaseMessage]:
         return talk
 
     unmanaged, tokens = await replay(turns, everything, _nothing, counter)
     budget = int(tokens * SHARE)
-    manager = Manager(counter, replace(standard(2 * budget), output_reserve=budget, margin=0))
-    managed, _ = await replay(turns, manager.view, manager.recall, counter)
-    assert managed.peak <= budget, f"{managed.peak} tokens sent, {budget} allowed"
+    policy = replace(standard(2 * budget), output_reserve=budget, margin=0)
+
+    async def managed(policy: ContextPolicy) -> Result:
+        manager = Manager(counter, policy)
+        result, _ = await replay(turns, manager.view, manager.recall, counter)
+        assert result.peak <= budget, f"{result.peak} tokens sent, {budget} allowed"
+        return result
 
     async def newest(talk: list[BaseMessage]) -> list[BaseMessage]:
         return _newest(talk, budget, counter)
 
     dropped, _ = await replay(turns, newest, _nothing, counter)
-    return {"unmanaged": unmanaged, "managed": managed, "oldest dropped": dropped}
+    return {
+        "unmanaged": unmanaged,
+        "managed": await managed(policy),
+        "managed, long extracts": await managed(replace(policy, extract_to=EXTRACT_TO)),
+        "oldest dropped": dropped,
+    }
 
 
 def _nothing(_: str) -> str:

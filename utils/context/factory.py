@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from utils.context.middleware import Announce, ContextMiddleware
 
 
-_EXTRACT_TO = 0.90
+EXTRACT_TO = 0.90
 """How full a request is after an extract, where no model could write a summary: an extract costs nothing and such
 a model has no prompt cache to lose, so that the room is better filled with what was said."""
 
@@ -49,7 +49,7 @@ def policy_for(
         summarise_at=context.summarise_at or policy.summarise_at,
         keep_messages=context.keep_messages or policy.keep_messages,
         use_model=policy.use_model and context.auto_compression,
-        extract_to=_EXTRACT_TO if _extracts(llm, context) else policy.extract_to,
+        extract_to=EXTRACT_TO if _extracts(llm, context) else policy.extract_to,
     )
 
 
