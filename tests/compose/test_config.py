@@ -130,11 +130,7 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
     environments = {name: one["environment"] for name, one in _services(project).items()}
     assert {one["LLM_MODEL"] for one in environments.values()} == {"gpt-4.1"}
     assert {one["HOST"] for one in environments.values()} == {"0.0.0.0"}
-    assert {name: one["GITHUB_TOKEN"] for name, one in environments.items()} == {
-        "github": "t",
-        "rag": "",
-        "supervisor": "",
-    }
+    assert {name for name, one in environments.items() if one["GITHUB_TOKEN"] == "t"} == {"github"}
     assert environments["supervisor"]["SUB_AGENTS"].startswith("github=")
 
 
