@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from utils.context.summarisers.cut import ELLIPSIS
-from utils.context.summarisers.words import bare, capital, joins, negates
+from utils.context.summarisers.words import capital, joins, negates
 
 _SPEAKER = re.compile(r"(User|Assistant|System|Result of [^:\n]{1,80}): ?")
 _CALL = "Assistant calls "
@@ -93,13 +93,11 @@ def _cut(part: str) -> str:
 
 def _telling(part: str) -> tuple[str, ...]:
     words = part.split()
-    plain = [bare(word) for word in words]
-    kept = [
-        word
-        for place, word in enumerate(words)
-        if not joins(plain[place]) or negates(plain[place]) or _in_name(words, place)
-    ]
-    return tuple(kept) if any(not joins(bare(word)) for word in kept) else ()
+    if all(map(joins, words)):
+        return ()
+    return tuple(
+        word for place, word in enumerate(words) if not joins(word) or negates(word) or _in_name(words, place)
+    )
 
 
 def _in_name(words: Sequence[str], place: int) -> bool:

@@ -41,6 +41,15 @@ class _Item:
     cost: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A text's words: their roots, and how much each says inside a clause and at its beginning."""
+
+    roots: dict[str, str]
+    within: dict[str, float]
+    opening: dict[str, float]
+
+
 def condense(text: str, max_tokens: int, counter: TokenCounter) -> str:
     """What matters of a conversation's text in at most `max_tokens` tokens; the text itself if it fits.
 
@@ -72,22 +81,30 @@ def _ends(text: str) -> str:
 
 
 def _items(clauses: Sequence[Clause]) -> list[_Item]:
-    stems = [[stem(bare(word)) for word in clause.words] for clause in clauses]
-    spread = Counter(found for one in stems for found in set(one))
+    roots = {word: stem(bare(word)) for clause in clauses for word in clause.words}
+    spread = Counter(root for clause in clauses for root in {roots[word] for word in clause.words})
     scale = math.log(len(clauses) + 1)
+    rarity = {root: 1 - math.log(times) / scale if scale else 1.0 for root, times in spread.items()}
+    said = _Said(
+        roots=roots,
+        within={word: weight(word, opens=False, rarity=rarity[root]) for word, root in roots.items()},
+        opening={word: weight(word, opens=True, rarity=rarity[root]) for word, root in roots.items()},
+    )
     return [
-        _Item(clause, _terms(clause, one, spread, scale), 1 + sum(1 + _CHARS * len(w) for w in clause.words))
-        for clause, one in zip(clauses, stems, strict=True)
+        _Item(clause, _terms(clause, said), 1 + sum(1 + _CHARS * len(w) for w in clause.words))
+        for clause in clauses
     ]
 
 
-def _terms(clause: Clause, stems: Sequence[str], spread: Counter[str], scale: float) -> dict[Term, float]:
+def _terms(clause: Clause, said: _Said) -> dict[Term, float]:
     factor = _VOICES.get(clause.speaker, _RESULT) * (_ASKED if clause.asks else 1.0)
+    stems = [said.roots[word] for word in clause.words]
+    values = [factor * said.within[word] for word in clause.words]
+    values[0] = factor * said.opening[clause.words[0]]
     terms: dict[Term, float] = {}
-    for place, (word, root) in enumerate(zip(clause.words, stems, strict=True)):
-        rarity = 1 - math.log(spread[root]) / scale if scale else 1.0
-        value = factor * weight(word, opens=place == 0, rarity=rarity)
-        terms[root] = max(terms.get(root, 0.0), value)
+    for root, value in zip(stems, values, strict=True):
+        if value >= terms.get(root, 0.0):
+            terms[root] = value
     for pair in pairwise(stems):
         terms[pair] = _PAIR * min(terms[pair[0]], terms[pair[1]])
     return terms
@@ -99,14 +116,17 @@ def _choose(items: Sequence[_Item], room: int, counter: TokenCounter) -> tuple[d
     heap = [(-_gain(item, seen), place) for place, item in enumerate(items)]
     heapq.heapify(heap)
     chosen: dict[int, str] = {}
+    weighed = dict[int, int]()  # how many were chosen when an item was last weighed
     while heap and room > 0:
-        place = heapq.heappop(heap)[1]
+        gain, place = -heap[0][0], heap[0][1]
         if len(items[place].clause.words) >= room:
+            heapq.heappop(heap)
             continue  # a word and the joint before it are a token each at least
-        gain = _gain(items[place], seen)
-        if heap and gain < -heap[0][0]:
-            heapq.heappush(heap, (-gain, place))
+        if weighed.get(place, 0) != len(chosen):
+            weighed[place] = len(chosen)
+            heapq.heapreplace(heap, (-_gain(items[place], seen), place))
             continue
+        heapq.heappop(heap)
         cost = counter.text(_JOINT + items[place].clause.short)
         if cost <= room and gain > 0:
             chosen[place], room = items[place].clause.short, room - cost

@@ -66,14 +66,16 @@ def stem(plain: str) -> str:
     return plain
 
 
-def joins(plain: str) -> bool:
-    """Whether a bare word only joins others, or is nothing but punctuation."""
+@lru_cache(maxsize=_REMEMBERED)
+def joins(word: str) -> bool:
+    """Whether a word only joins others, or is nothing but punctuation."""
+    plain = bare(word)
     return not plain or plain in _JOINING
 
 
-def negates(plain: str) -> bool:
-    """Whether a bare word turns a statement round: it is never dropped."""
-    return plain in _NEGATION
+def negates(word: str) -> bool:
+    """Whether a word turns a statement round: it is never dropped."""
+    return bare(word) in _NEGATION
 
 
 @lru_cache(maxsize=_REMEMBERED)
