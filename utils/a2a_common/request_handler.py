@@ -40,7 +40,7 @@ from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
 from utils.observability import catalogue
 from utils.observability.metrics import held
-from utils.persistence.task_states import OPEN
+from utils.persistence.task_states import OPEN, TERMINAL
 from utils.persistence.tasks import ChunkedTaskStore
 
 
@@ -199,22 +199,24 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
     async def _to_its_end(
         self, events: AsyncGenerator[Event, None], context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """Yield `events`, and the task itself where they stop before its end.
+        """Yield `events` up to the end of the task, and the task itself where they stop before.
 
         The SDK drops a reader that is 1024 events behind, and ends its stream as if all were said.
 
         Raises:
             FellBehind: The task goes on, but this stream does not.
         """
-        last: Event | None = None
+        task_id, state = "", None  # read at once: the SDK's task is a live one
         with held(catalogue.STREAMS):
             async for event in events:
-                if not isinstance(event, TaskArtifactUpdateEvent):
-                    last = event
+                if isinstance(event, Task | TaskStatusUpdateEvent):
+                    task_id = event.id if isinstance(event, Task) else event.task_id
+                    state = event.status.state
                 yield event
-        if not isinstance(last, Task | TaskStatusUpdateEvent) or last.status.state not in OPEN:
+                if state in TERMINAL:
+                    return
+        if state not in OPEN:
             return
-        task_id = last.id if isinstance(last, Task) else last.task_id
         stored = await self._tasks.get(task_id, context)
         if stored is None or stored.task.status.state in OPEN:
             raise FellBehind

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 
@@ -43,6 +44,17 @@ def search(query: str) -> str:
 def count(word: str, times: int = 1) -> int:
     """Count a word."""
     return len(word) * times
+
+
+async def test_a_sender_that_is_killed_in_the_middle_of_its_request_broke_no_rule(double, model_of):
+    port = httpx.URL(double.url).port
+    _, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n\r\n{")
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+    assert (await model_of("openai").ainvoke("after it")).text == "after it"
+    assert (len(double.requests), double.rejections) == (1, [])
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -112,6 +112,8 @@ class StrictProvider:
             return
         target = _target(scope["path"])
         raw = await _read(receive)
+        if raw is None:
+            return
         if target is None or scope["method"] != "POST":
             await send_json(
                 send, 404, {"error": {"message": f"Invalid URL ({scope['method']} {scope['path']})"}}
@@ -201,10 +203,13 @@ def _parse(target: Target, body: Mapping[str, Any]) -> ChatRequest:
     return bedrock_wire.parse(body, target.model or "", stream=target.stream)
 
 
-async def _read(receive: Receive) -> bytes:
+async def _read(receive: Receive) -> bytes | None:
+    """A request's body; nothing where its sender left, or was killed, before all of it was here."""
     parts = []
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)
