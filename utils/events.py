@@ -210,11 +210,19 @@ class NextForetold:
 
 @dataclass(frozen=True, slots=True)
 class InputRequired:
-    """The agent waits for the user. `form` is an optional JSON schema; `origin` the agent that asks."""
+    """The agent waits for the user.
+
+    Attributes:
+        question: What the user is asked.
+        origin: The agent that asks.
+        form: A JSON schema of the answer, or whatever data an agent asks with.
+        auth: Whether the user shall sign in somewhere first: `auth-required` instead of `input-required`.
+    """
 
     question: str
     origin: str
     form: Mapping[str, Any] | None = None
+    auth: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from benchmarks.chaos.client import COMPLETED, INPUT_REQUIRED, Conversation, Seen
+from benchmarks.chaos.client import COMPLETED, WAITING, Conversation, Seen
 from benchmarks.chaos.killer import Killer
 from benchmarks.chaos.orders import SUPERVISOR, WORKER, Step
 from benchmarks.chaos.tally import Tally
@@ -47,8 +47,8 @@ async def _take(talk: Conversation, step: Step, tally: Tally) -> Seen:
         tally.happened["canceled"] += seen.canceled
     else:
         seen = await talk.send(step.text)
-        tally.happened["asked"] += seen.state == INPUT_REQUIRED
-        if seen.state == INPUT_REQUIRED and step.action == "answer":
+        tally.happened["asked"] += seen.state in WAITING
+        if seen.state in WAITING and step.action == "answer":
             seen = await talk.send(_ANSWER, task_id=seen.task_id)
     return seen
 

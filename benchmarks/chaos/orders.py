@@ -51,7 +51,7 @@ REMARKS: Mapping[str, str] = {"long": "A long remark. " * 500, "longer": "A long
 FAILING = {"refused", "tool_error", "down", "tool_hang", "rejected", "failed"}
 """What ends a task as failed; everything else is recovered from."""
 
-ASKING = {"question", "login"}
+ASKING = {"question": "TASK_STATE_INPUT_REQUIRED", "login": "TASK_STATE_AUTH_REQUIRED"}
 """What waits for the user."""
 
 ACTIONS = ("send", "answer", "answer", "leave", "cancel")
@@ -91,8 +91,8 @@ class Step(NamedTuple):
         """The state of the task where nobody leaves, cancels or is killed."""
         if self.order.kind in FAILING:
             return "TASK_STATE_FAILED"
-        waits = self.order.kind in ASKING and self.action != "answer"
-        return "TASK_STATE_INPUT_REQUIRED" if waits else "TASK_STATE_COMPLETED"
+        waits = ASKING.get(self.order.kind)
+        return waits if waits and self.action != "answer" else "TASK_STATE_COMPLETED"
 
 
 ORDERS = (

@@ -122,7 +122,8 @@ class Delegation:
             f"The {missing[0]} agent, which waits for your answer, cannot be reached right now. "
             f"Please send the answer again in a moment. It asked: {asked['question']}"
         )
-        return InputRequired(sentence, str(asked.get("origin", missing[0])), asked.get("form"))
+        origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
+        return InputRequired(sentence, origin, asked.get("form"), auth)
 
     async def close(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""

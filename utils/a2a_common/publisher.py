@@ -96,8 +96,9 @@ class Publisher:
                 await self._response.flush()
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
                 await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
-            case InputRequired():
-                await self._end(TaskState.TASK_STATE_INPUT_REQUIRED, self._ask(event))
+            case InputRequired(auth=auth):
+                waits = TaskState.TASK_STATE_AUTH_REQUIRED if auth else TaskState.TASK_STATE_INPUT_REQUIRED
+                await self._end(waits, self._ask(event))
             case Completed(partial=partial):
                 short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
                 await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)

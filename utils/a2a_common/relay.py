@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from utils.events import DelegationState
+
 if TYPE_CHECKING:
     from utils.a2a_common.remote_task import RemoteTask
 
@@ -38,7 +40,7 @@ def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
-    """The interrupt's value for a remote task that waits: question, who asks, and the form as it came."""
+    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for."""
     data = next(iter(task.asked), None)
     form, origin = data, agent
     if data is not None and isinstance(data.get("form"), Mapping):
@@ -46,4 +48,9 @@ def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
     question = task.question.strip()[:_LONGEST_QUESTION]
     if not question:
         question = f"The {agent} agent needs more information before it can go on."
-    return {"question": question, "origin": origin, "form": None if form is None else dict(form)}
+    return {
+        "question": question,
+        "origin": origin,
+        "form": None if form is None else dict(form),
+        "auth": task.state is DelegationState.AUTH_REQUIRED,
+    }

@@ -155,6 +155,9 @@ def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:
     value = interrupts[0].value
     if isinstance(value, Mapping):
         return InputRequired(
-            str(value.get("question", "")), str(value.get("origin", agent)), value.get("form")
+            str(value.get("question", "")),
+            str(value.get("origin", agent)),
+            value.get("form"),
+            bool(value.get("auth")),
         )
     return InputRequired(str(value), agent)
