@@ -43,16 +43,23 @@ def print_result(result: TurnResult) -> None:
         say("Canceled." if view.state == "canceled" else "Stopped.")
     elif view.state == "canceled":
         say("The task was canceled.")
+    elif view.shortcoming:
+        say(reason_line("Incomplete", view.shortcoming.message, view))
     elif not view.answer:
         say("The agent ended without an answer.")
 
 
 def failure_line(view: TurnView) -> str:
-    """Why the task failed, with code and trace id; the sentence only where the answer did not say it already."""
+    """Why the task failed, with code and trace id."""
+    return reason_line("Failed", view.failure, view)
+
+
+def reason_line(what: str, why: str, view: TurnView) -> str:
+    """What went wrong, with code and trace id; the sentence only where the answer did not say it already."""
     code = f" [{view.error.code}]" if view.error and view.error.code else ""
     trace = f" (trace {view.error.trace_id})" if view.error and view.error.trace_id else ""
-    said = err().is_terminal and out().is_terminal and view.failure in view.answer
-    return f"Failed{code}{trace}" if said else f"Failed{code}: {view.failure}{trace}"
+    said = not why or (err().is_terminal and out().is_terminal and why in view.answer)
+    return f"{what}{code}{trace}" if said else f"{what}{code}: {why}{trace}"
 
 
 def print_answer(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -24,6 +25,7 @@ HELP = """\
 /context  what the last model request of the agent held
 /clear    let the agent forget this conversation, and begin a new one
 /cancel   cancel the task that waits for your answer
+/1 /2 /3  ask one of the requests that were suggested
 /help     this list
 /quit     end the chat (also Ctrl-D)
 Ctrl-C while the agent works cancels the task; twice ends the chat."""
@@ -38,6 +40,7 @@ class Chat:
     as_json: bool
     waiting_task: str = ""
     context: ContextMeasured | None = None
+    suggested: Sequence[str] = ()
     last: ExitCode = ExitCode.OK
     quit: bool = False
 
@@ -67,7 +70,9 @@ class Chat:
             print_json(summary(result))
         else:
             print_result(result)
+            say_suggested(result.view.next)
         view = result.view
+        self.suggested = view.next
         self.waiting_task = view.task_id if view.waits else ""
         self.context_id = view.context_id or self.context_id
         self.context = view.context or self.context
@@ -76,6 +81,8 @@ class Chat:
     async def command(self, line: str) -> bool:
         """A slash command; whether to go on."""
         match line.split(maxsplit=1)[0]:
+            case name if name[1:].isdecimal():
+                return await self._ask_suggested(int(name[1:]))
             case "/quit" | "/exit":
                 return False
             case "/new":
@@ -95,8 +102,16 @@ class Chat:
                 say(f"There is no command {other}. /help lists them.")
         return True
 
+    async def _ask_suggested(self, number: int) -> bool:
+        if not 0 < number <= len(self.suggested):
+            say(f"There is no suggestion {number}.")
+            return True
+        request = self.suggested[number - 1]
+        say(request)
+        return await self.turn(request)
+
     def _begin(self) -> None:
-        self.context_id, self.waiting_task, self.context = str(uuid4()), "", None
+        self.context_id, self.waiting_task, self.context, self.suggested = str(uuid4()), "", None, ()
 
     async def _clear(self) -> None:
         """Ask the agent to forget; the text is for agents that know nothing of the data part."""
@@ -127,6 +142,12 @@ class Chat:
         from multi_agents.cli.commands.agents import show_agents, targets_near
 
         await show_agents(targets_near(self.peer.url), as_json=False)
+
+
+def say_suggested(requests: Sequence[str]) -> None:
+    """What may be asked next, each with the command that asks it."""
+    for number, request in enumerate(requests, 1):
+        say(f"/{number}  {one_line(request)}")
 
 
 async def talk(peer: Peer, *, context_id: str, as_json: bool) -> ExitCode:

@@ -14,6 +14,7 @@ from multi_agents.cli.peer.events import (
     ContextSeen,
     ErrorSeen,
     MessageSeen,
+    NextSeen,
     PeerEvent,
     PlanSeen,
     StatusSeen,
@@ -25,6 +26,7 @@ from utils.a2a_common.activity import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    NEXT_EXTENSION,
     PLAN_ARTIFACT,
     USAGE_EXTENSION,
     parse_plan,
@@ -118,6 +120,9 @@ def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
     context = metadata.get(CONTEXT_EXTENSION)
     if isinstance(context, dict):
         yield ContextSeen(context)
+    foretold = metadata.get(NEXT_EXTENSION)
+    if isinstance(foretold, dict) and isinstance(foretold.get("requests"), list):
+        yield NextSeen(tuple(str(request) for request in foretold["requests"]))
     error = metadata.get(ERROR_EXTENSION)
     if isinstance(error, dict):
         yield ErrorSeen(

@@ -73,8 +73,15 @@ class ContextSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class NextSeen:
+    """What the user is likely to ask next, likeliest first: the payload of the next extension."""
+
+    requests: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class ErrorSeen:
-    """Why the task failed: a code for programs, a sentence for people, a trace id for operators."""
+    """Why the task failed, or why its answer is only a part: a code, a sentence for people, a trace id."""
 
     code: str
     message: str
@@ -98,6 +105,7 @@ PeerEvent = (
     | ActivitySeen
     | UsageSeen
     | ContextSeen
+    | NextSeen
     | ErrorSeen
     | MessageSeen
 )
@@ -110,6 +118,7 @@ _NAMES: Mapping[type, str] = {
     ActivitySeen: "activity",
     UsageSeen: "usage",
     ContextSeen: "context",
+    NextSeen: "next",
     ErrorSeen: "error",
     MessageSeen: "message",
 }

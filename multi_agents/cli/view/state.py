@@ -12,6 +12,7 @@ from multi_agents.cli.peer.events import (
     ContextSeen,
     ErrorSeen,
     MessageSeen,
+    NextSeen,
     PeerEvent,
     PlanSeen,
     StatusSeen,
@@ -61,6 +62,7 @@ class TurnView:
     message: str = ""
     usage: Mapping[str, Any] = field(default_factory=dict)
     context: ContextMeasured | None = None
+    next: Sequence[str] = ()
     error: ErrorSeen | None = None
 
     def apply(self, event: PeerEvent) -> None:
@@ -82,6 +84,8 @@ class TurnView:
                 self.usage = event.usage
             case ContextSeen():
                 self.context = parse_context(event.context) or self.context
+            case NextSeen():
+                self.next = event.requests
             case ErrorSeen():
                 self.error = event
             case MessageSeen():
@@ -109,6 +113,11 @@ class TurnView:
 
     def _status_answer(self) -> str:
         return self.status_text if self.state == "completed" else ""
+
+    @property
+    def shortcoming(self) -> ErrorSeen | None:
+        """Why the answer is only a part of what it should be, where it is."""
+        return self.error if self.state == "completed" else None
 
     @property
     def failure(self) -> str:

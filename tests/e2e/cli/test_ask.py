@@ -79,6 +79,18 @@ async def test_a_failed_task_exits_4_and_says_why(tmp_path):
     assert "Failed [upstream_unavailable]: GitHub is down. (trace t9)" in done.err
 
 
+async def test_a_part_of_an_answer_is_shown_with_what_kept_it_from_being_whole(tmp_path):
+    async def short(turn: Turn) -> None:
+        await turn.task()
+        await turn.chunk("Two of three.", append=False)
+        error = {"code": "budget_exceeded", "message": "The budget is used up.", "trace_id": "t9"}
+        await turn.status("completed", metadata={ERROR: error})
+
+    done = await ask(short, tmp_path)
+    assert (done.code, done.out) == (0, "Two of three.\n")
+    assert "Incomplete [budget_exceeded]: The budget is used up. (trace t9)" in done.err
+
+
 async def test_a_rejected_task_exits_4(tmp_path):
     async def rejecting(turn: Turn) -> None:
         await turn.task()

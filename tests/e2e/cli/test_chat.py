@@ -10,6 +10,7 @@ from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from tests.e2e.cli.terminal import terminal
 
+NEXT = "urn:platform-engineer:ext:next:v1"
 CONTEXT = "urn:platform-engineer:ext:context:v1"
 
 
@@ -47,6 +48,21 @@ async def test_the_reply_to_a_question_goes_to_the_same_task(tmp_path):
     assert tasks[0] == tasks[1] != tasks[2]
     assert "Which repository?" in done.err
     assert done.out == "You said **that one**.\nYou said **next**.\n"
+
+
+async def test_what_is_suggested_below_an_answer_is_asked_with_its_number(tmp_path):
+    async def suggesting(turn: Turn) -> None:
+        await turn.task()
+        await turn.chunk(f"You said {turn.text}.", append=False)
+        told = {"requests": ["List open issues", "Show the\nreadme"]} if turn.text == "one" else None
+        await turn.status("completed", metadata={NEXT: told} if told else None)
+
+    async with serve(ScriptedAgent(suggesting)) as url:
+        done = await run("chat", "--url", url, home=tmp_path, typed="one\n/3\n/2\n/1\n")
+    assert "/1  List open issues\n/2  Show the readme\n" in done.err
+    assert "There is no suggestion 3." in done.err
+    assert done.out == "You said one.\nYou said Show the\nreadme.\n"
+    assert "There is no suggestion 1." in done.err
 
 
 async def test_cancel_drops_the_task_that_waits(tmp_path):
