@@ -196,7 +196,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
         """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
-        if not request.resumes or self._delegation is None:
+        if not request.resumes or request.judged or self._delegation is None:
             return request
         waiting = await self._delegation.waiting(request.task_id)
         question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from utils.a2a_common.activity import BUDGET_EXTENSION, TREE_EXTENSION, USAGE_EXTENSION, parse_usage
 from utils.a2a_common.delegation_scope import DelegationScope, find_scope
 from utils.a2a_common.output_modes import accepted_of
-from utils.a2a_common.request import AgentRequest, Caller
+from utils.a2a_common.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.task_tree import TaskTree
 from utils.events import Usage
 from utils.resilience.budget import Budget, Meter
@@ -42,6 +42,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         caller=caller,
         data=data,
         resumes=current is not None and current.status.state in waiting,
+        judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
         metadata=metadata,
         deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
         used=used,

@@ -17,6 +17,7 @@ from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
 from utils.a2a_common.idempotency import holds, new_task_id
+from utils.a2a_common.request import ANSWERED_TASK
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
 from utils.persistence.task_states import INTERRUPTED
@@ -63,7 +64,7 @@ class ParkedTasks:
         waiting = [task for task in tasks if self._waits(task)]
         if waiting and await self._is_answer(waiting[0], message):
             log.info("task.answered", task_id=waiting[0].id)
-            message.task_id = waiting.pop(0).id
+            message.task_id = context.state[ANSWERED_TASK] = waiting.pop(0).id
         for task in waiting:
             log.info("task.left_unanswered", task_id=task.id)
             with contextlib.suppress(TaskNotCancelableError, TaskNotFoundError):

@@ -10,6 +10,9 @@ from utils.a2a_common.output_modes import ALL, Accepted
 from utils.events import Usage
 from utils.resilience.budget import Meter
 
+ANSWERED_TASK = "answered_task"
+"""Key in the state of a call: the task whose question its message was found to answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -32,6 +35,7 @@ class AgentRequest:
         thread_id: Key of the conversation's checkpoints: agent, tenant, owner and context.
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
+        judged: Whether that was decided by what the message says, not by the task that it names.
         metadata: Metadata of the message, as received: data, never trusted.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
@@ -47,6 +51,7 @@ class AgentRequest:
     caller: Caller = field(default_factory=Caller)
     data: Sequence[Mapping[str, Any]] = ()
     resumes: bool = False
+    judged: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deadline: float | None = None
     used: Mapping[str, Usage] = field(default_factory=dict)

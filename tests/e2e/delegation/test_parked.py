@@ -59,6 +59,16 @@ async def test_an_answer_without_a_task_goes_on_with_the_one_that_waited() -> No
     assert len(sent_ids(remote)) == 2
 
 
+async def test_a_model_that_decides_whether_it_is_an_answer_is_asked_once() -> None:
+    told = {"LLM_PROVIDER": "openai", "OPENAI_API_KEY": "unused", "CONTEXT_PINS_BY_MODEL": "false"}
+    script = [DELEGATES, "ANSWER", "There are 3 places."]
+    async with team(script, asker=ASKS, environ=told) as it, connected(it.url) as client:
+        asked = await ask(client, "Find places near me")
+        answer = await ask(client, "Find the cheapest ones around Newark", context_id=asked.context_id)
+    assert (answer.state, answer.text) == ("completed", "There are 3 places.")
+    assert len(it.supervisor.requests) == 3
+
+
 async def test_such_an_answer_is_known_again_when_it_is_sent_once_more() -> None:
     async with team([DELEGATES, "There are 3 places."], asker=ASKS) as it, connected(it.url) as client:
         asked = await ask(client, "Find places near me")
