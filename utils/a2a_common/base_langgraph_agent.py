@@ -17,14 +17,13 @@ from abc import ABC
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
-from utils.a2a_common.activity import SCOPE_EXTENSION, asks_to_clear
+from utils.a2a_common.activity import asks_to_clear
 from utils.a2a_common.delegation_scope import find_scope
 from utils.a2a_common.identity import check_identity, default_prompt
 from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.relay import resume_value
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.a2a_common.skill import Skill
@@ -35,25 +34,16 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
-    from langgraph.types import Interrupt
 
     from utils.a2a_common.agent_middleware import AgentMiddlewares
     from utils.a2a_common.background_pins import BackgroundPins
     from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
-    from utils.a2a_common.turn import Turn
+    from utils.a2a_common.graph_turn import BuiltGraph
     from utils.mcp.servers import McpServers
 
 
 CLEARED = "Forgotten. The conversation begins anew."
 """What an agent says when it was asked to forget."""
-
-
-class _Built(NamedTuple):
-    """A graph and what it was made from; exchanged as one."""
-
-    graph: Any
-    system: str
-    tools: Sequence[BaseTool]
 
 
 class BaseLangGraphAgent(ABC):
@@ -87,7 +77,7 @@ class BaseLangGraphAgent(ABC):
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
         self.url = ""  # where clients reach it: set by whoever serves it, before `start`
-        self._built: _Built | None = None
+        self._built: BuiltGraph | None = None
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -180,9 +170,10 @@ class BaseLangGraphAgent(ABC):
 
         return mcp_servers(self.runtime.environ, self.name)
 
-    async def _build(self) -> _Built:
+    async def _build(self) -> BuiltGraph:
         from langchain.agents import create_agent
 
+        from utils.a2a_common.graph_turn import BuiltGraph
         from utils.messages.tool_examples import described
 
         system = self.system_prompt()
@@ -198,7 +189,7 @@ class BaseLangGraphAgent(ABC):
             checkpointer=self.runtime.checkpointer,
             name=self.name,
         )
-        return _Built(graph, system, tools)
+        return BuiltGraph(graph, system, tools)
 
     async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
         """Work on one request and say so as it happens.
@@ -215,8 +206,7 @@ class BaseLangGraphAgent(ABC):
         return self._threads.setdefault(thread_id, asyncio.Lock())
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        from utils.a2a_common.turn import Turn
-        from utils.resilience.ledger import close_open_calls
+        from utils.a2a_common.graph_turn import GraphTurn
 
         if self._built is None:
             await self.build()
@@ -225,44 +215,22 @@ class BaseLangGraphAgent(ABC):
             yield TextDelta(CLEARED)
             yield Completed()
             return
-        built, turn = self._built, Turn(self.name, request.used)
-        assert built is not None
-        config = self._config(request)
-        asked = (await built.graph.aget_state(config)).interrupts if request.resumes else ()
-        if not asked:
-            await close_open_calls(built.graph, config)
-        notice = await self._notice(built.graph, config, request)
+        assert self._built is not None
+        graph, config = self._built.graph, self._config(request)
+        turn = GraphTurn(graph, self.name, request, config)
+        await turn.open()
+        notice = await self._notice(graph, config, request)
         for compacted in await self._preflight_context_check(config, request.text):
             yield compacted
-        entry = _graph_input(request, asked)
-        async with aclosing(self._follow(built, turn, config, request, entry)) as events:
+        async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
-        if turn.waits:
-            turn.ask((await built.graph.aget_state(config)).interrupts)
-        elif not find_scope(request.data):  # another agent's words are not the user's
-            self._pins.after_turn(built.graph, config, None if asked else request.text)
+        if not turn.waits and not find_scope(request.data):  # another agent's words are not the user's
+            self._pins.after_turn(graph, config, None if turn.answers else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")
             yield event
-
-    async def _follow(
-        self, built: _Built, turn: Turn, config: RunnableConfig, request: AgentRequest, entry: Any
-    ) -> AsyncGenerator[AgentEvent, None]:
-        """The graph's run as events; no tool call is left open, unless it waits for the user."""
-        from utils.a2a_common.turn import STREAM_MODES
-        from utils.resilience.ledger import close_open_calls
-
-        run = built.graph.astream(entry, config, stream_mode=STREAM_MODES, context=request)
-        try:
-            async with aclosing(run) as parts:
-                async for mode, part in parts:
-                    for event in turn.translate(mode, part):
-                        yield event
-        finally:
-            if turn.ledger.pending_tool_calls and not turn.waits:
-                await close_open_calls(built.graph, config)
 
     def _config(self, request: AgentRequest) -> RunnableConfig:
         from utils.context.call_limit import recursion_limit
@@ -323,14 +291,3 @@ class BaseLangGraphAgent(ABC):
             return ""
         state = await graph.aget_state(config)
         return "" if state.values.get("messages") else self.runtime.notice
-
-
-def _graph_input(request: AgentRequest, asked: Sequence[Interrupt]) -> Any:
-    """The answer to the first of the open questions, or a new message where there is none."""
-    from langchain_core.messages import HumanMessage
-    from langgraph.types import Command
-
-    if asked:
-        data = [part for part in request.data if SCOPE_EXTENSION not in part]
-        return Command(resume={asked[0].id: resume_value(request.text, data)})
-    return {"messages": [HumanMessage(request.text, id=request.message_id or None)]}

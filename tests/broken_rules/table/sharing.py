@@ -78,8 +78,8 @@ SHARING: tuple[Rule, ...] = (
             broken(
                 "what a turn says and uses is kept on the agent",
                 _BASE,
-                "built, turn = self._built, Turn(self.name, request.used)",
-                'built, turn = self._built, self.__dict__.setdefault("_turn", Turn(self.name, request.used))',
+                "turn = GraphTurn(graph, self.name, request, config)",
+                'turn = self.__dict__.setdefault("_turn", GraphTurn(graph, self.name, request, config))',
                 _APART + "test_two_tasks_at_once_have_each_their_own_plan_and_usage",
             ),
             broken(

@@ -161,11 +161,11 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the model's whole message is said after its pieces",
-                "utils/a2a_common/base_langgraph_agent.py",
-                "                    for event in turn.translate(mode, part):\n                        yield event",
-                "                    for event in turn.translate(mode, part):\n"
+                "utils/a2a_common/graph_turn.py",
+                "                    for event in self._turn.translate(mode, part):\n                        yield event",
+                "                    for event in self._turn.translate(mode, part):\n"
                 "                        yield event\n"
-                "                    for event in turn.translate('messages', part) if mode == 'messages' else ():\n"
+                "                    for event in self._turn.translate('messages', part) if mode == 'messages' else ():\n"
                 "                        yield event",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
