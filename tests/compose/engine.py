@@ -32,8 +32,10 @@ def engine() -> Iterator[dict[str, str]]:
     assert shutil.which("dockerd"), (
         "no engine answers and there is no dockerd: apt-get install docker.io debootstrap"
     )
-    # A socket's path is short, so that it does not stand in the checkout.
-    with tempfile.TemporaryDirectory(prefix="engine-") as folder:
+    CACHE.mkdir(parents=True, exist_ok=True)
+    # A socket's path is short, so that it does not stand in the checkout. A network that the engine leaves
+    # mounted there must not hide why it ended.
+    with tempfile.TemporaryDirectory(prefix="engine-", ignore_cleanup_errors=True) as folder:
         environ = {**os.environ, "DOCKER_HOST": f"unix://{folder}/docker.sock"}
         with (CACHE / "dockerd.log").open("w") as log:
             process = subprocess.Popen(_dockerd(Path(folder)), stdout=log, stderr=log)
@@ -76,7 +78,11 @@ def _make_base(environ: dict[str, str]) -> str:
 
 
 def _dockerd(folder: Path) -> list[str]:
-    paths = {"data-root": CACHE / "engine", "exec-root": folder / "exec", "pidfile": folder / "pid"}
+    paths = {
+        "data-root": (CACHE / "engine").resolve(),
+        "exec-root": folder / "exec",
+        "pidfile": folder / "pid",
+    }
     return [
         "dockerd",
         "-H",
