@@ -40,7 +40,7 @@ def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
     hits = []
     for place, (bag, length) in enumerate(zip(bags, lengths, strict=True)):
         norm = _K1 * (1 - _B + _B * length / average)
-        score = sum(rarity[w] * bag[w] * (_K1 + 1) / (bag[w] + norm) for w in asked if w in bag)
+        score = math.fsum(rarity[w] * bag[w] * (_K1 + 1) / (bag[w] + norm) for w in asked if w in bag)
         if score > 0:
             hits.append(Hit(place, score))
     return sorted(hits, key=lambda hit: (-hit.score, hit.place))[:most]

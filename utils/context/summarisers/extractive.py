@@ -94,7 +94,7 @@ def _scored(sentences: Sequence[str], guidance: str) -> list[_Sentence]:
     total = len(bags) + 1
     scored: list[_Sentence] = []
     for place, (sentence, bag) in enumerate(zip(sentences, bags, strict=True)):
-        rarity = sum(math.log(total / frequency[word]) + 0.1 for word in bag)
+        rarity = math.fsum(math.log(total / frequency[word]) + 0.1 for word in bag)
         score = rarity / (6 + len(bag))
         score += _NAME_BONUS * min(3, _names(sentence)) / 3
         score += _GUIDANCE_BONUS * len(bag & asked) / (1 + len(asked))
