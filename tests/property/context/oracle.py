@@ -1,7 +1,7 @@
 """Runs one generated history through the pipeline and tells what went wrong, with checks of its own."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
@@ -135,7 +135,9 @@ def _lost_request(
         return None
     system = count_messages_tokens(sent[:1] if isinstance(sent[0], SystemMessage) else [])
     own = count_messages_tokens([history.system] if history.system else [])
-    room = policy.input_budget - history.tool_tokens - min(system, own)
+    pinned = [text for text in history.constraints if any(text in _words(m) for m in said)]
+    fixed = own + (_pinned_tokens(pinned) if pinned else 0)
+    room = policy.input_budget - history.tool_tokens - min(system, fixed)
     if count_message_tokens(active) <= room * policy.active_share:
         return f"{words[:60]!r} of {count_message_tokens(active)} tokens is not in view"
     parts = [text for text in shown if any(stored.get(h) is not None for h in handles_in(text))]
@@ -149,8 +151,12 @@ def _own(history: History) -> int:
 def _must_refuse(history: History, policy: ContextPolicy) -> bool:
     system = [m for m in [history.system, *history.messages] if isinstance(m, SystemMessage)]
     fixed = sum(map(count_message_tokens, system)) + history.tool_tokens
-    pinned = sum(count_message_tokens(HumanMessage(text)) for text in history.constraints) + 20
-    return fixed + pinned > policy.input_budget - SMALLEST
+    return fixed + _pinned_tokens(history.constraints) > policy.input_budget - SMALLEST
+
+
+def _pinned_tokens(constraints: Sequence[str]) -> int:
+    """What the constraints and the line above them cost, some tokens more or less."""
+    return sum(count_message_tokens(HumanMessage(text)) for text in constraints) + 20
 
 
 def _words(message: BaseMessage) -> str:
