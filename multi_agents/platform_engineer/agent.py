@@ -122,12 +122,13 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""
-        down = ", ".join(agent.name for agent in self._registry.agents if not agent.reachable)
-        if not down:
+        missing = tuple(agent.name for agent in self._registry.agents if not agent.reachable)
+        if not missing:
             return Readiness(ready=True)
+        down = ", ".join(missing)
         if time.monotonic() - self._made < self._settings.wait_seconds or not self._registry.looked_at_all:
-            return Readiness(ready=False, detail=f"waiting for {down}")
-        return Readiness(ready=True, detail=f"without {down}")
+            return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
+        return Readiness(ready=True, detail=f"without {down}", without=missing)
 
     def system_prompt(self) -> str:
         """The instruction, with the agents that are known now."""

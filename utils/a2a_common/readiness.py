@@ -12,7 +12,9 @@ class Readiness:
     Attributes:
         ready: True when a request sent now would be served.
         detail: One sentence for an operator when it would not.
+        without: Names of the agents that it does without, since they cannot be reached.
     """
 
     ready: bool
     detail: str = ""
+    without: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import httpx
@@ -16,29 +16,33 @@ from multi_agents.cli.service.child import Child
 POLL_SECONDS = 0.15
 SILENT_SECONDS = 120.0
 """How long a process may live without answering at all. One that answers "not yet" may take its time."""
+FOUND_SECONDS = 15.0
+"""How long one that is ready may do without another that is ready too: some looks at its card."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What `/readyz` said: `answers` tells that somebody listens at all."""
+    """What `/readyz` said: `answers` tells that somebody listens at all, `without` what it cannot reach."""
 
     answers: bool
     ready: bool
     detail: str = ""
+    without: frozenset[str] = frozenset()
 
 
 Report = Callable[[str, Readiness], None]
 
 
 async def wait_ready(children: Sequence[Child], report: Report) -> None:
-    """Return when every process is ready. `report` hears each change.
+    """Return when every process is ready, and none does without another of them. `report` hears each change.
 
     Raises:
         ServiceUnreachable: A process ended or never answered. Tells the last lines of its log.
     """
     async with httpx.AsyncClient(trust_env=False, timeout=5) as http, asyncio.TaskGroup() as group:
+        coming = {child.planned.name: asyncio.Event() for child in children}
         for child in children:
-            group.create_task(_wait(http, child, report))
+            group.create_task(_wait(http, child, coming, report))
 
 
 async def look(http: httpx.AsyncClient, url: str) -> Readiness:
@@ -51,13 +55,18 @@ async def look(http: httpx.AsyncClient, url: str) -> Readiness:
         body = response.json()
     except ValueError:
         body = None
-    detail = str(body.get("detail") or "") if isinstance(body, dict) else ""
-    return Readiness(answers=True, ready=response.is_success, detail=one_line(detail))
+    said = body if isinstance(body, dict) else {}
+    names = said.get("without")
+    without = frozenset(map(str, names)) if isinstance(names, list) else frozenset[str]()
+    return Readiness(True, response.is_success, one_line(str(said.get("detail") or "")), without)
 
 
-async def _wait(http: httpx.AsyncClient, child: Child, report: Report) -> None:
+async def _wait(
+    http: httpx.AsyncClient, child: Child, coming: Mapping[str, asyncio.Event], report: Report
+) -> None:
     clock = asyncio.get_running_loop().time
     deadline, last = clock() + SILENT_SECONDS, Readiness(answers=False, ready=False)
+    found_by: float | None = None
     report(child.planned.name, last)
     while True:
         if child.process.returncode is not None:
@@ -67,7 +76,12 @@ async def _wait(http: httpx.AsyncClient, child: Child, report: Report) -> None:
             last = now
             report(child.planned.name, now)
         if now.ready and child.process.returncode is None:
-            return
+            coming[child.planned.name].set()
+            missing = [up for name, up in coming.items() if name in now.without]
+            if all(up.is_set() for up in missing):
+                found_by = found_by or clock() + FOUND_SECONDS
+                if not missing or clock() > found_by:
+                    return
         if not now.answers and clock() > deadline:
             raise ServiceUnreachable(f"{child.planned.name} did not answer in {SILENT_SECONDS:.0f} seconds.")
         await asyncio.sleep(POLL_SECONDS)

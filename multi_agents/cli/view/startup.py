@@ -62,5 +62,5 @@ class StartupView:
 
 def _word(state: Readiness) -> str:
     if state.ready:
-        return "ready"
+        return f"ready, without {', '.join(sorted(state.without))}" if state.without else "ready"
     return state.detail or ("not ready yet" if state.answers else "starting")

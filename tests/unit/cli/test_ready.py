@@ -1,0 +1,88 @@
+"""A service is up when its processes are ready and the supervisor has found the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from multi_agents.cli.service import ready
+from multi_agents.cli.service.plan import Planned
+from multi_agents.cli.service.ready import look, wait_ready
+from utils.a2a_common.probes import probe_routes
+from utils.a2a_common.readiness import Readiness
+from utils.testing.live_server import running
+
+State = Callable[[], Readiness]
+
+
+@asynccontextmanager
+async def processes(**states: State) -> AsyncIterator[list[Any]]:
+    """What stands for a child process of each name: its plan, alive, and a real server of its probes."""
+    async with AsyncExitStack() as stack:
+        children = []
+        for name, state in states.items():
+
+            async def answer(state: State = state) -> Readiness:
+                return state()
+
+            url = await stack.enter_async_context(running(Starlette(routes=probe_routes(answer))))
+            port = int(url.rsplit(":", 1)[1])
+            planned = Planned(name, "module", port, port)
+            children.append(SimpleNamespace(planned=planned, process=SimpleNamespace(returncode=None)))
+        yield children
+
+
+async def test_a_supervisor_that_gave_an_agent_up_is_waited_for_until_it_has_found_it() -> None:
+    looks = {"supervisor": 0, "late": 0}
+
+    def supervisor() -> Readiness:
+        looks["supervisor"] += 1
+        found = looks["late"] > 3 and looks["supervisor"] > 8
+        return Readiness(ready=True) if found else Readiness(True, "without late", ("late", "foreign"))
+
+    def late() -> Readiness:
+        looks["late"] += 1
+        return Readiness(ready=looks["late"] > 3)
+
+    told: list[tuple[str, ready.Readiness]] = []
+    async with processes(supervisor=supervisor, late=late) as children, asyncio.timeout(20):
+        await wait_ready(children, lambda name, state: told.append((name, state)))
+    assert told[-1] == ("supervisor", ready.Readiness(answers=True, ready=True))
+    assert ("late", ready.Readiness(answers=True, ready=True)) in told
+
+
+async def test_an_agent_that_runs_elsewhere_and_is_down_is_not_waited_for() -> None:
+    def supervisor() -> Readiness:
+        return Readiness(True, "without weather", ("weather",))
+
+    told: list[ready.Readiness] = []
+    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(20):
+        await wait_ready(children, lambda _, state: told.append(state))
+    assert frozenset({"weather"}) in [state.without for state in told]
+
+
+async def test_a_supervisor_that_never_finds_an_agent_is_not_waited_for_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ready, "FOUND_SECONDS", 0.3)
+
+    def supervisor() -> Readiness:
+        return Readiness(True, "without rag", ("rag",))
+
+    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(20):
+        await wait_ready(children, lambda _, __: None)
+
+
+@pytest.mark.parametrize("without", [None, 5, "rag", {"rag": 1}])
+async def test_what_a_foreign_agent_says_there_does_no_harm(without: object) -> None:
+    body = {"detail": 7, "without": without}
+    http = httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=body)))
+    async with http:
+        assert await look(http, "http://x") == ready.Readiness(answers=True, ready=True, detail="7")
