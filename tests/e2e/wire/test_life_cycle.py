@@ -243,6 +243,9 @@ async def test_a_cancel_ends_the_task_even_when_the_executor_says_nothing():
         assert state(cancelled) == state(await wire.get(task["id"])) == "canceled"
         assert "too late" not in str(rest)
         assert (await wire.rpc("CancelTask", {"id": task["id"]}))["error"]["code"] == -32002
+        stored = await wire.get(task["id"])
+    assert "too late" not in str(stored)
+    assert state(stored) == "canceled"
 
 
 async def test_a_vanished_client_does_not_stop_the_task():
