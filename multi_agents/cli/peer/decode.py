@@ -33,6 +33,9 @@ from utils.a2a_common.activity import (
 )
 from utils.events import PlanUpdated
 
+_MOST_SUGGESTED = 3
+"""Requests that are shown below an answer, however many an agent sends."""
+
 
 def decode(response: StreamResponse) -> Iterator[PeerEvent]:
     """The events of one element of a stream, in the order in which they matter."""
@@ -122,7 +125,7 @@ def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
         yield ContextSeen(context)
     foretold = metadata.get(NEXT_EXTENSION)
     if isinstance(foretold, dict) and isinstance(foretold.get("requests"), list):
-        yield NextSeen(tuple(str(request) for request in foretold["requests"]))
+        yield NextSeen(tuple(str(request) for request in foretold["requests"][:_MOST_SUGGESTED]))
     error = metadata.get(ERROR_EXTENSION)
     if isinstance(error, dict):
         yield ErrorSeen(

@@ -54,13 +54,18 @@ async def test_what_is_suggested_below_an_answer_is_asked_with_its_number(tmp_pa
     async def suggesting(turn: Turn) -> None:
         await turn.task()
         await turn.chunk(f"You said {turn.text}.", append=False)
-        told = {"requests": ["List open issues", "Show the\nreadme"]} if turn.text == "one" else None
+        told = (
+            {"requests": ["List open issues", "Show the\nreadme", "Third", "Fourth"]}
+            if turn.text == "one"
+            else None
+        )
         await turn.status("completed", metadata={NEXT: told} if told else None)
 
     async with serve(ScriptedAgent(suggesting)) as url:
-        done = await run("chat", "--url", url, home=tmp_path, typed="one\n/3\n/2\n/1\n")
-    assert "/1  List open issues\n/2  Show the readme\n" in done.err
-    assert "There is no suggestion 3." in done.err
+        done = await run("chat", "--url", url, home=tmp_path, typed="one\n/4\n/2\n/1\n")
+    assert "/1  List open issues\n/2  Show the readme\n/3  Third\n" in done.err
+    assert "Fourth" not in done.err
+    assert "There is no suggestion 4." in done.err
     assert done.out == "You said one.\nYou said Show the\nreadme.\n"
     assert "There is no suggestion 1." in done.err
 
