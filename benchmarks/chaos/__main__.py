@@ -14,7 +14,7 @@ import httpx
 
 from benchmarks.chaos import aftermath
 from benchmarks.chaos.brain import ChaosBrain
-from benchmarks.chaos.client import Conversation
+from benchmarks.chaos.client import Conversation, http_client
 from benchmarks.chaos.conversation import converse, reaches_worker
 from benchmarks.chaos.killer import Killer
 from benchmarks.chaos.orders import Step, deal, holds_everything
@@ -58,7 +58,7 @@ async def run(conversations: int, seed: int) -> Tally:
         for process in (worker, supervisor):
             stack.push_async_callback(process.kill)
             await process.start()
-        async with httpx.AsyncClient(timeout=120, trust_env=False) as http:
+        async with http_client() as http:
             kills = max(1, conversations // CONVERSATIONS_A_KILL)
             looking = Conversation(http, supervisor.url)
             killer = Killer(worker, kills, seed, lambda: reaches_worker(looking))

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 import httpx
 
-from benchmarks.chaos.client import OPEN, Conversation, tasks_by_state
-from benchmarks.chaos.conversation import reaches_worker
+from benchmarks.chaos.client import OPEN, Conversation, http_client, tasks_by_state
+from benchmarks.chaos.conversation import reaches_everyone
 from benchmarks.chaos.log_lines import closures, crashes, parsed
 from benchmarks.chaos.server_process import Footprint, ServerProcess
 from benchmarks.chaos.tally import Tally
@@ -17,11 +17,15 @@ from utils.testing.strict_provider import StrictProvider
 
 SETTLE_SECONDS = 60.0
 QUIET_SECONDS = 30.0
-_IDLE_SECONDS = 6.0
-"""Servers close a connection that is idle for 5 s; a client notices when it connects the next time."""
+IDLE_SECONDS = 6.0
+"""Servers close a connection that is idle for 5 s; a client's pool notices when it is used the next time."""
 
-ALLOWED = Footprint(sockets=4, loop_tasks=4)
-"""What an idle process has more than one that never worked: a connection to each peer, and their watchers."""
+CALM_SECONDS = 3.0
+"""How long the end of a turn may take: its pinned constraints are asked for after the answer."""
+
+ALLOWED = Footprint(sockets=5, loop_tasks=4)
+"""What an idle process has more than one that never worked: two connections to the model (a question may be asked in the
+background of an answer), one to each of the two agents, one of the client that just asked, and their watchers."""
 
 
 async def count_stuck(http: httpx.AsyncClient, urls: Mapping[str, str], tally: Tally) -> None:
@@ -43,13 +47,17 @@ async def count_stuck(http: httpx.AsyncClient, urls: Mapping[str, str], tally: T
 async def count_leftovers(
     processes: Mapping[str, ServerProcess], before: Mapping[str, Footprint], talk: Conversation, tally: Tally
 ) -> None:
-    """Count what a process has more than before the run, once its clients are gone."""
+    """Count what a process has more than before the run, once its clients are gone.
+
+    Every pool of connections is used before each look: one that is not would go on showing what its peer closed.
+    """
     deadline = time.monotonic() + QUIET_SECONDS
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with http_client() as http:
         while True:
-            await asyncio.sleep(_IDLE_SECONDS)
-            await reaches_worker(talk)
-            after = {name: await process.footprint(http) for name, process in processes.items()}
+            await asyncio.sleep(IDLE_SECONDS)
+            if not await reaches_everyone(talk):
+                print("an agent was not reached after the conversations", flush=True)
+            after = await _calm(http, processes, before)
             more = {name: _more(before[name], after[name]) for name in processes}
             if not sum(more.values()) or time.monotonic() > deadline:
                 break
@@ -57,6 +65,18 @@ async def count_leftovers(
         print(f"{name}: {before[name]} before, {after[name]} after", flush=True)
         if left:
             tally.fault("leftover", f"{name}: {after[name]} after {before[name]}", left)
+
+
+async def _calm(
+    http: httpx.AsyncClient, processes: Mapping[str, ServerProcess], before: Mapping[str, Footprint]
+) -> dict[str, Footprint]:
+    """What the processes hold when the last turn has wholly ended, or still hold when the time for that is up."""
+    deadline = time.monotonic() + CALM_SECONDS
+    while True:
+        after = {name: await process.footprint(http) for name, process in processes.items()}
+        if not any(_more(before[name], after[name]) for name in processes) or time.monotonic() > deadline:
+            return after
+        await asyncio.sleep(0.1)
 
 
 def _more(before: Footprint, after: Footprint) -> int:

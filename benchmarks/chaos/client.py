@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -16,6 +16,9 @@ HEADERS = {"A2A-Version": "1.0"}
 COMPLETED = "TASK_STATE_COMPLETED"
 WAITING = ("TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED")
 OPEN = ("TASK_STATE_SUBMITTED", "TASK_STATE_WORKING")
+KEEP_ALIVE_SECONDS = 1.0
+"""Idle connections are closed by the client, well before the servers do it after 5 s: a request that meets the server's
+close on its way is answered with a reset, which says nothing about the service."""
 STATES = (
     *OPEN,
     COMPLETED,
@@ -34,7 +37,7 @@ class Seen:
         task_id: The task; empty where none was made.
         state: The newest state.
         text: The answer so far.
-        said: Words of the newest status, or of an error in place of an event.
+        said: Words of the newest status, of an error in place of an event, or that the connection broke.
         left: Whether the client left while the task was open.
         canceled: Whether a cancel was answered with a canceled task.
     """
@@ -58,33 +61,36 @@ class Conversation:
     async def send(self, text: str, *, task_id: str = "") -> Seen:
         """Send and read to the end."""
         seen = Seen()
-        async with aclosing(self._events(text, task_id)) as events:
-            async for event in events:
-                _apply(seen, event)
+        with _noting_breaks(seen):
+            async with aclosing(self._events(text, task_id)) as events:
+                async for event in events:
+                    _apply(seen, event)
         return seen
 
     async def leave(self, text: str, after: int) -> Seen:
         """Send, and close the connection after some events."""
         seen = Seen()
-        async with aclosing(self._events(text, "")) as events:
-            async for event in events:
-                _apply(seen, event)
-                after -= 1
-                if after <= 0:
-                    seen.left = seen.state in OPEN
-                    break
+        with _noting_breaks(seen):
+            async with aclosing(self._events(text, "")) as events:
+                async for event in events:
+                    _apply(seen, event)
+                    after -= 1
+                    if after <= 0:
+                        seen.left = seen.state in OPEN
+                        break
         return seen
 
     async def cancel(self, text: str, after: int) -> Seen:
         """Send, and cancel after some events; reads on to the end."""
         seen = Seen()
-        async with aclosing(self._events(text, "")) as events:
-            async for event in events:
-                _apply(seen, event)
-                after -= 1
-                if after == 0:
-                    task = await call(self._http, self._url, "CancelTask", {"id": seen.task_id})
-                    seen.canceled = task.get("status", {}).get("state") == "TASK_STATE_CANCELED"
+        with _noting_breaks(seen):
+            async with aclosing(self._events(text, "")) as events:
+                async for event in events:
+                    _apply(seen, event)
+                    after -= 1
+                    if after == 0:
+                        task = await call(self._http, self._url, "CancelTask", {"id": seen.task_id})
+                        seen.canceled = task.get("status", {}).get("state") == "TASK_STATE_CANCELED"
         return seen
 
     async def _events(self, text: str, task_id: str) -> AsyncGenerator[Any, None]:
@@ -100,6 +106,22 @@ class Conversation:
             async for line in answer.aiter_lines():
                 if line.startswith("data:"):
                     yield json.loads(line[5:])
+
+
+def http_client() -> httpx.AsyncClient:
+    """The connections of a run: patient, past any proxy, and never used again once they were idle for long."""
+    return httpx.AsyncClient(
+        timeout=120, trust_env=False, limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS)
+    )
+
+
+@contextmanager
+def _noting_breaks(seen: Seen) -> Iterator[None]:
+    """A connection that breaks is something that was seen of the turn, and no end of the run."""
+    try:
+        yield
+    except httpx.TransportError as error:
+        seen.state, seen.said = "", f"The connection broke: {type(error).__name__}."
 
 
 async def call(http: httpx.AsyncClient, url: str, method: str, params: Any) -> Any:

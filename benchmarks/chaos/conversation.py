@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmarks.chaos.client import COMPLETED, WAITING, Conversation, Seen
 from benchmarks.chaos.killer import Killer
-from benchmarks.chaos.orders import SUPERVISOR, WORKER, Step
+from benchmarks.chaos.orders import STRANGER, SUPERVISOR, WORKER, Step
 from benchmarks.chaos.tally import Tally
 
 _ANSWER = "the blue one"
@@ -30,6 +30,13 @@ async def reaches_worker(talk: Conversation) -> bool:
     """Whether the supervisor gets something from its worker now."""
     seen = await talk.send(f"Please run order-0 plain {WORKER}")
     return (seen.state, seen.text) == (COMPLETED, "The tool said The tool said done")
+
+
+async def reaches_everyone(talk: Conversation) -> bool:
+    """Whether the supervisor gets something from each of its agents now."""
+    reached = await reaches_worker(talk)
+    seen = await talk.send(f"Please run order-0 plain {STRANGER}")
+    return reached and (seen.state, seen.text) == (COMPLETED, "The tool said held on")
 
 
 async def _ask_for_secret(talk: Conversation, number: int, tally: Tally, text: str) -> None:

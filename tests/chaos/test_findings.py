@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.chaos.aftermath import count_refusals, read_logs
-from benchmarks.chaos.client import Seen
+from benchmarks.chaos.client import Conversation, Seen, http_client
 from benchmarks.chaos.conversation import check_step
 from benchmarks.chaos.orders import EVENTS, ORDERS, WORKER, Order, Step
 from benchmarks.chaos.server_process import ServerProcess, sockets
@@ -73,6 +74,24 @@ def test_a_turn_that_nobody_stopped_must_end_as_it_must(seen: Seen) -> None:
     assert not tally.wrong
     check_step(PLAIN, seen, tally)
     assert tally.wrong == {"unrecovered": 1}
+
+
+async def test_a_connection_that_breaks_is_counted_and_ends_no_run() -> None:
+    async def resets(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.transport.abort()
+
+    async with await asyncio.start_server(resets, "127.0.0.1", 0) as server, http_client() as http:
+        talk = Conversation(http, f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
+        tally = Tally()
+        for seen in (
+            await talk.send("Hello."),
+            await talk.leave("Hello.", 1),
+            await talk.cancel("Hello.", 1),
+        ):
+            assert seen.said.startswith("The connection broke")
+            check_step(PLAIN, seen, tally)
+    assert tally.wrong == {"unrecovered": 3}
 
 
 def test_what_never_happened_is_missing() -> None:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5.0
 _CONNECTIONS = 32
+_IDLE_CONNECTIONS = 4
+"""Kept open for the next call. A pool sees that the peer closed one only when it is used again, so that many idle ones
+would stay half-closed."""
+IDLE_SECONDS = 2.0
+"""Less than the 5 s after which uvicorn, like Node, closes an idle connection: a request that crosses that close on its
+way is lost with a reset, and may not always be sent again."""
 
 
 def http_client(url: str) -> httpx.AsyncClient:
@@ -25,7 +31,11 @@ def http_client(url: str) -> httpx.AsyncClient:
 
     return httpx.AsyncClient(
         timeout=httpx.Timeout(_CONNECT_SECONDS, read=None, pool=_CONNECT_SECONDS),
-        limits=httpx.Limits(max_connections=_CONNECTIONS),
+        limits=httpx.Limits(
+            max_connections=_CONNECTIONS,
+            max_keepalive_connections=_IDLE_CONNECTIONS,
+            keepalive_expiry=IDLE_SECONDS,
+        ),
         trust_env=not is_loopback(url),
         event_hooks={"request": [pass_trace_on]},
     )

@@ -33,6 +33,7 @@ from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreach
 from multi_agents.cli.peer.decode import decode
 from multi_agents.cli.peer.events import PeerEvent
 from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.client_pool import IDLE_SECONDS
 from utils.loopback import is_loopback
 
 CONNECT_SECONDS = 10.0
@@ -161,7 +162,8 @@ def loopback_problem(url: str, card: AgentCard) -> str | None:
 def http_client(url: str) -> httpx.AsyncClient:
     """An HTTP client that waits for a silent stream, and ignores proxies on loopback."""
     timeout = httpx.Timeout(CONNECT_SECONDS, read=None)
-    return httpx.AsyncClient(timeout=timeout, trust_env=not is_loopback(url))
+    limits = httpx.Limits(keepalive_expiry=IDLE_SECONDS)
+    return httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=not is_loopback(url))
 
 
 def _checked(url: str) -> str:
