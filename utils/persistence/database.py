@@ -30,6 +30,9 @@ GROUP = 256
 BUSY_SECONDS = 5.0
 """How long a write waits for another process that writes the file, counted from when it was handed over."""
 
+PROBE_BYTES = 16_384
+"""What a probe writes: more than the rows and chunks of a short turn, four pages of the file."""
+
 _PRAGMAS = (
     f"busy_timeout={BUSY_SECONDS * 1000:.0f}",
     "journal_mode=WAL",  # readers never wait for the writer
@@ -155,12 +158,13 @@ class Database:
             raise
 
     async def probe(self) -> None:
-        """Write what stands there already, so that `failing` tells of now.
+        """Take room in the file and give it back, so that `failing` tells of now.
 
         Raises:
             StorageError: SQLite refused it.
         """
-        await self.write(_rewrite_version)
+        await self.write(_take_room)
+        await self.write(_give_room_back)
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
         closing = False
@@ -233,9 +237,13 @@ def _transaction(connection: sqlite3.Connection, works: list[Work[Any]], patienc
     return results
 
 
-def _rewrite_version(connection: sqlite3.Connection) -> None:
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    connection.execute(f"PRAGMA user_version={version}")
+def _take_room(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS write_probe (id INTEGER PRIMARY KEY, room BLOB)")
+    connection.execute("INSERT OR REPLACE INTO write_probe VALUES (1, zeroblob(?))", (PROBE_BYTES,))
+
+
+def _give_room_back(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM write_probe")
 
 
 async def _outcome(future: asyncio.Future[Result]) -> Result:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from utils.errors import StorageError
 from utils.persistence.database import Database
 
-FRESH_SECONDS = 10.0
-"""How long a write that went well speaks for the next one: the period of a readiness probe."""
+FRESH_SECONDS = 30.0
+"""How long a write that went well speaks for the next one; three periods of a Kubernetes readiness probe."""
 
 RETRY_SECONDS = 1.0
 """How long one that failed does: whoever asks more often is not let hammer a full disk."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,19 +16,23 @@ from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
 from utils.a2a_common.activity import ERROR_EXTENSION
 from utils.a2a_common.scope import owner_of
+from utils.a2a_common.server import NOT_STORED
+from utils.persistence import database, write_probe
 from utils.persistence.tasks import sqlite_task_store
 
 PIECES = 26
 BEFORE, WITHIN = 5, 12
 """Pieces of an answer before the fault, and up to its end."""
 
-ENDS = ("completed", "failed", "canceled")
+BRIM = 500
+"""Pages that a file may have which is to be filled."""
 
 
 class Fault:
     """Answers in pieces: some before the fault, some while it lasts; those that are asked to wait, some after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, piece: str = "") -> None:
+        self._piece = piece
         self.begun, self.over = asyncio.Event(), asyncio.Event()
 
     async def reached(self, path: Path, *, tasks: int = 1) -> None:
@@ -43,7 +48,7 @@ class Fault:
                 await self.begun.wait()
             if number == WITHIN and stage.context.get_user_input() == "waits":
                 await self.over.wait()
-            await stage.chunk(f"{number} ", append=number > 0, last=number == PIECES - 1)
+            await stage.chunk(f"{number} {self._piece}", append=number > 0, last=number == PIECES - 1)
         await stage.status(TaskState.TASK_STATE_COMPLETED)
 
 
@@ -161,6 +166,50 @@ async def test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later
             refused = await wire.rpc("SendMessage", sent)
             assert refused["error"]["code"] == -32603
         assert state((await wire.rpc("SendMessage", sent))["result"]["task"]) == "completed"
+
+
+@contextmanager
+def full(path: Path) -> Iterator[None]:
+    """Fill a file to the brim; its writer must have been told of the brim."""
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=20)) as other:
+        other.execute("CREATE TABLE ballast (content BLOB)")
+        while other.execute("PRAGMA page_count").fetchone()[0] < BRIM:
+            other.execute("INSERT INTO ballast VALUES (zeroblob(16000))")
+        yield
+        other.execute("DROP TABLE ballast")
+
+
+async def readyz(wire: Wire) -> tuple[int, str]:
+    answer = await wire.http.get(f"{wire.url}/readyz")
+    return answer.status_code, answer.json()["detail"]
+
+
+async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_and_mends_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "_PRAGMAS", (*database._PRAGMAS, f"max_page_count={BRIM}"))
+    monkeypatch.setattr(write_probe, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(write_probe, "RETRY_SECONDS", 0.0)
+    path, fault = tmp_path / "tasks.sqlite", Fault(piece="x" * 20_000)
+    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+        assert (await readyz(wire))[0] == 200
+        answer = asyncio.create_task(wire.send(text="goes on"))
+        await fault.reached(path)
+        with full(path):
+            fault.begun.set()
+            task = await answer
+            check_failed(task)
+            check_failed(await wire.get(task["id"]))
+            refused = await wire.send(text="y" * 20_000)
+            assert "error" in refused
+            assert (await readyz(wire)) == (503, NOT_STORED)
+        while (await readyz(wire))[0] == 503:
+            pass
+        while stored_state(path, task["id"]) != TaskState.TASK_STATE_FAILED:
+            await wire.get(task["id"])
+        assert state(await wire.send(text="goes on")) == "completed"
+        metrics = (await wire.http.get(f"{wire.url}/metrics")).text
+        errors = re.search(r'platform_engineer_storage_errors_total{file="tasks"} (\S+)', metrics)
+        assert errors is not None
+        assert float(errors[1]) > 0
 
 
 def stored_state(path: Path, task_id: str) -> int:
