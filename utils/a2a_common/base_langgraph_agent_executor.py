@@ -175,7 +175,9 @@ async def _unheard(work: asyncio.Task[None], sink: EventSink) -> bool:
         gone.cancel()
 
 
-_UNHEARD = Failed("unheard", "Nobody took the events of this turn any more: the storage failed, or the server stops.")
+_UNHEARD = Failed(
+    "unheard", "Nobody took the events of this turn any more: the storage failed, or the server stops."
+)
 """For the counts and the log alone: nobody hears of it by an event."""
 
 _SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")

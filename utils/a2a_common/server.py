@@ -56,7 +56,9 @@ come back, and a reply recreates them from the store in milliseconds: a thousand
 ORPHANED = "The agent was restarted while it worked on this. Send the request again."
 """What a task says that was working when its process died."""
 
-NOT_STORED = "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
+NOT_STORED = (
+    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
+)
 """What `/readyz` says where a request sent now would fail for that."""
 
 CARD_CACHE = "public, max-age=60"

@@ -7,10 +7,13 @@ last few are kept: a turn goes on from the latest, and nothing reads the others
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from utils.persistence.database import unopened
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -40,15 +43,28 @@ _OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 @asynccontextmanager
 async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the checkpoints in a SQLite file, made when missing; closed on leaving."""
+    """Open the checkpoints in a SQLite file, made when missing; closed on leaving.
+
+    Raises:
+        StorageError: The file cannot be opened or is no database; names it.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            saver = await _opened(path, stack)
+        except sqlite3.Error as error:
+            raise unopened(path, error) from error
+        yield saver
+
+
+async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
     import aiosqlite
 
-    async with aiosqlite.connect(str(path)) as connection:
-        saver = _saver(connection)
-        await saver.setup()
-        # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
-        await connection.execute("PRAGMA synchronous=NORMAL")
-        yield saver
+    connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
+    saver = _saver(connection)
+    await saver.setup()
+    # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
+    await connection.execute("PRAGMA synchronous=NORMAL")
+    return saver
 
 
 def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:

@@ -48,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
     Transactions are explicit (`BEGIN`). The folder is created when missing.
 
     Raises:
-        StorageError: The file cannot be opened or is no database.
+        StorageError: The file cannot be opened or is no database; names it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,8 +56,22 @@ def connect(path: Path) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     except (sqlite3.Error, OSError) as error:
-        raise StorageError("The database cannot be opened.") from error
+        raise unopened(path, error) from error
     return connection
+
+
+def unopened(path: Path, error: Exception) -> StorageError:
+    """What an operator is told of a database that cannot be opened, without the place of the home."""
+    name = f"{path.parent.name}/{path.name}"
+    if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return StorageError(
+            f"The file {name} in PLATFORM_ENGINEER_HOME is damaged. Put back a copy of it, or move it away to start "
+            "without what it holds."
+        )
+    return StorageError(
+        f"The file {name} in PLATFORM_ENGINEER_HOME cannot be opened. See that this user may write it, that the disk "
+        "has room, and that no other process holds it."
+    )
 
 
 class _Job(NamedTuple):
@@ -113,7 +127,7 @@ class Database:
             connection.executescript(self._schema)
         except sqlite3.Error as error:
             connection.close()
-            raise StorageError("The database cannot be prepared.") from error
+            raise unopened(self._path, error) from error
         return connection
 
     async def close(self) -> None:

@@ -69,7 +69,9 @@ def text_of(task: dict[str, Any]) -> str:
 
 
 def streamed_text(events: list[dict[str, Any]]) -> str:
-    parts = [part for one in events for part in one.get("artifactUpdate", {}).get("artifact", {}).get("parts", ())]
+    parts = [
+        part for one in events for part in one.get("artifactUpdate", {}).get("artifact", {}).get("parts", ())
+    ]
     return "".join(part["text"] for part in parts)
 
 
@@ -98,7 +100,9 @@ async def check_end(wire: Wire, events: list[dict[str, Any]]) -> str:
     return state(end)
 
 
-async def test_a_lock_longer_than_the_writers_patience_costs_a_task_its_answer_and_never_a_piece_of_it(tmp_path):
+async def test_a_lock_longer_than_the_writers_patience_costs_a_task_its_answer_and_never_a_piece_of_it(
+    tmp_path,
+):
     path, fault = tmp_path / "tasks.sqlite", Fault()
     async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
         goes_on = [asyncio.create_task(wire.stream(text="goes on")) for _ in range(3)]
@@ -184,7 +188,9 @@ async def readyz(wire: Wire) -> tuple[int, str]:
     return answer.status_code, answer.json()["detail"]
 
 
-async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_and_mends_itself(tmp_path, monkeypatch):
+async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_and_mends_itself(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(database, "_PRAGMAS", (*database._PRAGMAS, f"max_page_count={BRIM}"))
     monkeypatch.setattr(write_probe, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(write_probe, "RETRY_SECONDS", 0.0)
