@@ -10,7 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.observability.processes import KEYS, SUPERVISOR, Served, ready, started
+from tests.e2e.cli.command import run
+from tests.e2e.cli.test_up import Scene
+from tests.e2e.observability.processes import KEYS, SUPERVISOR, Served, free_port, ready, started
 from tests.e2e.wire.wiring import HEADERS, message
 
 
@@ -103,3 +105,21 @@ async def test_a_setting_that_is_found_wrong_at_the_start_is_a_sentence_too(tmp_
         said = served.log.read_text()
     assert "Traceback" not in said
     assert "MODEL_PRICES" in said.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("usual_umask")
+async def test_what_up_writes_and_what_it_finds_is_its_users_alone(tmp_path):
+    home = tmp_path / "home"
+    left_by_an_older_version(home)
+    scene = Scene(home)
+    async with scene.up():
+        ours = [home, *home.glob("run.*"), *(home / "logs").rglob("*"), home / "logs", home / "chat_history"]
+        assert [path.name for path in ours if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
+
+
+async def test_up_tells_that_another_process_works_on_an_agents_folder(tmp_path):
+    with started(tmp_path, "serving", SUPERVISOR, {"SUB_AGENTS": "keys=http://127.0.0.1:1"}) as serving:
+        async with ready(serving):
+            done = await run("up", "--port", str(free_port()), home=tmp_path, SUB_AGENTS="keys=http://127.0.0.1:1")
+    assert done.code == 2
+    assert f"process {serving.process.pid}" in done.err

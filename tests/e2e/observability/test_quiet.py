@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+
 import httpx
 import pytest
 
