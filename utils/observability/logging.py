@@ -16,6 +16,9 @@ OURS = ("agents", "multi_agents", "utils", "__main__")
 """Packages whose lines are events without a user's text. Nobody can promise that of a library: one logs the
 parameters of SQL statements, the next one whole requests."""
 
+_SERVER = "uvicorn.error"
+"""Tells its start and its stop; nothing of a request above DEBUG."""
+
 _OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 """Loggers that uvicorn gives handlers of their own, past the root's, unless it is told not to."""
 
@@ -29,7 +32,7 @@ def configure_logging(
 ) -> None:
     """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the edge.
 
-    The level is that of our own lines. Libraries tell warnings and errors only.
+    The level is that of our own lines. Libraries tell warnings and errors only, the web server its start and stop too.
 
     Args:
         settings: Level and form.
@@ -73,6 +76,7 @@ def _route(handler: logging.Handler, level: str, ours: Sequence[str]) -> None:
     logging.captureWarnings(capture=True)
     for name in ours:
         logging.getLogger(name).setLevel(chosen)
+    logging.getLogger(_SERVER).setLevel(max(logging.INFO, chosen))
     for name in _OWN_HANDLERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = []

@@ -66,13 +66,15 @@ async def test_a_conversation_that_cannot_be_read_or_kept_is_a_storage_error(tmp
         with pytest.raises(StorageError):
             await saver.aput(config, empty_checkpoint(), {}, {})
         with pytest.raises(StorageError):
-            await saver.aput_writes({"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [("a", 1)], "t")
+            await saver.aput_writes(
+                {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [("a", 1)], "t"
+            )
 
 
 async def test_a_file_that_is_no_database_is_named(tmp_path):
     path = tmp_path / "agent" / "checkpoints.sqlite"
     path.parent.mkdir()
     path.write_bytes(b"no database at all, but much longer than its header" * 99)
-    with pytest.raises(StorageError, match="agent/checkpoints.sqlite"):
+    with pytest.raises(StorageError, match=r"agent/checkpoints\.sqlite"):
         async with open_checkpointer(path):
             pass
