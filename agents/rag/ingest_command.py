@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from utils.errors import PlatformError, SettingsError
+from utils.persistence.private import keep_files_private
 
 if TYPE_CHECKING:
     from agents.rag.ingest.ingester import Ingester
@@ -30,6 +31,7 @@ def run_ingest(argv: Sequence[str], environ: Mapping[str, str] | None = None) ->
         0 when every document was ingested or removed, 1 when something was skipped or failed,
         2 for a wrong setting, 130 after Ctrl-C.
     """
+    keep_files_private()
     options = _parser().parse_args(argv)
     try:
         return asyncio.run(_run(options.targets, options.remove, environ))

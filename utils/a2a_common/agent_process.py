@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.told_start import ToldStart
+from utils.errors import StorageError
 from utils.observability.export import export_traces
 from utils.observability.settings import TelemetrySettings
+from utils.persistence.home_lock import only_process_in
+from utils.persistence.private import make_private
 from utils.settings import (
     EmbeddingSettings,
     HomeSettings,
@@ -134,8 +138,9 @@ async def run_agent(
         stack.push_async_callback(
             export_traces(telemetry, agent=agent_class.name, version=agent_class.version)
         )
+        await _own_home(agent_class.name, environ, stack)
         runtime = await open_runtime(agent_class.name, environ, stack)
-        app = agent_app(agent_class(runtime), settings, url=url)
+        app = ToldStart(agent_app(agent_class(runtime), settings, url=url))
         grace = int(settings.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,
@@ -151,7 +156,30 @@ async def run_agent(
             stack.callback(watch.cancel)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
-        await server.serve()
+        try:
+            await server.serve()
+        except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
+            if app.error is not None:
+                raise app.error from None
+            raise
+
+
+async def _own_home(name: str, environ: Mapping[str, str], stack: AsyncExitStack) -> None:
+    """Make the agent's folder this process' own, and nobody else's to read.
+
+    Raises:
+        SettingsError: Another process works on it.
+        StorageError: It cannot be written.
+    """
+    settings = HomeSettings.load(environ)
+    try:
+        home = settings.agent_home(name)
+        await stack.enter_async_context(only_process_in(home))
+    except OSError as error:
+        raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+    refused = await asyncio.to_thread(make_private, settings.home, name)
+    if refused:
+        log.warning("home.readable_by_others", paths=refused, effect="they belong to somebody else")
 
 
 def _survive_signals() -> None:

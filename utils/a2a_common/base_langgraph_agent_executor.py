@@ -120,7 +120,12 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             publisher = Publisher(
                 sink, agent=name, trace_id=meter.trace_id, note=note, accepted=request.accepted
             )
-            await self._work(request, sink, publisher)
+            try:
+                await self._work(request, sink, publisher)
+            except asyncio.CancelledError:
+                if sink.gone.is_set():
+                    meter.note(_UNHEARD)
+                raise
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
         try:
@@ -169,6 +174,11 @@ async def _unheard(work: asyncio.Task[None], sink: EventSink) -> bool:
     finally:
         gone.cancel()
 
+
+_UNHEARD = Failed(
+    "unheard", "Nobody took the events of this turn any more: the storage failed, or the server stops."
+)
+"""For the counts and the log alone: nobody hears of it by an event."""
 
 _SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")
 

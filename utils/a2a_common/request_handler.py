@@ -37,7 +37,9 @@ from utils.a2a_common.output_modes import check_output_modes
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.safe_errors import FellBehind
 from utils.a2a_common.scope import owner_of
+from utils.a2a_common.storage_failure import end_by_storage
 from utils.a2a_common.turns import Turns
+from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import held
 from utils.persistence.task_states import OPEN, TERMINAL
@@ -103,6 +105,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         )
         self._guarded = agent_executor
         self._tasks = store
+        store.on_lost = end_by_storage
         parked = ParkedTasks(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
         self._admission = Admission(store, turns, parked)
 
@@ -114,6 +117,8 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             return await self._once_more(admitted.task_id, params, context)
         try:
             answer: Message | Task = await super().on_message_send(params, context)
+        except StorageError as error:
+            answer = await self._ended_by(error, admitted.task_id, context)
         finally:
             self._admission.release(admitted)
         return await self._whole(answer) if isinstance(answer, Task) else answer
@@ -131,10 +136,21 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             return
         try:
             async with aclosing(super().on_message_send_stream(params, context)) as events:
-                async for event in self._to_its_end(events, context):
+                async for event in self._to_its_end(events, admitted.task_id, context):
                     yield await self._whole(event) if isinstance(event, Task) else event
         finally:
             self._admission.release(admitted)
+
+    async def _ended_by(self, error: StorageError, task_id: str, context: ServerCallContext) -> Task:
+        """The task that a failure of the storage ended.
+
+        Raises:
+            StorageError: There is no task yet, or it goes on.
+        """
+        stored = await self._tasks.get(task_id, context)
+        if stored is None or stored.task.status.state not in TERMINAL:
+            raise error
+        return stored.task
 
     async def _once_more(self, task_id: str, params: SendMessageRequest, context: ServerCallContext) -> Task:
         """The task of a message that was sent before, at its end unless it was asked for at once."""
@@ -169,7 +185,10 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
 
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
         """Cancel a task and answer with what it had until then."""
-        task: Task | None = await super().on_cancel_task(params, context)
+        try:
+            task: Task | None = await super().on_cancel_task(params, context)
+        except StorageError as error:
+            task = await self._ended_by(error, params.id, context)
         return await self._whole(task) if task is not None else None
 
     async def _cancel_parked(self, task_id: str, context: ServerCallContext) -> None:
@@ -189,7 +208,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         """A task as it stands, and then its events; a chunk of the snapshot does not come again."""
         last = 0
         async with aclosing(super().on_subscribe_to_task(params, context)) as events:
-            async for event in self._to_its_end(events, context):
+            async for event in self._to_its_end(events, params.id, context):
                 if isinstance(event, Task):
                     snapshot, last = await self._tasks.whole(event)
                     yield snapshot
@@ -197,7 +216,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
                     yield event
 
     async def _to_its_end(
-        self, events: AsyncGenerator[Event, None], context: ServerCallContext
+        self, events: AsyncGenerator[Event, None], task_id: str, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """Yield `events` up to the end of the task, and the task itself where they stop before.
 
@@ -206,15 +225,21 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         Raises:
             FellBehind: The task goes on, but this stream does not.
         """
-        task_id, state = "", None  # read at once: the SDK's task is a live one
-        with held(catalogue.STREAMS):
-            async for event in events:
-                if isinstance(event, Task | TaskStatusUpdateEvent):
-                    task_id = event.id if isinstance(event, Task) else event.task_id
-                    state = event.status.state
-                yield event
-                if state in TERMINAL:
-                    return
+        state = None  # read at once: the SDK's task is a live one
+        try:
+            with held(catalogue.STREAMS):
+                async for event in events:
+                    if isinstance(event, Task | TaskStatusUpdateEvent):
+                        state = event.status.state
+                    yield event
+                    if state in TERMINAL:
+                        return
+        except StorageError as error:
+            end = await self._ended_by(error, task_id, context)
+            yield TaskStatusUpdateEvent(
+                task_id=task_id, context_id=end.context_id, status=end.status, metadata=end.metadata
+            )
+            return
         if state not in OPEN:
             return
         stored = await self._tasks.get(task_id, context)

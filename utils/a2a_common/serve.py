@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.agent_process import fail, run_agent
-from utils.errors import PlatformError, SettingsError
+from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
 from utils.observability.settings import LogSettings
+from utils.persistence.private import keep_files_private
 from utils.settings import process_environment
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def serve(
         argv: Arguments; those of the process when omitted.
 
     Returns:
-        The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting.
+        The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting or a file that must be mended.
     """
+    keep_files_private()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
     environ = process_environment()
@@ -49,7 +51,12 @@ def serve(
         if value is not None:
             environ[variable] = value
     try:
-        configure_logging(LogSettings.load(environ), agent=agent_class.name, environ=environ)
+        configure_logging(
+            LogSettings.load(environ),
+            agent=agent_class.name,
+            environ=environ,
+            own=(agent_class.__module__.partition(".")[0],),
+        )
         asyncio.run(
             run_agent(
                 agent_class,
@@ -58,7 +65,7 @@ def serve(
                 parent=parent if options.exit_with_parent else None,
             )
         )
-    except SettingsError as error:
+    except (SettingsError, StorageError) as error:
         return fail(error.message, EXIT_SETTINGS)
     except PlatformError as error:
         return fail(error.message, EXIT_FAILED)

@@ -56,6 +56,11 @@ come back, and a reply recreates them from the store in milliseconds: a thousand
 ORPHANED = "The agent was restarted while it worked on this. Send the request again."
 """What a task says that was working when its process died."""
 
+NOT_STORED = (
+    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
+)
+"""What `/readyz` says where a request sent now would fail for that."""
+
 CARD_CACHE = "public, max-age=60"
 
 Hook = Callable[[], Awaitable[None]]
@@ -169,10 +174,21 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     ]
 
 
+def _readiness(service: AgentService) -> Callable[[], Awaitable[Readiness]]:
+    """The agent's own, while the tasks that it would be given can be stored."""
+
+    async def readiness() -> Readiness:
+        if not await service.store.writable():
+            return Readiness(ready=False, detail=NOT_STORED)
+        return await service.readiness()
+
+    return readiness
+
+
 def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
-    routes: list[BaseRoute] = [*probe_routes(service.readiness), metrics_route()]
+    routes: list[BaseRoute] = [*probe_routes(_readiness(service)), metrics_route()]
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
     routes += create_jsonrpc_routes(

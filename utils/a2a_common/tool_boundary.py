@@ -113,9 +113,14 @@ def digest(arguments: Mapping[str, Any]) -> str:
     return text if len(text) <= _DIGEST_LENGTH else text[: _DIGEST_LENGTH - 1] + "…"
 
 
+def _kind(cause: BaseException | None) -> str:
+    """Of what type the cause of an error is; its text may quote what a user wrote."""
+    return type(cause).__name__ if cause is not None else ""
+
+
 def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
-        log.warning("tool.failed", tool=name, code=error.code, reason=error.message)
+        log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
         problem = ToolProblem(error=error.code, message=error.message, retryable=error.retryable)
     else:
         log.error("tool.crashed", tool=name, exc_info=error)

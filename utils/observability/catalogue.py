@@ -109,6 +109,9 @@ LOOP_TASKS = _gauge(
 PUSHES = _counter(
     "push_deliveries", "Push notifications: delivered, failed, or dropped because too many waited.", "outcome"
 )
+STORAGE_ERRORS = _counter(
+    "storage_errors", "Reads and writes that a database failed (full, locked, damaged), by its file.", "file"
+)
 BREAKER = _gauge(
     "breaker_state",
     "1 for the state that an agent's circuit breaker is in, 0 for the others.",

@@ -7,10 +7,16 @@ last few are kept: a turn goes on from the latest, and nothing reads the others
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from utils.errors import StorageError
+from utils.observability import catalogue
+from utils.observability.metrics import count
+from utils.persistence.database import unopened
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -20,6 +26,7 @@ if TYPE_CHECKING:
         ChannelVersions,
         Checkpoint,
         CheckpointMetadata,
+        CheckpointTuple,
     )
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
@@ -40,15 +47,28 @@ _OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 @asynccontextmanager
 async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the checkpoints in a SQLite file, made when missing; closed on leaving."""
+    """Open the checkpoints in a SQLite file, made when missing; closed on leaving.
+
+    Raises:
+        StorageError: The file cannot be opened or is no database; names it.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            saver = await _opened(path, stack)
+        except sqlite3.Error as error:
+            raise unopened(path, error) from error
+        yield saver
+
+
+async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
     import aiosqlite
 
-    async with aiosqlite.connect(str(path)) as connection:
-        saver = _saver(connection)
-        await saver.setup()
-        # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
-        await connection.execute("PRAGMA synchronous=NORMAL")
-        yield saver
+    connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
+    saver = _saver(connection)
+    await saver.setup()
+    # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
+    await connection.execute("PRAGMA synchronous=NORMAL")
+    return saver
 
 
 def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
@@ -65,13 +85,40 @@ def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
             new_versions: ChannelVersions,
         ) -> RunnableConfig:
             """Keep a checkpoint, and let go of those that are no longer needed."""
-            placed = await super().aput(config, checkpoint, metadata, new_versions)
-            where = placed["configurable"]
-            key = (where["thread_id"], where["checkpoint_ns"])
-            async with self.lock:
-                await self.conn.execute(_OLDER_WRITES, (*key, *key, KEPT))
-                await self.conn.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
-                await self.conn.commit()
+            with _storage_errors():
+                placed = await super().aput(config, checkpoint, metadata, new_versions)
+                where = placed["configurable"]
+                key = (where["thread_id"], where["checkpoint_ns"])
+                async with self.lock:
+                    await self.conn.execute(_OLDER_WRITES, (*key, *key, KEPT))
+                    await self.conn.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
+                    await self.conn.commit()
             return placed
 
+        async def aput_writes(
+            self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+        ) -> None:
+            """Keep what a step has written before its checkpoint."""
+            with _storage_errors():
+                await super().aput_writes(config, writes, task_id, task_path)
+
+        async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+            """A checkpoint, the latest where none is named."""
+            with _storage_errors():
+                return await super().aget_tuple(config)
+
     return LatestSaver(connection)
+
+
+@contextmanager
+def _storage_errors() -> Iterator[None]:
+    """Make SQLite's errors ours, and count them.
+
+    Raises:
+        StorageError: SQLite failed.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        count(catalogue.STORAGE_ERRORS, file="checkpoints")
+        raise StorageError("The conversation could not be stored or read. Try again.") from error

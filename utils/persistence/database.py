@@ -11,12 +11,15 @@ import asyncio
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from utils.errors import StorageError
+from utils.observability import catalogue
+from utils.observability.metrics import count
 
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
@@ -24,10 +27,16 @@ Work = Callable[[sqlite3.Connection], Result]
 GROUP = 256
 """Writes committed together at most; bounds how long the first one waits."""
 
+BUSY_SECONDS = 5.0
+"""How long a write waits for another process that writes the file, counted from when it was handed over."""
+
+PROBE_BYTES = 16_384
+"""What a probe writes: more than the rows and chunks of a short turn, four pages of the file."""
+
 _PRAGMAS = (
+    f"busy_timeout={BUSY_SECONDS * 1000:.0f}",
     "journal_mode=WAL",  # readers never wait for the writer
     "synchronous=NORMAL",  # no fsync per commit; WAL stays consistent over a crash
-    "busy_timeout=5000",  # milliseconds
     "foreign_keys=ON",
     "temp_store=MEMORY",
 )
@@ -39,7 +48,7 @@ def connect(path: Path) -> sqlite3.Connection:
     Transactions are explicit (`BEGIN`). The folder is created when missing.
 
     Raises:
-        StorageError: The file cannot be opened or is no database.
+        StorageError: The file cannot be opened or is no database; names it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -47,22 +56,53 @@ def connect(path: Path) -> sqlite3.Connection:
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     except (sqlite3.Error, OSError) as error:
-        raise StorageError("The database cannot be opened.") from error
+        raise unopened(path, error) from error
     return connection
 
 
+def unopened(path: Path, error: Exception) -> StorageError:
+    """What an operator is told of a database that cannot be opened, without the place of the home."""
+    name = f"{path.parent.name}/{path.name}"
+    if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+        return StorageError(
+            f"The file {name} in PLATFORM_ENGINEER_HOME is damaged. Put back a copy of it, or move it away to start "
+            "without what it holds."
+        )
+    return StorageError(
+        f"The file {name} in PLATFORM_ENGINEER_HOME cannot be opened. See that this user may write it, that the disk "
+        "has room, and that no other process holds it."
+    )
+
+
+class _Job(NamedTuple):
+    """A write that was handed over: what to do, who waits for it, and since when (monotonic seconds)."""
+
+    work: Work[Any]
+    future: Future[Any]
+    since: float
+
+
+class _NotBegun(Exception):
+    """No transaction could be begun, which is no write's own fault."""
+
+
 class Database:
-    """Reads and writes of one file, off the event loop."""
+    """Reads and writes of one file, off the event loop.
+
+    Attributes:
+        failing: Whether SQLite could not carry out the last write.
+        written_at: When the last write ended, well or not, in monotonic seconds; 0 before the first.
+    """
 
     def __init__(self, path: Path, schema: str) -> None:
         self._path = path
         self._schema = schema
-        self._jobs: queue.SimpleQueue[tuple[Work[Any], Future[Any]] | None] = queue.SimpleQueue()
-        self._handed = 0  # counted by the event loop's thread
-        self._done = 0  # counted by the writer's thread
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._readers: ThreadPoolExecutor | None = None
         self._reader: sqlite3.Connection | None = None
+        self.failing = False
+        self.written_at = 0.0
 
     async def open(self) -> None:
         """Create the tables and start the threads.
@@ -79,6 +119,7 @@ class Database:
             target=self._write_loop, args=(writer,), name="sqlite-write", daemon=True
         )
         self._thread.start()
+        self._count_error(0)
 
     def _prepare(self) -> sqlite3.Connection:
         connection = connect(self._path)
@@ -86,7 +127,7 @@ class Database:
             connection.executescript(self._schema)
         except sqlite3.Error as error:
             connection.close()
-            raise StorageError("The database cannot be prepared.") from error
+            raise unopened(self._path, error) from error
         return connection
 
     async def close(self) -> None:
@@ -104,8 +145,7 @@ class Database:
         if self._thread is None:
             raise StorageError("The database is closed.")
         future: Future[Result] = Future()
-        self._handed += 1
-        self._jobs.put((work, future))
+        self._jobs.put(_Job(work, future, time.monotonic()))
         return future
 
     async def write(self, work: Work[Result]) -> Result:
@@ -117,17 +157,28 @@ class Database:
         return await _outcome(asyncio.wrap_future(self.submit(work)))
 
     async def read(self, work: Work[Result]) -> Result:
-        """Run a read that sees every write handed over before it.
+        """Run a read, which sees every write that has been answered and waits for no other.
 
         Raises:
             StorageError: SQLite refused it.
         """
         if self._readers is None or self._reader is None or self._thread is None:
             raise StorageError("The database is closed.")
-        if self._handed != self._done:
-            await self.write(_nothing)
         loop = asyncio.get_running_loop()
-        return await _outcome(loop.run_in_executor(self._readers, work, self._reader))
+        try:
+            return await _outcome(loop.run_in_executor(self._readers, work, self._reader))
+        except StorageError:
+            self._count_error()
+            raise
+
+    async def probe(self) -> None:
+        """Take room in the file and give it back, so that `failing` tells of now.
+
+        Raises:
+            StorageError: SQLite refused it.
+        """
+        await self.write(_take_room)
+        await self.write(_give_room_back)
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
         closing = False
@@ -136,30 +187,60 @@ class Database:
             while len(group) < GROUP and not self._jobs.empty():
                 group.append(self._jobs.get())
             closing = None in group
-            _commit(connection, [job for job in group if job is not None])
-            self._done += sum(job is not None for job in group)
+            self._commit(connection, [job for job in group if job is not None])
         connection.close()
 
+    def _commit(self, connection: sqlite3.Connection, jobs: list[_Job]) -> None:
+        """Commit `jobs` together; when one fails, each for itself, so that it takes no other with it.
 
-def _commit(connection: sqlite3.Connection, jobs: list[tuple[Work[Any], Future[Any]]]) -> None:
-    """Commit `jobs` together; when one fails, each for itself, so that it takes no other with it."""
-    try:
-        results = _transaction(connection, [work for work, _ in jobs])
-    except Exception as error:  # noqa: BLE001 - a background task: handed to whoever waits for the write
-        if len(jobs) == 1:
-            jobs[0][1].set_exception(error)
+        Where no transaction can be begun, all have failed: none would fare better alone, and each would wait anew.
+        """
+        if not jobs:
             return
+        try:
+            results = _transaction(connection, [job.work for job in jobs], _patience(jobs))
+        except _NotBegun as error:
+            self._fail(jobs, error.__cause__ or error)
+        except Exception as error:  # noqa: BLE001 - a background task: handed to whoever waits for the write
+            if len(jobs) == 1:
+                self._fail(jobs, error)
+                return
+            for job in jobs:
+                self._commit(connection, [job])
+        else:
+            self.failing, self.written_at = False, time.monotonic()
+            for job, result in zip(jobs, results, strict=True):
+                job.future.set_result(result)
+
+    def _fail(self, jobs: list[_Job], error: BaseException) -> None:
+        if _is_fault(error):
+            self.failing, self.written_at = True, time.monotonic()
+            self._count_error()
         for job in jobs:
-            _commit(connection, [job])
-        return
-    for (_, future), result in zip(jobs, results, strict=True):
-        future.set_result(result)
+            job.future.set_exception(error)
+
+    def _count_error(self, amount: int = 1) -> None:
+        count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
 
 
-def _transaction(connection: sqlite3.Connection, works: list[Work[Any]]) -> list[Any]:
-    if not works:
-        return []
-    connection.execute("BEGIN IMMEDIATE")
+def _patience(jobs: list[_Job]) -> int:
+    """Milliseconds that the writes may still wait for another process: none of them waits twice."""
+    waited = time.monotonic() - jobs[-1].since
+    return max(0, round((BUSY_SECONDS - waited) * 1000))
+
+
+def _is_fault(error: BaseException) -> bool:
+    """Whether the storage failed, and not the statement or its values."""
+    wrong = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, sqlite3.NotSupportedError)
+    return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, wrong)
+
+
+def _transaction(connection: sqlite3.Connection, works: list[Work[Any]], patience: int) -> list[Any]:
+    try:
+        connection.execute(f"PRAGMA busy_timeout={patience}")
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
+        raise _NotBegun from error
     try:
         results = [work(connection) for work in works]
         connection.execute("COMMIT")
@@ -170,8 +251,13 @@ def _transaction(connection: sqlite3.Connection, works: list[Work[Any]]) -> list
     return results
 
 
-def _nothing(_: sqlite3.Connection) -> None:
-    """A write that only waits for those before it."""
+def _take_room(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS write_probe (id INTEGER PRIMARY KEY, room BLOB)")
+    connection.execute("INSERT OR REPLACE INTO write_probe VALUES (1, zeroblob(?))", (PROBE_BYTES,))
+
+
+def _give_room_back(connection: sqlite3.Connection) -> None:
+    connection.execute("DELETE FROM write_probe")
 
 
 async def _outcome(future: asyncio.Future[Result]) -> Result:

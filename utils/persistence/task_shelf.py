@@ -78,6 +78,8 @@ class Shelf(ABC):
 
         Raises:
             Stale: Another version is stored.
+            StorageError: It could not be written, or a chunk of the task could not be and the row does not tell of
+                a task that was cut short.
         """
 
     @abstractmethod
@@ -95,6 +97,10 @@ class Shelf(ABC):
     @abstractmethod
     async def delete(self, owner: str, task_id: str) -> None:
         """Forget a task."""
+
+    @abstractmethod
+    async def writable(self) -> bool:
+        """Whether a write would succeed now, as far as can be told without waiting long."""
 
     @abstractmethod
     async def unfinished(self, states: Sequence[int]) -> list[Row]:

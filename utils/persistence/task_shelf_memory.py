@@ -73,6 +73,10 @@ class MemoryShelf(Shelf):
         if self._owners.get(owner, {}).pop(task_id, None) is not None:
             del self._entries[task_id]
 
+    async def writable(self) -> bool:
+        """Always."""
+        return True
+
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows in one of `states`."""
         return [entry.row for entry in self._entries.values() if entry.row.state in states]

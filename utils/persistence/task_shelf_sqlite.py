@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +15,8 @@ from utils.errors import StorageError
 from utils.persistence.database import Database
 from utils.persistence.task_chunks import Chunk
 from utils.persistence.task_shelf import Query, Row, Shelf, check_version
+from utils.persistence.task_states import CUT_SHORT, TERMINAL
+from utils.persistence.write_probe import WriteProbe
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tasks (
@@ -33,7 +35,7 @@ CREATE TABLE IF NOT EXISTS task_chunks (
 _COLUMNS = "id, owner, context_id, state, updated, body, version"
 
 MAX_WAITING = 1024
-"""Chunks that may wait for the writer before a stream is held back."""
+"""Chunks of one task that may wait for the writer before its stream is held back."""
 
 HOT_ROWS = 512
 """Rows kept in memory: one process writes the file, so what it wrote last is what stands there."""
@@ -44,8 +46,9 @@ class SqliteShelf(Shelf):
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
-        self._waiting: list[Future[None]] = []
+        self._pending: dict[str, deque[Future[None]]] = {}
         self._hot: OrderedDict[str, Row] = OrderedDict()
+        self._probe = WriteProbe(self._database)
 
     async def open(self) -> int:
         """Open the file and return the highest sequence in it."""
@@ -66,38 +69,42 @@ class SqliteShelf(Shelf):
         return Row(*rows[0]) if rows else None
 
     async def put(self, row: Row, expected: int | None, replaced: Sequence[Chunk]) -> int:
-        """Write a row."""
-        self._check_waiting()
-        version = await self._database.write(lambda db: _put(db, row, expected, replaced))
+        """Write a row; one that does not tell of a failure only where all chunks before it were written."""
+        pending = () if row.state in CUT_SHORT else tuple(self._pending.get(row.id, ()))
+
+        def write(db: sqlite3.Connection) -> int:
+            _check(pending)  # those that are not done yet are part of this very transaction
+            return _put(db, row, expected, replaced)
+
+        version = await self._database.write(write)
         self._hot[row.id] = replace(row, version=version)
         self._hot.move_to_end(row.id)
         if len(self._hot) > HOT_ROWS:
             self._hot.popitem(last=False)
+        if row.state in TERMINAL:
+            self._pending.pop(row.id, None)
         return version
 
     async def append(self, task_id: str, chunk: Chunk) -> None:
-        """Hand a chunk to the writer; waits only when many are waiting already."""
-        self._check_waiting()
-        self._waiting.append(self._database.submit(lambda db: _insert(db, task_id, [chunk])))
-        if len(self._waiting) >= MAX_WAITING:
-            await asyncio.wait([asyncio.wrap_future(self._waiting[0])])
-
-    def _check_waiting(self) -> None:
-        """Forget the writes that are done.
-
-        Raises:
-            StorageError: One of them failed.
-        """
-        done = next((i for i, write in enumerate(self._waiting) if not write.done()), len(self._waiting))
-        finished, self._waiting = self._waiting[:done], self._waiting[done:]
-        for write in finished:
-            error = write.exception()
-            if error is not None:
-                raise StorageError("The database failed. Try again.") from error
+        """Hand a chunk to the writer; waits only when many of the task's are waiting already."""
+        pending = self._pending.setdefault(task_id, deque())
+        while pending and pending[0].done():
+            _check([pending[0]])
+            pending.popleft()
+        pending.append(self._database.submit(lambda db: _insert(db, task_id, [chunk])))
+        if len(pending) >= MAX_WAITING:
+            await _done(pending[0])
 
     async def chunks(self, task_ids: Sequence[str]) -> dict[str, list[Chunk]]:
         """Chunks of each task."""
+        for task_id in task_ids:
+            if pending := self._pending.get(task_id):
+                await _done(pending[-1])
         return await self._database.read(lambda db: {task_id: _chunks(db, task_id) for task_id in task_ids})
+
+    async def writable(self) -> bool:
+        """Whether the file takes writes, by the last one or a probe."""
+        return await self._probe.succeeds()
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
         """Rows of one page."""
@@ -106,6 +113,7 @@ class SqliteShelf(Shelf):
     async def delete(self, owner: str, task_id: str) -> None:
         """Forget a task."""
         self._hot.pop(task_id, None)
+        self._pending.pop(task_id, None)
         await self._database.write(lambda db: _delete(db, owner, task_id))
 
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
@@ -114,6 +122,25 @@ class SqliteShelf(Shelf):
         sql = f"SELECT {_COLUMNS} FROM tasks WHERE state IN ({marks})"  # noqa: S608
         rows = await self._database.read(lambda db: db.execute(sql, tuple(states)).fetchall())
         return [Row(*row) for row in rows]
+
+
+def _check(writes: Iterable[Future[None]]) -> None:
+    """Whether those that are done went well.
+
+    Raises:
+        StorageError: One of them failed.
+    """
+    for write in writes:
+        error = write.exception() if write.done() else None
+        if error is not None:
+            raise StorageError("The database failed. Try again.") from error
+
+
+async def _done(write: Future[None]) -> None:
+    """Wait until a write has ended, well or not."""
+    waiting = asyncio.wrap_future(write)
+    waiting.add_done_callback(lambda ended: ended.exception())  # looked at where it matters, by `_check`
+    await asyncio.wait([waiting])
 
 
 def _highest(db: sqlite3.Connection) -> int:

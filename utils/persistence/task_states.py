@@ -14,6 +14,9 @@ TERMINAL = frozenset(
 )
 """No state follows these."""
 
+CUT_SHORT = TERMINAL - {TaskState.TASK_STATE_COMPLETED}
+"""The task ended without its whole answer, and says so."""
+
 INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
 """The task waits for its user."""
 

@@ -12,6 +12,7 @@ import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from a2a.server.cluster.task_store import (
@@ -33,12 +34,14 @@ from a2a.types.a2a_pb2 import (
     TaskState,
 )
 
+from utils.errors import StorageError
 from utils.persistence.task_chunks import Chunk, assemble
+from utils.persistence.task_ends import UnwrittenEnds
 from utils.persistence.task_pages import page_request, page_token
 from utils.persistence.task_shelf import Row, Shelf, Stale
 from utils.persistence.task_shelf_memory import MemoryShelf
 from utils.persistence.task_shelf_sqlite import SqliteShelf
-from utils.persistence.task_states import OPEN
+from utils.persistence.task_states import CUT_SHORT, OPEN
 
 OwnerOf = Callable[[ServerCallContext], str]
 
@@ -61,7 +64,11 @@ class RowVersion(TaskVersion):
 
 
 class ChunkedTaskStore(VersionedTaskStore):
-    """A task store whose cost for a task is linear in the length of its answer."""
+    """A task store whose cost for a task is linear in the length of its answer.
+
+    Attributes:
+        on_lost: Makes a task that could not be stored a failed one; says so in the protocol's terms.
+    """
 
     def __init__(self, shelf: Shelf, owner_of: OwnerOf) -> None:
         self._shelf = shelf
@@ -69,6 +76,8 @@ class ChunkedTaskStore(VersionedTaskStore):
         self._sequence = itertools.count(1)
         self._recent: OrderedDict[int, tuple[Event, int]] = OrderedDict()
         self._watched: dict[str, list[asyncio.Event]] = {}
+        self._ends = UnwrittenEnds(self._write_end)
+        self.on_lost: Callable[[Task], None] = _fail_by_storage
 
     async def open(self) -> None:
         """Make ready.
@@ -80,11 +89,19 @@ class ChunkedTaskStore(VersionedTaskStore):
 
     async def close(self) -> None:
         """Write what waits and let go. Safe to call twice."""
+        await self._ends.close()
         await self._shelf.close()
+
+    async def writable(self) -> bool:
+        """Whether a write would succeed now, as far as can be told without waiting long."""
+        return await self._shelf.writable()
 
     async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
         """The caller's task without the parts of its artifacts, or `None`."""
-        row = await self._shelf.row(self._owner_of(context), task_id)
+        owner = self._owner_of(context)
+        row = self._ends.look(task_id)
+        if row is None or row.owner != owner:
+            row = await self._shelf.row(owner, task_id)
         return StoredTask(Task.FromString(row.body), RowVersion(row.version)) if row else None
 
     async def whole(self, task: Task) -> tuple[Task, int]:
@@ -117,11 +134,38 @@ class ChunkedTaskStore(VersionedTaskStore):
     ) -> TaskVersion:
         """Store what `event` brought and take the parts out of `task`.
 
+        A task that cannot be stored as it is has failed: it ends so here, at once for whoever asks, and in the
+        storage as soon as that takes it.
+
         Raises:
             ConcurrentTaskModificationError: Another writer advanced the task.
             StorageError: The storage failed.
         """
         del prev
+        if (end := self._ends.known(task.id)) is not None:
+            task.CopyFrom(Task.FromString(end.body))
+            return prev_version
+        try:
+            return await self._save(task, event, prev_version, context)
+        except StorageError:
+            if _number(prev_version):  # else there is no task yet, and whoever sent the message is told so
+                self._end(task, prev_version, context)
+            raise
+
+    def _end(self, task: Task, version: TaskVersion, context: ServerCallContext) -> None:
+        """Keep the task's end to be written: its own, if that is no success, or a failure."""
+        if task.status.state not in CUT_SHORT:
+            self.on_lost(task)
+        self._ends.keep(replace(_row(task, self._owner_of(context)), version=_number(version)))
+        self._tell(task.id)
+
+    async def _write_end(self, row: Row) -> None:
+        await self._shelf.put(row, None, [])
+        self._tell(row.id)
+
+    async def _save(
+        self, task: Task, event: Event | None, version: TaskVersion, context: ServerCallContext
+    ) -> TaskVersion:
         touched = event.artifact.artifact_id if isinstance(event, TaskArtifactUpdateEvent) else ""
         chunks = [
             self._take(task, position, event)
@@ -131,8 +175,8 @@ class ChunkedTaskStore(VersionedTaskStore):
         if isinstance(event, TaskArtifactUpdateEvent) and event.append:
             for chunk in chunks:
                 await self._shelf.append(task.id, chunk)
-            return prev_version
-        return await self._put(task, prev_version, context, chunks)
+            return version
+        return await self._put(task, version, context, chunks)
 
     def _take(self, task: Task, position: int, event: Event | None) -> Chunk:
         """Move the parts at `position` from the live task into a chunk."""
@@ -165,9 +209,12 @@ class ChunkedTaskStore(VersionedTaskStore):
             number = await self._shelf.put(row, expected, chunks)
         except Stale:
             raise ConcurrentTaskModificationError(task.id) from None
-        for changed in self._watched.get(task.id, ()):
-            changed.set()
+        self._tell(task.id)
         return RowVersion(number)
+
+    def _tell(self, task_id: str) -> None:
+        for changed in self._watched.get(task_id, ()):
+            changed.set()
 
     @contextmanager
     def watched(self, task_id: str) -> Iterator[asyncio.Event]:
@@ -190,7 +237,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         """
         query = page_request(params, self._owner_of(context))
         rows, total = await self._shelf.page(query)
-        shown = rows[: query.limit - 1]
+        shown = [self._ends.known(row.id) or row for row in rows[: query.limit - 1]]
         tasks = [Task.FromString(row.body) for row in shown]
         if params.include_artifacts:
             chunks = await self._shelf.chunks([task.id for task in tasks])
@@ -219,19 +266,24 @@ class ChunkedTaskStore(VersionedTaskStore):
         rows = await self._shelf.unfinished(sorted(OPEN))
         for row in rows:
             task = Task.FromString(row.body)
-            task.status.state = TaskState.TASK_STATE_FAILED
-            task.status.timestamp.GetCurrentTime()
-            task.status.message.CopyFrom(
-                Message(
-                    message_id=f"{task.id}-end",
-                    role=Role.ROLE_AGENT,
-                    task_id=task.id,
-                    context_id=task.context_id,
-                    parts=[Part(text=sentence)],
-                )
-            )
+            fail(task, sentence)
             await self._shelf.put(_row(task, row.owner), row.version, [])
         return len(rows)
+
+
+def fail(task: Task, sentence: str) -> None:
+    """Make a task a failed one, as of now, that says `sentence`."""
+    task.status.state = TaskState.TASK_STATE_FAILED
+    task.status.timestamp.GetCurrentTime()
+    task.status.message.CopyFrom(
+        Message(
+            message_id=f"{task.id}-end",
+            role=Role.ROLE_AGENT,
+            task_id=task.id,
+            context_id=task.context_id,
+            parts=[Part(text=sentence)],
+        )
+    )
 
 
 def memory_task_store(owner_of: OwnerOf) -> ChunkedTaskStore:
@@ -242,6 +294,10 @@ def memory_task_store(owner_of: OwnerOf) -> ChunkedTaskStore:
 def sqlite_task_store(path: Path, owner_of: OwnerOf) -> ChunkedTaskStore:
     """A store in the SQLite file at `path`, which this process alone writes. Call `open` first."""
     return ChunkedTaskStore(SqliteShelf(path), owner_of)
+
+
+def _fail_by_storage(task: Task) -> None:
+    fail(task, "The answer could not be stored. Try again.")
 
 
 def _row(task: Task, owner: str) -> Row:

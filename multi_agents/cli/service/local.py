@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
 from multi_agents.cli.settings_groups import wrong_settings
 from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
 
 
@@ -41,6 +43,8 @@ async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Servi
     """
     home = home_folder()
     run_file = RunFile(home)
+    keep_files_private()
+    await asyncio.to_thread(make_private, home)
     while not run_file.acquire():
         running = await attach(run_file)
         if running is not None:
@@ -62,7 +66,7 @@ async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[S
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
     plan: ServicePlan = make_plan(configured_agents(wish.agents_file), wish.port, wish.module)
     view = StartupView(plan)
-    starting = start_service(plan, run_file, environ, home / "logs", view.report)
+    starting = start_service(plan, run_file, environ, home / LOGS, view.report)
     with view:
         service = await starting.__aenter__()
     try:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+import httpx
+import pytest
+
+from tests.e2e.observability.processes import ROOT, SUPERVISOR, ready, started
+from tests.e2e.wire.wiring import HEADERS, message
+
 CALL = """
 from langchain_core.messages import HumanMessage
 from utils.llm.factory import create_chat_model
@@ -30,3 +34,26 @@ async def test_a_model_call_writes_no_line_of_its_http_client() -> None:
     out, log = await process.communicate()
     assert out.decode().strip() == "Hello.", log.decode()
     assert "HTTP Request" not in log.decode()
+
+
+@pytest.mark.parametrize("command", [SUPERVISOR, ("-m", "agents.rag")])
+async def test_the_fullest_log_holds_nothing_of_what_a_user_wrote(tmp_path, command) -> None:
+    settings = {"LOG_LEVEL": "DEBUG", "RAG_SOURCES": "none", "SUB_AGENTS": "keys=http://127.0.0.1:1"}
+    with started(tmp_path, "agent", command, settings) as served:
+        async with ready(served), httpx.AsyncClient(trust_env=False, timeout=60) as http:
+            for text in (
+                "My secret word is ALPHA42.",
+                "Find the documents on ALPHA42 and ask the keys agent.",
+            ):
+                body = {
+                    "jsonrpc": "2.0",
+                    "id": 1,
+                    "method": "SendMessage",
+                    "params": {"message": message(text)},
+                }
+                answer = await http.post(f"{served.url}/", json=body, headers=HEADERS)
+                assert "result" in answer.json(), answer.text
+        served.stop()
+        log = served.log.read_text()
+    assert "turn.ended" in log
+    assert "ALPHA42" not in log

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import MessagesState, StateGraph
 
+from utils.errors import StorageError
 from utils.persistence.checkpoints import KEPT, open_checkpointer
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
@@ -47,3 +52,29 @@ async def test_a_conversation_goes_on_after_the_file_was_closed(tmp_path: Path) 
         latest = await saver.aget_tuple(CONFIG)
     assert latest is not None
     assert len(latest.checkpoint["channel_values"]["messages"]) == 10
+
+
+async def test_a_conversation_that_cannot_be_read_or_kept_is_a_storage_error(tmp_path):
+    path = tmp_path / "checkpoints.sqlite"
+    config: RunnableConfig = {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    async with open_checkpointer(path) as saver:
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("DROP TABLE checkpoints")
+            other.execute("DROP TABLE writes")
+        with pytest.raises(StorageError):
+            await saver.aget_tuple(config)
+        with pytest.raises(StorageError):
+            await saver.aput(config, empty_checkpoint(), {}, {})
+        with pytest.raises(StorageError):
+            await saver.aput_writes(
+                {"configurable": {**config["configurable"], "checkpoint_id": "1"}}, [("a", 1)], "t"
+            )
+
+
+async def test_a_file_that_is_no_database_is_named(tmp_path):
+    path = tmp_path / "agent" / "checkpoints.sqlite"
+    path.parent.mkdir()
+    path.write_bytes(b"no database at all, but much longer than its header" * 99)
+    with pytest.raises(StorageError, match=r"agent/checkpoints\.sqlite"):
+        async with open_checkpointer(path):
+            pass

@@ -1,12 +1,15 @@
 """The writer and the reader of one SQLite file."""
 
+import asyncio
 import sqlite3
 import threading
+import time
+from contextlib import contextmanager
 
 import pytest
 
 from utils.errors import StorageError
-from utils.persistence.database import Database, connect
+from utils.persistence.database import BUSY_SECONDS, Database, connect
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY)"
 
@@ -27,9 +30,10 @@ def words(db: sqlite3.Connection) -> list[str]:
     return [word for (word,) in db.execute("SELECT word FROM words ORDER BY rowid")]
 
 
-async def test_a_read_sees_every_write_handed_over_before_it(database):
+async def test_a_read_sees_every_write_that_was_answered(database):
     for index in range(1000):
-        database.submit(add(str(index)))
+        last = database.submit(add(str(index)))
+    await asyncio.wrap_future(last)
     assert await database.read(words) == [str(index) for index in range(1000)]
 
 
@@ -44,9 +48,38 @@ async def test_a_write_that_fails_takes_no_other_with_it(database):
     held.wait(5)
     good, bad, later = (database.submit(add(word)) for word in ("one", "one", "two"))
     free.set()
+    await asyncio.wrap_future(later)
     assert await database.read(words) == ["one", "two"]
     assert (good.result(), later.result()) == (1, 1)
     assert isinstance(bad.exception(), sqlite3.IntegrityError)
+
+
+@contextmanager
+def locked(path):
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield
+    other.execute("ROLLBACK")
+    other.close()
+
+
+async def test_writes_behind_a_lock_wait_side_by_side_and_a_read_not_at_all(tmp_path):
+    database = Database(tmp_path / "words.sqlite", SCHEMA)
+    await database.open()
+    with locked(tmp_path / "words.sqlite"):
+        began = time.monotonic()
+        first = database.submit(add("first"))
+        later = [database.submit(add(str(index))) for index in range(600)]
+        assert await database.read(words) == []
+        assert not first.done()
+        for write in (first, *later):
+            with pytest.raises(sqlite3.OperationalError):
+                await asyncio.wrap_future(write)
+        assert time.monotonic() - began < 2 * BUSY_SECONDS
+    assert database.failing
+    await database.write(add("after"))
+    assert not database.failing
+    await database.close()
 
 
 async def test_a_failure_of_sqlite_is_a_storage_error_without_its_text(database):
