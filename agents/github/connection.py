@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
-from githubkit import GitHubCore
+from githubkit import GitHubCore, Response
 from githubkit.exception import (
     GitHubException,
     RateLimitExceeded,
@@ -26,6 +28,8 @@ RETRY_PAUSE = timedelta(milliseconds=200)
 """Pause before the first retry; it doubles each time."""
 LONGEST_PAUSE = timedelta(seconds=3)
 """A wait that GitHub asks for is sat out up to this; a longer one is told to the user."""
+_UNTOLD = timedelta(seconds=60)
+"""A wait whose length GitHub did not tell: as its documentation advises."""
 _SERVER_ERRORS = frozenset({500, 502, 503, 504})
 
 
@@ -61,11 +65,30 @@ class Connection(GitHubCore[Any]):
             self._shared = await self._create_async_client()
         yield self._shared
 
+    def _extract_retry_after(self, response: Response[Any]) -> timedelta:
+        """How long GitHub, or a proxy before it, asks to wait: githubkit knows whole seconds only."""
+        try:
+            return super()._extract_retry_after(response)
+        except (ValueError, OverflowError):
+            return _wait_of(response.headers.get("retry-after", ""))
+
     async def close(self) -> None:
         """Close the shared client."""
         client, self._shared = self._shared, None
         if client is not None:
             await client.aclose()
+
+
+def _wait_of(told: str) -> timedelta:
+    """The wait that a `Retry-After` tells as a date or with a fraction; as long as githubkit takes where it tells none."""
+    try:
+        return timedelta(seconds=max(0.0, math.ceil(float(told))))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return max(parsedate_to_datetime(told) - datetime.now(UTC), timedelta())
+    except (ValueError, TypeError, OverflowError):
+        return _UNTOLD
 
 
 class _Retry:

@@ -88,7 +88,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(line + "\n")
+    encoding = sys.stdout.encoding or "utf-8"  # names may hold what the terminal has no letters for
+    sys.stdout.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     sys.stdout.flush()
 
 

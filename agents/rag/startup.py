@@ -84,7 +84,7 @@ class StartupIngestion:
     async def _run(self) -> None:
         try:
             ingester = Ingester(self._store, self._settings, None)
-            summary = await ingester.ingest(self._targets, self._on_progress)
+            summary = await ingester.ingest(self._targets, self._on_progress, configured=True)
             log.info("rag.ingested", summary=str(summary))
         except PlatformError as error:
             self._fail(error, error.message)

@@ -110,7 +110,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         executor=agent.executor(),
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
-        readiness=agent.readiness,
+        readiness=agent.told_readiness,
         on_start=start,
         on_stop=agent.close,
     )

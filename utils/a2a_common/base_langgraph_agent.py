@@ -16,6 +16,7 @@ import asyncio
 from abc import ABC
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
@@ -119,6 +120,12 @@ class BaseLangGraphAgent(ABC):
     async def readiness(self) -> Readiness:
         """Whether the agent can take work now."""
         return Readiness(ready=True)
+
+    async def told_readiness(self) -> Readiness:
+        """What `/readyz` says: the readiness, and which tools of its MCP servers the agent does without."""
+        state = await self.readiness()
+        note = self._mcp.note() if self._mcp else ""
+        return replace(state, detail="; ".join(filter(None, [state.detail, note])))
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Further LangChain middleware, run inside the agent's own."""

@@ -5,6 +5,7 @@ Both read the calling conversation only: its own thread's artifacts, its own mes
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from langchain_core.tools import BaseTool, tool
 from pydantic import Field
 
 from utils.context.compaction import Compaction, cut_of
+from utils.context.grep import grep_lines
 from utils.context.rendering import render
 from utils.context.search import bm25, passages_of
 from utils.messages.repair import repair
@@ -46,8 +48,6 @@ _FOUND = 4_200
 """Characters of what is found: six passages of prose, or some forty short results."""
 
 _LATE = 0.2
-_MATCHES = 60
-_LINE = 300
 
 
 def context_tools(store: ArtifactStore) -> list[BaseTool]:
@@ -56,22 +56,24 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
     @tool(READ_TOOL_OUTPUT)
     async def read_tool_output(
         handle: Annotated[str, Field(description="The handle, such as art_0123456789ab.")],
-        runtime: ToolRuntime,
+        runtime: ToolRuntime[Any, Any],
         offset: Annotated[int, Field(description="Character to begin at.", ge=0)] = 0,
         grep: Annotated[
             str,
-            Field(description="Show only lines with this text, or one of several separated by |."),
+            Field(description="Show only places with this text, or one of several separated by |."),
         ] = "",
     ) -> str:
         """Read a stored text by its handle: a tool output or a part of the conversation that was cut out."""
         text = await store.get(scope_of(runtime.config), handle)
         if text is None:
             return f"There is no stored text {handle} in this conversation."
-        return grep_lines(text, grep) if grep else page_of(text, offset)
+        if not grep:
+            return page_of(text, offset)
+        return await asyncio.to_thread(grep_lines, text, grep, PAGE, offset)
 
     @tool(RECALL)
     async def recall(
-        query: Annotated[str, Field(description="Words to search for.")], runtime: ToolRuntime
+        query: Annotated[str, Field(description="Words to search for.")], runtime: ToolRuntime[Any, Any]
     ) -> str:
         """Search the earlier part of this conversation that is no longer shown."""
         state: Any = runtime.state
@@ -97,24 +99,6 @@ def page_of(text: str, offset: int) -> str:
     return (
         f"{part}\n[the end, {len(text):,} characters]" if part else f"[the text has {len(text):,} characters]"
     )
-
-
-def grep_lines(text: str, wanted: str) -> str:
-    """The lines of a text that have one of the wanted texts, which `|` separates, with their numbers.
-
-    Not a regular expression: what a model writes could otherwise keep a processor busy for ever.
-    """
-    words = [word.lower() for word in wanted.split("|") if word]
-    lines = text.splitlines()
-    found = [
-        f"{number}: {line[:_LINE]}"
-        for number, line in enumerate(lines, 1)
-        if any(word in line.lower() for word in words)
-    ]
-    if not found:
-        return f"No line of {len(lines):,} matches."
-    shown = "\n".join(found[:_MATCHES])[:PAGE]
-    return f"{shown}\n[{min(len(found), _MATCHES)} of {len(found)} matching lines of {len(lines):,}]"
 
 
 def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:

@@ -1,4 +1,4 @@
-"""What an MCP tool returned, as content blocks for a model, each of bounded size. Pure."""
+"""What an MCP tool returned, as content blocks for a model, of bounded size together. Pure."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ from typing import Any
 
 from mcp import types
 
+from utils.context.strategies.truncate import shares
+from utils.messages.stored import ends_of
+
 MOST_BLOCKS = 100
-LONGEST_BLOCK = 400_000
-"""Characters kept of one block, half from each end; what a model is shown of it is decided later."""
+"""Blocks that stay apart; those behind them become one."""
+LONGEST_RESULT = 4_000_000
+"""Characters kept of one result. A page of sixty pull requests of GitHub's own MCP server has 1.2 million. What a
+model is shown of it is decided later."""
 
 EMPTY = "The tool returned nothing."
 
 
 def blocks_of(content: Sequence[types.ContentBlock]) -> list[dict[str, Any]]:
     """One text block for each block: texts as they are, everything else named in a few words."""
-    shown = [{"type": "text", "text": bounded(_text(block))} for block in content[:MOST_BLOCKS]]
-    left_out = len(content) - MOST_BLOCKS
-    if left_out > 0:
-        shown.append({"type": "text", "text": f"[{left_out} more blocks left out]"})
+    texts = [_text(block) for block in content]
+    if len(texts) > MOST_BLOCKS:
+        texts[MOST_BLOCKS - 1 :] = ["\n".join(texts[MOST_BLOCKS - 1 :])]
+    parts = shares([len(text) for text in texts], LONGEST_RESULT)
+    shown = [{"type": "text", "text": ends_of(text, part)} for text, part in zip(texts, parts, strict=True)]
     return shown or [{"type": "text", "text": EMPTY}]
 
 
@@ -27,14 +33,6 @@ def text_of(content: Sequence[types.ContentBlock], most: int) -> str:
     """The texts of a failed call on one line, in at most `most` characters."""
     said = " ".join(" ".join(_text(block) for block in content[:MOST_BLOCKS]).split())
     return said if len(said) <= most else said[: most - 1] + "…"
-
-
-def bounded(text: str) -> str:
-    """The text, or its two ends."""
-    if len(text) <= LONGEST_BLOCK:
-        return text
-    half = LONGEST_BLOCK // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
 
 
 def _text(block: types.ContentBlock) -> str:

@@ -28,8 +28,6 @@ _LONGEST_PAUSE = 30.0
 _STOP_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
-MOST_TOOLS = 64
-"""Tools that are taken from one server; more of them would leave a model no room."""
 
 _TIMED_OUT = 408
 _CLOSED = -32000
@@ -48,6 +46,7 @@ class Connection:
     def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
         self.server = server
         self.tools: Sequence[types.Tool] = ()
+        self._unknown: frozenset[str] = frozenset()
         self.tried = asyncio.Event()
         self._changed = changed
         self._pause = pause
@@ -172,7 +171,7 @@ class Connection:
         async with transport_of(self.server, self._heard) as session:
             async with asyncio.timeout(START_SECONDS):
                 await session.initialize()
-                tools = await _tools_of(session)
+                tools = await self._listed(session)
             gone = asyncio.Event()
             self._session, self._gone, self._failures = session, gone, 0
             self._connected.set()
@@ -197,14 +196,18 @@ class Connection:
             self._wake.clear()
             async with asyncio.timeout(START_SECONDS):
                 if stale:
-                    await self._offer(await _tools_of(session))
+                    await self._offer(await self._listed(session))
                 else:
                     await session.send_ping()
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
         """Take a list of tools over; those who use it are told when it differs from the last one."""
         wanted = self.server.tools
-        kept = [tool for tool in tools if wanted is None or tool.name in wanted][:MOST_TOOLS]
+        kept = [tool for tool in tools if wanted is None or tool.name in wanted]
+        unknown = frozenset(wanted or ()) - {tool.name for tool in tools}
+        if unknown and unknown != self._unknown:
+            log.warning("mcp.tools_unknown", server=self.server.name, tools=sorted(unknown))
+        self._unknown = unknown
         changed, self.tools = kept != list(self.tools), kept
         if changed:
             await self._changed()
@@ -220,25 +223,25 @@ class Connection:
             self._stale = True
             self._wake.set()
 
+    async def _listed(self, session: ClientSession) -> list[types.Tool]:
+        """All tools of a server, page by page; none where it does not offer any."""
+        capabilities = session.get_server_capabilities()
+        if capabilities is None or capabilities.tools is None:
+            return []
+        found: list[types.Tool] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await session.list_tools(cursor)
+            found += page.tools
+            cursor = page.nextCursor
+            if not cursor:
+                return found
+        log.warning("mcp.tools_unread", server=self.server.name, read=len(found), pages=_MOST_PAGES)
+        return found
+
 
 class _ForgottenError(Exception):
     """The server does not know the session any more, so it did not look at the call."""
-
-
-async def _tools_of(session: ClientSession) -> list[types.Tool]:
-    """All tools of a server, page by page; none where it does not offer any."""
-    capabilities = session.get_server_capabilities()
-    if capabilities is None or capabilities.tools is None:
-        return []
-    found: list[types.Tool] = []
-    cursor: str | None = None
-    for _ in range(_MOST_PAGES):
-        page = await session.list_tools(cursor)
-        found += page.tools
-        cursor = page.nextCursor
-        if not cursor:
-            break
-    return found
 
 
 def reason_of(error: BaseException) -> str:

@@ -21,6 +21,13 @@ log = structlog.get_logger(__name__)
 
 Rebuild = Callable[[], Awaitable[None]]
 
+MOST_TOOLS = 128
+"""Tools of one request: OpenAI's reference of Chat Completions gives this as the most that it takes."""
+_KEPT_FREE = 8
+"""Of these, for tools that are not the agent's own: `read_tool_output`, `recall` and what a middleware adds."""
+_NAMED = 30
+"""Names of tools that are told at once."""
+
 
 def mcp_servers(environ: Mapping[str, str], agent: str) -> McpServers | None:
     """The MCP servers that an agent is configured with; `None` without any, at no cost.
@@ -40,6 +47,7 @@ class McpServers:
         self._servers = servers
         self._settings = settings
         self._connections: list[Connection] = []
+        self._left_out: dict[str, tuple[str, ...]] = {}
         self._rebuild: Rebuild | None = None
 
     async def start(self, rebuild: Rebuild) -> None:
@@ -69,7 +77,7 @@ class McpServers:
         await asyncio.gather(*(connection.stop() for connection in connections))
 
     def tools(self, own: Sequence[BaseTool]) -> list[BaseTool]:
-        """The tools of all servers that were reached.
+        """The tools of all servers that were reached, in the servers' order, as many as one request takes.
 
         Args:
             own: The agent's own tools, whose names stay theirs.
@@ -78,14 +86,43 @@ class McpServers:
 
         found = list(own)
         for connection in self._connections:
-            found += tools_of(connection, {tool.name for tool in found})
+            room = MOST_TOOLS - _KEPT_FREE - len(found)
+            joined = tools_of(connection, {tool.name for tool in found}, max(0, room))
+            found += joined.tools
+            self._tell(connection.server.name, joined.left_out)
         return found[len(own) :]
+
+    def note(self) -> str:
+        """Which tools nobody can call, as a phrase for whoever runs the agent; empty where all can be."""
+        told = [
+            f"{len(missing)} of {len(connection.tools)} tools of the MCP server {connection.server.name} are left out "
+            f"({_listed(missing)}); its setting `tools` chooses"
+            for connection in self._connections
+            if (missing := self._left_out.get(connection.server.name))
+        ]
+        return "; ".join(told)
+
+    def _tell(self, server: str, left_out: tuple[str, ...]) -> None:
+        """Say once which tools of a server are left out."""
+        if left_out and left_out != self._left_out.get(server):
+            log.warning(
+                "mcp.tools_left_out",
+                server=server,
+                tools=list(left_out[:_NAMED]),
+                count=len(left_out),
+                most=MOST_TOOLS,
+            )
+        self._left_out[server] = left_out
 
     def offers(self) -> list[Offer]:
         """What each server that was reached offers now."""
         from utils.mcp.tools import offer_of
 
-        return [offer_of(connection) for connection in self._connections if connection.tools]
+        return [
+            offer_of(connection, self._left_out.get(connection.server.name, ()))
+            for connection in self._connections
+            if connection.tools
+        ]
 
     async def _changed(self) -> None:
         """A server joined, or its tools are other ones."""
@@ -95,3 +132,8 @@ class McpServers:
             await self._rebuild()
         except Exception:  # background task: the graph of before goes on
             log.exception("mcp.rebuild_failed")
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -48,31 +48,49 @@ class Offer:
     tools: Mapping[str, str]
 
 
-def offer_of(connection: Connection) -> Offer:
-    """What a connected server offers."""
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What an agent takes of a server's tools.
+
+    Attributes:
+        tools: The tools.
+        left_out: Names of those that it does not take, on one line each, capped.
+    """
+
+    tools: tuple[BaseTool, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+
+def offer_of(connection: Connection, left_out: Container[str] = ()) -> Offer:
+    """What a connected server offers, without what is left out of it."""
     tools = {
         plain(tool.name, _LONGEST_NAME): plain(tool.description or "", LONGEST_OFFER)
         for tool in connection.tools
     }
-    return Offer(connection.server.name, tools)
+    return Offer(connection.server.name, {name: does for name, does in tools.items() if name not in left_out})
 
 
-def tools_of(connection: Connection, taken: Container[str]) -> list[BaseTool]:
-    """The tools that a connected server offers.
+def tools_of(connection: Connection, taken: Container[str], most: int) -> Joined:
+    """The tools that an agent takes of a connected server.
 
     Args:
         connection: The server.
         taken: Names that other tools have; a tool with one of them is left out.
+        most: How many there is room for; those behind them in the server's list are left out.
     """
     made: dict[str, BaseTool] = {}
+    left_out: list[str] = []
     for offered in connection.tools:
         name = name_of(connection.server.name, offered.name)
         schema = schema_of(offered.inputSchema)
-        if name in taken or name in made or schema is None:
+        unusable = name in taken or name in made or schema is None
+        if unusable:
             log.warning("mcp.tool_left_out", server=connection.server.name, tool=name)
-            continue
-        made[name] = _tool(connection, offered, name, schema)
-    return list(made.values())
+        if schema is None or unusable or len(made) >= most:
+            left_out.append(plain(offered.name, _LONGEST_NAME))
+        else:
+            made[name] = _tool(connection, offered, name, schema)
+    return Joined(tuple(made.values()), tuple(left_out))
 
 
 def name_of(server: str, tool: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from email.utils import formatdate
 
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _PREFIX = "/repos/faulty/"
@@ -47,6 +48,10 @@ def _invalid() -> Response:
     return JSONResponse({"message": "Validation Failed", "errors": errors}, 422)
 
 
+def _http_date(seconds: float) -> str:
+    return formatdate(time.time() + seconds, usegmt=True)
+
+
 def _cut() -> Response:
     return PlainTextResponse('[{"number": 1', headers={"content-length": "100000"})
 
@@ -70,6 +75,20 @@ FAULTS: dict[str, Callable[[], Response]] = {
     "not-json": lambda: PlainTextResponse(INTERNAL_PAGE, media_type="text/html"),
     "odd": lambda: JSONResponse("odd"),
     "cut": _cut,
+    "accepted": lambda: JSONResponse({"message": "Queued"}, 202),
+    "no-content": lambda: Response(status_code=204),
+    "created-page": lambda: PlainTextResponse(INTERNAL_PAGE, 201, media_type="text/html"),
+    "created-empty": lambda: Response(status_code=201),
+    "created-odd": lambda: JSONResponse("odd", 201),
+    "created-elsewhere": lambda: RedirectResponse("/somewhere", 303),
+    "not-modified": lambda: Response(status_code=304),
+    "moved": lambda: RedirectResponse("/repositories/1", 301),
+    "moved-for-now": lambda: RedirectResponse("/repositories/1", 307),
+    "retry-at-a-date": lambda: _told(429, "Slow down", retry_after=_http_date(90)),
+    "retry-in-parts": lambda: _told(429, "Slow down", retry_after="90.5"),
+    "retry-at-odd-times": lambda: _told(403, "Slow down", retry_after="soon"),
+    "retry-never": lambda: _told(429, "Slow down", retry_after="9" * 40),
+    "reset-at-odd-times": lambda: _told(403, "Used up", x_ratelimit_remaining="0", x_ratelimit_reset="soon"),
 }
 """Answer by the name of the repository. Besides these, `slow` waits and `flaky` fails every first time."""
 

@@ -21,11 +21,13 @@ class Change:
         what: What it does, as a noun: "a comment on #5 of octocat/hello-world".
         path: Path of the request under the API's address; the method is POST.
         body: The JSON that is sent.
+        linked: What it makes has an address, which GitHub tells.
     """
 
     what: str
     path: str
     body: Mapping[str, Value] = field(default_factory=dict)
+    linked: bool = True
 
     @property
     def digest(self) -> str:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from agents.github.client import Row
 from agents.github.settings import GitHubSettings
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 
 if TYPE_CHECKING:
+    import httpx
     from githubkit.exception import GitHubException
 
     from agents.github.connection import Connection
+
+
+_CREATED = 201
+"""What GitHub documents as the answer to a comment, an issue and an order to run again: each creates something."""
+_MOVED = frozenset({301, 302, 307, 308})
+"""Redirects by which GitHub says that the request is to be sent elsewhere, so that it did nothing."""
 
 
 class OutcomeUnknown(UpstreamUnavailable):
@@ -45,8 +51,17 @@ class Poster:
         if connection is not None:
             await connection.close()
 
-    async def post(self, path: str, what: str, body: Mapping[str, Any]) -> Row:
-        """Send a change; gives what GitHub answers, which may be an empty object.
+    async def post(self, path: str, what: str, body: Mapping[str, Any], *, linked: bool) -> str:
+        """Send a change.
+
+        Args:
+            path: Path of the request.
+            what: The change, as a noun, for errors.
+            body: Its JSON; none where it is empty.
+            linked: What is made has an address of its own.
+
+        Returns:
+            The address of what was made; empty where that has none.
 
         Raises:
             UpstreamRefused: GitHub did not do it.
@@ -62,11 +77,14 @@ class Poster:
             response = await self._connection.arequest("POST", path, json=dict(body) or None)
         except GitHubException as error:
             raise _outcome(error, what, has_token=self.has_token) from error
-        if response.raw_response.is_redirect:
+        if response.status_code in _MOVED:
             raise UpstreamRefused(
                 f"Nothing was sent: GitHub has moved where {what} would go. Use the new name."
             )
-        return _row(response.raw_response.content)
+        link = _confirmed(response.raw_response, linked=linked)
+        if link is None:
+            raise OutcomeUnknown(f"GitHub did not say whether it took {what}.")
+        return link
 
 
 def _outcome(error: GitHubException, what: str, *, has_token: bool) -> PlatformError:
@@ -86,11 +104,20 @@ def _outcome(error: GitHubException, what: str, *, has_token: bool) -> PlatformE
     return OutcomeUnknown(f"GitHub did not say whether it took {what}.")
 
 
-def _row(content: bytes) -> Row:
+def _confirmed(response: httpx.Response, *, linked: bool) -> str | None:
+    """The address of what was made, empty where there is none; `None` for what is no answer of GitHub's to a change.
+
+    A page of a proxy that asks to sign in comes with 200 and is JSON of no kind.
+    """
     import json
 
+    if response.status_code != _CREATED:
+        return None
     try:
-        value = json.loads(content or b"{}")
+        made = json.loads(response.content or b"{}")
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    link = made.get("html_url", "") if isinstance(made, dict) else None
+    if not isinstance(link, str) or (linked and not link):
+        return None
+    return link

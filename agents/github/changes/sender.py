@@ -15,7 +15,7 @@ from agents.github.changes.change import Change, checked
 from agents.github.changes.journal import Entry, Journal
 from agents.github.changes.post import OutcomeUnknown, Poster
 from agents.github.tools.project import text
-from utils.errors import UpstreamRefused
+from utils.errors import UpstreamRefused, UpstreamUnavailable
 from utils.messages.approval import approves
 from utils.messages.results import Record
 
@@ -76,11 +76,11 @@ class Sender:
             return _not_sent(change.what, "its approval was used already")
         state, link = journal.UNKNOWN, ""  # also where the run is canceled meanwhile
         try:
-            made = await self._poster.post(change.path, change.what, change.body)
-            state, link = journal.DONE, text(made.get("html_url")) or ""
+            made = await self._poster.post(change.path, change.what, change.body, linked=change.linked)
+            state, link = journal.DONE, text(made) or ""
         except OutcomeUnknown:
             log.warning("github.change_unknown", digest=change.digest)
-        except Exception:
+        except (UpstreamRefused, UpstreamUnavailable):
             state = journal.REFUSED
             raise
         finally:
@@ -102,7 +102,7 @@ def report(entry: Entry) -> Record:
 def unknown_sentence(entry: Entry) -> str:
     """What a person reads of a change whose outcome nobody knows."""
     return (
-        f"Sending {entry.what} was cut off: it may have arrived on GitHub or not. "
+        f"GitHub did not confirm {entry.what}: it may have arrived on GitHub or not. "
         "It was not sent again. Look at GitHub before asking for it once more."
     )
 

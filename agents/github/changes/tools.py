@@ -65,7 +65,8 @@ def rerun(args: RerunWorkflow) -> Change:
     """The change that starts a workflow run again."""
     last, jobs = ("rerun", "all jobs") if args.whole else ("rerun-failed-jobs", "the failed jobs")
     path = path_of("repos", args.owner, args.repo, "actions", "runs", args.run_id, last)
-    return Change(f"the order to run {jobs} of workflow run {args.run_id} of {args.full_name} again", path)
+    what = f"the order to run {jobs} of workflow run {args.run_id} of {args.full_name} again"
+    return Change(what, path, linked=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agents.rag.index import claims
+
 VERSION = 1
 """Raised with every change below; an index of another version is built anew."""
 
@@ -70,33 +72,52 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
+def transaction(path: Path) -> Iterator[sqlite3.Connection]:
+    """A write transaction; rolled back whole on any error."""
+    with connect(path) as connection, _transaction(connection):
+        yield connection
+
+
+@contextmanager
 def writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """A write transaction that raises the generation; rolled back whole on any error."""
-    with connect(path) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-            connection.execute("UPDATE state SET generation = generation + 1")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+    """A write transaction that raises the generation."""
+    with transaction(path) as connection:
+        yield connection
+        count_change(connection)
+
+
+def count_change(connection: sqlite3.Connection) -> None:
+    """Raise the generation, so that whoever has read the documents reads them again."""
+    connection.execute("UPDATE state SET generation = generation + 1")
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def create(path: Path) -> None:
     """Make the index file where there is none; start anew where it has another version."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with connect(path) as connection:
-        if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+        if _is_complete(connection):
             return
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(connection):
             _create_tables(connection)
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+            connection.execute(claims.TABLE)
+            connection.execute(claims.INDEX)
+
+
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'claims_by_location'").fetchone()
+    return known is not None and connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agents.rag.index import schema
+from agents.rag.index import claims, schema
 from agents.rag.ingest.chunk import Chunk
 from agents.rag.ingest.document import Document
 from utils.errors import StorageError
@@ -110,7 +110,35 @@ class Store:
         if not locations:
             return 0
         with storage_errors("written"), schema.writing(self.path) as connection:
+            for location in locations:
+                claims.forget(connection, location)
             return _remove(connection, locations)
+
+    def settle(
+        self, holds: Mapping[str, Collection[str]], gone: Sequence[str], *, configured: bool
+    ) -> list[str]:
+        """Write down what each source holds now, and remove what is gone or held by none any more.
+
+        Args:
+            holds: Locations of the documents of each source.
+            gone: Locations of documents that are to be removed whatever holds them.
+            configured: These are all sources that the settings name.
+
+        Returns:
+            The names of the documents that were removed.
+        """
+        with storage_errors("written"), schema.transaction(self.path) as connection:
+            released = claims.replace(connection, holds, configured=configured)
+            removed: list[str] = []
+            for location in dict.fromkeys([*gone, *released]):
+                name = _known_source(connection, location)
+                if name is not None:
+                    _remove(connection, [location])
+                    removed.append(name)
+                    claims.forget(connection, location)
+            if removed:
+                schema.count_change(connection)
+        return removed
 
     def documents(self) -> list[Stored]:
         """Every document, by name."""

@@ -26,7 +26,7 @@ def decode_text(data: bytes, declared: str | None = None) -> str:
     for name in filter(None, (marked, "utf-8", declared)):
         try:
             return _normalise(data.decode(name))
-        except (UnicodeDecodeError, LookupError):
+        except (UnicodeError, LookupError):  # some encodings that a server may name refuse everything
             continue
     return _normalise(data.decode("cp1252", errors="replace"))
 

@@ -67,7 +67,7 @@ class DocumentBuilder:
 
     def heading(self, level: int, text: str, anchor: str) -> None:
         """Begin a section under a heading of this level (1 is the highest)."""
-        text = " ".join(text.split())
+        text, anchor = " ".join(_encodable(text).split()), _encodable(anchor)
         if not text:
             return
         self._first_heading = self._first_heading or text
@@ -79,7 +79,7 @@ class DocumentBuilder:
 
     def add(self, text: str, kind: BlockKind = BlockKind.TEXT) -> None:
         """Append a block to the current section; blank text is ignored."""
-        text = text.strip("\n").rstrip()
+        text = _encodable(text).strip("\n").rstrip()
         if not text.strip():
             return
         blocks = self._sections[-1].blocks
@@ -89,7 +89,7 @@ class DocumentBuilder:
 
     def build(self, title: str | None, fallback_title: str) -> Document:
         """The document. Its title is the given one, else the first heading, else the fallback."""
-        chosen = " ".join((title or self._first_heading or fallback_title).split())
+        chosen = " ".join(_encodable(title or self._first_heading or fallback_title).split())
         sections = tuple(
             Section(_without_title(section.headings, chosen), section.anchor, tuple(section.blocks))
             for section in self._sections
@@ -104,6 +104,11 @@ class DocumentBuilder:
         self._parts.append(text)
         self._length += len(text)
         return start
+
+
+def _encodable(text: str) -> str:
+    """The text with `?` for half characters, which no database takes; PDFs and odd encodings have them."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _without_title(path: tuple[str, ...], title: str) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ class _Writer:
         elif tag == "pre":
             self._code(node)
         elif tag == "table":
-            self._table(node)
+            self._table(node, depth)
         elif tag == "code":
             self._buffer.append(f"`{node.text(separator='').strip()}`")
         elif tag == "img":
@@ -121,11 +121,11 @@ class _Writer:
         if code.strip():
             self.builder.add(f"```\n{code}\n```", BlockKind.CODE)
 
-    def _table(self, node: LexborNode) -> None:
+    def _table(self, node: LexborNode, depth: int) -> None:
         self.flush()
         rows = table_rows(node)
         if rows is None:
-            self.children(node, 0)
+            self.children(node, depth)
             self.flush()
         else:
             self.builder.add("\n".join(rows), BlockKind.TABLE)

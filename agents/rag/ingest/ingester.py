@@ -16,11 +16,12 @@ import structlog
 from agents.rag.index.passage_text import passage_text
 from agents.rag.index.store import Store, Stored
 from agents.rag.ingest.fetch import PageGone
-from agents.rag.ingest.plan import Candidate, Plan, is_under, make_plan
+from agents.rag.ingest.gone import gone_of, problems_of
+from agents.rag.ingest.plan import Candidate, Plan, belongs_to, make_plan
 from agents.rag.ingest.progress import OnProgress, Outcome, Progress, Summary, silent, summarise
 from agents.rag.ingest.read import Cut, cut, read_candidate
 from agents.rag.settings import RagSettings
-from utils.errors import IngestFailed, ModelFailure
+from utils.errors import IngestFailed, ModelFailure, PlatformError
 
 if TYPE_CHECKING:
     from utils.embeddings import Embedder
@@ -42,10 +43,18 @@ class Ingester:
         self._embedder = embedder
         self._recipe = f"{_CUTTER}/{settings.chunk_tokens}"
 
-    async def ingest(self, targets: Sequence[str], on_progress: OnProgress = silent) -> Summary:
+    async def ingest(
+        self, targets: Sequence[str], on_progress: OnProgress = silent, *, configured: bool = False
+    ) -> Summary:
         """Bring the index in step with files, folders and URLs.
 
         Unchanged documents are left alone, vanished ones removed, broken ones skipped with a sentence.
+
+        Args:
+            targets: The files, folders and URLs.
+            on_progress: Called with each report.
+            configured: These are all that the settings name: documents of what they named before go,
+                unless they were ingested by hand too.
 
         Raises:
             StorageError: The index cannot be written.
@@ -53,7 +62,7 @@ class Ingester:
         plan = await asyncio.to_thread(make_plan, targets)
         known = {stored.location: stored for stored in await asyncio.to_thread(self._store.documents)}
         events: list[Progress] = []
-        async for event in self._run(plan, known):
+        async for event in self._run(plan, known, configured):
             events.append(event)
             on_progress(event)
         await self._embed(0)
@@ -63,27 +72,25 @@ class Ingester:
         """Remove the documents of these files, folders, URLs or names from the index."""
         known = await asyncio.to_thread(self._store.documents)
         chosen = [
-            s.location for s in known if s.source in targets or any(is_under(s.location, t) for t in targets)
+            s.location
+            for s in known
+            if s.source in targets or any(belongs_to(s.location, t) for t in targets)
         ]
         return Summary(removed=await asyncio.to_thread(self._store.remove, chosen))
 
-    async def _run(self, plan: Plan, known: dict[str, Stored]) -> AsyncIterator[Progress]:
-        gone = [
-            stored
-            for stored in known.values()
-            if any(is_under(stored.location, str(folder)) for folder in plan.folders)
-            and not await asyncio.to_thread(_exists, stored.location)
-        ]
-        total = len(plan.candidates) + len(gone) + len(plan.missing)
+    async def _run(self, plan: Plan, known: dict[str, Stored], configured: bool) -> AsyncIterator[Progress]:
+        gone = await asyncio.to_thread(gone_of, plan, known)
+        removed = await asyncio.to_thread(self._store.settle, plan.holds, gone, configured=configured)
+        problems = problems_of(plan, known)
+        total = len(plan.candidates) + len(removed) + len(problems)
         done = 0
         yield Progress(done, total, "", Outcome.STARTED)
-        for target in plan.missing:
+        for target, problem in problems:
             done += 1
-            yield Progress(done, total, target, Outcome.SKIPPED, f"{target} does not exist.")
-        for stored in gone:
+            yield Progress(done, total, target, Outcome.SKIPPED, problem)
+        for name in removed:
             done += 1
-            await asyncio.to_thread(self._store.remove, [stored.location])
-            yield Progress(done, total, stored.source, Outcome.REMOVED)
+            yield Progress(done, total, name, Outcome.REMOVED)
         for candidate in plan.candidates:
             outcome, message = await self._one(candidate, known.get(candidate.location))
             done += 1
@@ -99,6 +106,10 @@ class Ingester:
             return await self._drop(candidate, known, error.message)
         except IngestFailed as error:
             return _skipped(candidate, error.message)
+        except (PlatformError, MemoryError):  # no document's fault
+            raise
+        except Exception as error:  # noqa: BLE001 - one document: what its bytes do to a parser ends here
+            return _skipped(candidate, f"cannot be read ({type(error).__name__})")
         if not made.chunks:
             return await self._drop(candidate, known, "is empty")
         await self._write(candidate, made, raw.digest)
@@ -160,9 +171,3 @@ async def embed_missing(
 
 def _skipped(candidate: Candidate, reason: str) -> tuple[Outcome, str]:
     return Outcome.SKIPPED, f"{candidate.name} {reason}."
-
-
-def _exists(location: str) -> bool:
-    from pathlib import Path
-
-    return Path(location).exists()

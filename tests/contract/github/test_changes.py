@@ -46,7 +46,7 @@ async def sent(server: GitHubServer, tool: str, arguments: dict[str, Any]) -> Re
     change = checked(spec.change(spec.arguments.model_validate(arguments)))
     poster = Poster(GitHubSettings.load({"GITHUB_API_URL": server.url, "GITHUB_TOKEN": "token"}))
     server.recorder.requests.clear()
-    await poster.post(change.path, change.what, change.body)
+    await poster.post(change.path, change.what, change.body, linked=change.linked)
     await poster.stop()
     (request,) = server.recorder.changes()
     return request

@@ -131,7 +131,7 @@ async def test_a_change_on_its_way_at_a_kill_is_reported_as_unknown_and_never_se
         again = await ask(client, "Comment once more", context_id=question.context_id)
 
     assert task.status.state == TaskState.TASK_STATE_FAILED
-    assert "Sending a comment on #5 of faulty/slow was cut off" in told.text
+    assert "GitHub did not confirm a comment on #5 of faulty/slow" in told.text
     assert "may have arrived on GitHub or not" in told.text
     assert again.state == "input_required"
     assert "may do it twice" in again.last_words

@@ -1,11 +1,14 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.context.conversations import COUNTER, human, long_talk
 from utils.context.compaction import Compaction
+from utils.context.grep import grep_lines
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import standard
 from utils.context.search import bm25, passages_of
-from utils.context.tools import PAGE, found_text, grep_lines, hidden, page_of
+from utils.context.tools import PAGE, found_text, hidden, page_of
 from utils.persistence.artifacts import MemoryArtifactStore, SqliteArtifactStore
 
 
@@ -49,8 +52,37 @@ def test_pages_lead_through_the_whole_text():
 
 def test_grep_gives_numbered_lines_and_takes_no_regular_expression():
     text = "ok\nERROR: disk\nfine\nfatal: net"
-    assert grep_lines(text, "error|fatal").startswith("2: ERROR: disk\n4: fatal: net\n")
-    assert grep_lines(text, "(.*)*x") == "No line of 4 matches."
+    found = grep_lines(text, "error|fatal", PAGE)
+    assert found == "2: ERROR: disk\n4: fatal: net\n[2 of 2 matches in 4 lines]"
+    assert grep_lines(text, "(.*)*x", PAGE) == "No line of 4 matches."
+    assert grep_lines(text, "|", PAGE) == "No line of 4 matches."
+    assert grep_lines("", "x", PAGE) == "No line of 1 matches."
+
+
+@given(
+    st.lists(st.text("ab\n\r", max_size=40).map(lambda part: part * 30) | st.just("needle"), max_size=9),
+    st.integers(0, 9_000),
+)
+def test_grep_shows_every_match_from_an_offset_on_over_as_many_calls_as_it_takes(parts, offset):
+    text, shown, calls = "".join(parts), "", 0
+    begin: int | None = min(offset, len(text))
+    wanted = text.count("needle", begin)
+    while begin is not None:
+        found = grep_lines(text, "NEEDLE", 900, begin)
+        assert len(found) < 1_100
+        shown += found
+        _, _, more = found.rpartition("go on with offset=")
+        begin = int(more.partition("]")[0]) if "go on with" in found else None
+        calls += 1
+        assert calls <= wanted + 1
+    assert shown.count("needle") >= wanted
+
+
+@pytest.mark.timeout(20)
+def test_grep_in_one_very_long_line_looks_at_each_character_once():
+    text = "x" * 4_000_000
+    assert grep_lines(text, "x", PAGE).startswith("1 (offset 0): xxx")
+    assert "\n1 (offset 0): " not in grep_lines(text, "x", PAGE)
 
 
 async def test_recall_finds_in_the_hidden_part_what_the_view_no_longer_shows():

@@ -208,3 +208,19 @@ async def test_a_cancelled_call_stays_cancelled(github, clients):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+@pytest.mark.parametrize(
+    ("repo", "wait"),
+    [
+        ("retry-at-a-date", r"(8\d|9[01]) seconds"),
+        ("retry-in-parts", "91 seconds"),
+        ("retry-at-odd-times", "60 seconds"),
+        ("retry-never", "60 seconds"),
+        ("reset-at-odd-times", "60 seconds"),
+    ],
+)
+async def test_a_wait_in_any_form_is_told(call, repo, wait):
+    error = await problem_of(call, repo)
+    assert isinstance(error, UpstreamRefused)
+    assert re.search(f"in {wait}", error.message)

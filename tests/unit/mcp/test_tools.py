@@ -3,8 +3,9 @@ from __future__ import annotations
 from mcp import types
 from pydantic import AnyUrl
 
-from utils.mcp.blocks import LONGEST_BLOCK, MOST_BLOCKS, blocks_of, text_of
+from utils.mcp.blocks import LONGEST_RESULT, MOST_BLOCKS, blocks_of, text_of
 from utils.mcp.tools import LARGEST_SCHEMA, LONGEST_DESCRIPTION, description_of, name_of, schema_of
+from utils.messages.stored import missing_from
 
 
 def said(text: str) -> types.TextContent:
@@ -62,10 +63,13 @@ def test_every_kind_of_block_has_words():
 
 
 def test_blocks_are_bounded_in_size_and_number():
-    (long,) = blocks_of([said("a" * LONGEST_BLOCK + "end")])
-    assert len(long["text"]) < LONGEST_BLOCK + 100
-    assert long["text"].endswith("end")
-    many = blocks_of([said("x")] * (MOST_BLOCKS + 5))
-    assert many[-1]["text"] == "[5 more blocks left out]"
+    short, long = blocks_of([said("short"), said("a" * LONGEST_RESULT + "end")])
+    assert short["text"] == "short"
+    assert len(long["text"]) < LONGEST_RESULT + 100
+    assert long["text"].endswith("end\n[not the whole text: 8 characters in the middle were not stored]")
+    assert missing_from(long["text"]) == 8
+    many = blocks_of([said(str(number)) for number in range(MOST_BLOCKS + 2)])
+    assert len(many) == MOST_BLOCKS
+    assert many[-1]["text"] == "99\n100\n101"
     assert blocks_of([])[0]["text"] == "The tool returned nothing."
     assert text_of([said("a\nb"), said("c" * 100)], 10) == "a b ccccc…"

@@ -68,15 +68,18 @@ async def test_deleted_files_are_removed_but_not_those_of_other_folders(
     assert consistent(store)
 
 
-async def test_a_missing_target_is_a_sentence_and_keeps_what_was_ingested(
+async def test_a_missing_target_is_a_sentence_and_its_documents_are_removed(
     ingester: Ingester, store: Store, notes: Path
 ) -> None:
     await ingester.ingest([str(notes)])
     moved = notes.rename(notes.with_name("elsewhere"))
-    summary = await ingester.ingest([str(notes)])
-    assert summary.problems == (f"{notes} does not exist.",)
-    assert len(names(store)) == 2
-    assert moved.is_dir()
+    summary = await ingester.ingest([str(notes), str(moved)])
+    assert summary.problems == (f"{notes} does not exist; its 2 documents are removed.",)
+    assert names(store) == ["elsewhere/alpha.md", "elsewhere/beta.md"]
+    assert consistent(store)
+    (moved / "beta.md").unlink()
+    moved.joinpath("alpha.md").rename(moved / "gamma.md")
+    assert (await ingester.ingest([str(moved / "gone.md")])).problems == (f"{moved}/gone.md does not exist.",)
 
 
 async def test_bad_files_are_skipped_with_one_sentence_each(
