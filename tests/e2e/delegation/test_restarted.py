@@ -97,15 +97,18 @@ async def test_an_agent_that_was_killed_under_load_is_used_as_soon_as_it_is_read
     double.reset(always_one)
     port = free_port()
     urls = {"keys": f"http://127.0.0.1:{port}"}
-    async with keys_process(tmp_path, port, double) as killed:
-        async with supervising(urls, ScriptedModel(script=delegating)) as url, connected(url) as client:
-            assert (await ask(client, "a?")).text == ANSWERED
-            load = asyncio.create_task(asked_until(client, REFUSED))
-            killed.send_signal(signal.SIGKILL)
-            await load
-            async with keys_process(tmp_path, port, double):
-                await until_shown(url, {"without": []})
-                first = await ask(client, "a?")
+    async with (
+        keys_process(tmp_path, port, double) as killed,
+        supervising(urls, ScriptedModel(script=delegating)) as url,
+        connected(url) as client,
+    ):
+        assert (await ask(client, "a?")).text == ANSWERED
+        load = asyncio.create_task(asked_until(client, REFUSED))
+        killed.send_signal(signal.SIGKILL)
+        await load
+        async with keys_process(tmp_path, port, double):
+            await until_shown(url, {"without": []})
+            first = await ask(client, "a?")
     assert first.text == ANSWERED
 
 
