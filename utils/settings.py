@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from utils.errors import SettingsError
 
@@ -35,23 +36,106 @@ class EnvSettings(BaseModel):
             SettingsError: A value is missing or wrong. Names the variable, never shows the value.
         """
         source = process_environment() if environ is None else environ
-        given = {name: value.strip() for name, value in source.items() if value.strip()}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(_given(source))
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            variable = str(first["loc"][0]) if first["loc"] else "environment"
-            reason = str(first["msg"]).removeprefix("Value error, ")
-            raise SettingsError(variable, f"Setting {variable} is wrong: {reason}.") from error
+            raise _problems(error)[0] from error
+
+    @classmethod
+    def problems(cls, environ: Mapping[str, str]) -> list[SettingsError]:
+        """All that is wrong with this group, in the order of its settings; `load` raises the first."""
+        try:
+            cls.model_validate(_given(environ))
+        except ValidationError as error:
+            return _problems(error)
+        return []
 
 
-def process_environment(folder: Path | None = None) -> dict[str, str]:
-    """The variables of this process over those of a `.env` file in `folder` (default: here)."""
+def _given(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value.strip() for name, value in environ.items() if value.strip()}
+
+
+def _problems(error: ValidationError) -> list[SettingsError]:
+    found = []
+    for one in error.errors(include_input=False, include_url=False):
+        variable = str(one["loc"][0]) if one["loc"] else "environment"
+        reason = str(one["msg"]).removeprefix("Value error, ")
+        found.append(SettingsError(variable, f"Setting {variable} is wrong: {reason}."))
+    return found
+
+
+def env_file(folder: Path | None = None) -> dict[str, str]:
+    """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
+
+    Raises:
+        SettingsError: It is no text in UTF-8, or cannot be read.
+    """
     from dotenv import dotenv_values
 
     file = (folder or Path.cwd()) / ".env"
-    from_file = dotenv_values(file) if file.is_file() else {}
-    return {name: value for name, value in from_file.items() if value is not None} | dict(os.environ)
+    if not file.is_file():
+        return {}
+    try:
+        found = dotenv_values(file, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            ".env", "The file .env is not text in UTF-8: save it in that encoding."
+        ) from error
+    except OSError as error:
+        raise SettingsError(".env", "The file .env cannot be read.") from error
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def process_environment(folder: Path | None = None) -> dict[str, str]:
+    """The variables of this process over those of a `.env` file in `folder` (default: here).
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    return env_file(folder) | dict(os.environ)
+
+
+def own_environment() -> dict[str, str]:
+    """The variables of this process alone."""
+    return dict(os.environ)
+
+
+def http_address(value: str | None) -> str | None:
+    """The value, where it is unset or an address with scheme and host.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if value is None:
+        return None
+    try:
+        parts = urlsplit(value)
+        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number
+        whole = False
+    if not whole:
+        raise ValueError("it must be an address that starts with http:// or https://")
+    return value
+
+
+def price_table(text: str) -> dict[str, tuple[float, float, float]]:
+    """The prices of `model=input/output/cached` pairs, separated by commas.
+
+    Raises:
+        ValueError: A pair is malformed or a price is below 0.
+    """
+    found = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        name, _, numbers = pair.partition("=")
+        wrong = "write each price as model=input/output/cached"
+        try:
+            fresh, output, cached = (float(number) for number in numbers.split("/"))
+        except ValueError as error:
+            raise ValueError(wrong) from error
+        if not name.strip() or not all(0 <= each < float("inf") for each in (fresh, output, cached)):
+            raise ValueError(wrong)
+        found[name.strip()] = (fresh, output, cached)
+    return found
 
 
 class ModelProvider(StrEnum):
@@ -204,6 +288,12 @@ class BudgetSettings(EnvSettings):
         "million tokens, separated by commas.",
     )
 
+    @field_validator("prices")
+    @classmethod
+    def _each_is_a_price(cls, value: str) -> str:
+        price_table(value)
+        return value
+
 
 class EmbeddingSettings(ProviderSettings):
     """Which embedding model is used."""
@@ -236,6 +326,7 @@ class ServerSettings(EnvSettings):
     public_url: str | None = Field(
         None, alias="PUBLIC_URL", description="Address that clients reach this agent at."
     )
+    _public_url_is_one = field_validator("public_url")(http_address)
     allowed_hosts: str = Field(
         "",
         alias="ALLOWED_HOSTS",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.startup import Startup
 from utils.observability.export import export_traces
 from utils.observability.settings import TelemetrySettings
 from utils.settings import (
@@ -135,7 +136,7 @@ async def run_agent(
             export_traces(telemetry, agent=agent_class.name, version=agent_class.version)
         )
         runtime = await open_runtime(agent_class.name, environ, stack)
-        app = agent_app(agent_class(runtime), settings, url=url)
+        app = Startup(agent_app(agent_class(runtime), settings, url=url))
         grace = int(settings.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,
@@ -151,7 +152,12 @@ async def run_agent(
             stack.callback(watch.cancel)
         log.info("agent.serving", url=url, home=runtime.home.name)
         _survive_signals()
-        await server.serve()
+        try:
+            await server.serve()
+        except SystemExit:
+            if app.failure is not None:
+                raise app.failure from None
+            raise
 
 
 def _survive_signals() -> None:
