@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from utils.errors import SettingsError
 from utils.events import Usage
-from utils.settings import price_table
+from utils.setting_values import price_table
 
 _MILLION = 1_000_000
 _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]+(?:-[a-z]+)*\.)*(?:anthropic|amazon|openai)\.)?")

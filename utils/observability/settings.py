@@ -6,7 +6,8 @@ from enum import StrEnum
 
 from pydantic import Field, SecretStr, field_validator
 
-from utils.settings import EnvSettings, http_address
+from utils.setting_values import http_address
+from utils.settings import EnvSettings
 
 
 class LogLevel(StrEnum):
