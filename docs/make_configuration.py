@@ -17,7 +17,10 @@ INTRODUCTION = """\
 
 Every setting is an environment variable. A `.env` file in the working folder is read too; the environment wins over
 it. An empty value counts as unset. A wrong value is one sentence that names the variable, and exit code 2.
-`platform-engineer doctor` checks them all.
+`platform-engineer doctor` checks them all, those of the agents included.
+
+A name that no setting has changes nothing. `doctor` tells each such name in `.env`, and those in the environment that look like a setting, with
+the setting that was probably meant; `up`, `chat` and each agent warn of what looks like a setting when they start. The file must be UTF-8.
 
 This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
 and `agents/*/settings.py`: run
