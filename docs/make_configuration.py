@@ -3,15 +3,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from utils import settings
-from utils.context import settings as context
-from utils.observability import settings as observability
 from utils.settings import EnvSettings
-from utils.settings_docs import env_example_of, groups_of, markdown_of
+from utils.settings_docs import COMPOSE, env_example_of, markdown_of
+from utils.settings_index import groups_in, shared_groups
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -20,34 +17,25 @@ INTRODUCTION = """\
 
 Every setting is an environment variable. A `.env` file in the working folder is read too; the environment wins over
 it. An empty value counts as unset. A wrong value is one sentence that names the variable, and exit code 2.
-`platform-engineer doctor` checks them all.
+`platform-engineer doctor` checks them all, those of the agents included.
+
+A name that no setting has changes nothing. `doctor` tells each such name in `.env`, and those in the environment that look like a setting, with
+the setting that was probably meant; `up`, `chat` and each agent warn of what looks like a setting when they start. The file must be UTF-8.
 
 This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
 and `agents/*/settings.py`: run
 `python -m docs.make_configuration` after a change there.
 
 """
-COMPOSE = {
-    "IMAGE": ("platform-engineer:latest", "The image that every container runs"),
-    "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
-    "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
-    "DOCUMENTS": ("./docs", "Folder whose documents are ingested at start"),
-    "FOREIGN_AGENTS": (
-        "",
-        "Agents that run elsewhere, besides those of the file: name=url pairs separated by commas",
-    ),
-}
-"""What docker-compose.yaml reads besides the settings: variable, default and meaning."""
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
 
 def groups() -> list[type[EnvSettings]]:
     """Every group: the shared ones, then those of each agent by name, but for the one that is only copied."""
-    found = groups_of(settings) + groups_of(context) + groups_of(observability)
+    found = shared_groups()
     for path in sorted(ROOT.glob("agents/*/settings.py")):
-        if path.parent.name == "template":
-            continue
-        found += groups_of(importlib.import_module(f"agents.{path.parent.name}.settings"))
+        if path.parent.name != "template":
+            found += groups_in(f"agents.{path.parent.name}")
     return found
 
 

@@ -14,9 +14,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from utils.errors import SettingsError
+from utils.setting_values import http_address, price_table
 
 
 class EnvSettings(BaseModel):
@@ -35,23 +36,68 @@ class EnvSettings(BaseModel):
             SettingsError: A value is missing or wrong. Names the variable, never shows the value.
         """
         source = process_environment() if environ is None else environ
-        given = {name: value.strip() for name, value in source.items() if value.strip()}
         try:
-            return cls.model_validate(given)
+            return cls.model_validate(_given(source))
         except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            variable = str(first["loc"][0]) if first["loc"] else "environment"
-            reason = str(first["msg"]).removeprefix("Value error, ")
-            raise SettingsError(variable, f"Setting {variable} is wrong: {reason}.") from error
+            raise _problems(error)[0] from error
+
+    @classmethod
+    def problems(cls, environ: Mapping[str, str]) -> list[SettingsError]:
+        """All that is wrong with this group, in the order of its settings; `load` raises the first."""
+        try:
+            cls.model_validate(_given(environ))
+        except ValidationError as error:
+            return _problems(error)
+        return []
 
 
-def process_environment(folder: Path | None = None) -> dict[str, str]:
-    """The variables of this process over those of a `.env` file in `folder` (default: here)."""
+def _given(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value.strip() for name, value in environ.items() if value.strip()}
+
+
+def _problems(error: ValidationError) -> list[SettingsError]:
+    found = []
+    for one in error.errors(include_input=False, include_url=False):
+        variable = str(one["loc"][0]) if one["loc"] else "environment"
+        reason = str(one["msg"]).removeprefix("Value error, ")
+        found.append(SettingsError(variable, f"Setting {variable} is wrong: {reason}."))
+    return found
+
+
+def env_file(folder: Path | None = None) -> dict[str, str]:
+    """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
+
+    Raises:
+        SettingsError: It is no text in UTF-8, or cannot be read.
+    """
     from dotenv import dotenv_values
 
     file = (folder or Path.cwd()) / ".env"
-    from_file = dotenv_values(file) if file.is_file() else {}
-    return {name: value for name, value in from_file.items() if value is not None} | dict(os.environ)
+    if not file.is_file():
+        return {}
+    try:
+        found = dotenv_values(file, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            ".env", "The file .env is not text in UTF-8: save it in that encoding."
+        ) from error
+    except OSError as error:
+        raise SettingsError(".env", "The file .env cannot be read.") from error
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def process_environment(folder: Path | None = None) -> dict[str, str]:
+    """The variables of this process over those of a `.env` file in `folder` (default: here).
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    return env_file(folder) | dict(os.environ)
+
+
+def own_environment() -> dict[str, str]:
+    """The variables of this process alone."""
+    return dict(os.environ)
 
 
 class ModelProvider(StrEnum):
@@ -204,6 +250,12 @@ class BudgetSettings(EnvSettings):
         "million tokens, separated by commas.",
     )
 
+    @field_validator("prices")
+    @classmethod
+    def _each_is_a_price(cls, value: str) -> str:
+        price_table(value)
+        return value
+
 
 class EmbeddingSettings(ProviderSettings):
     """Which embedding model is used."""
@@ -236,6 +288,7 @@ class ServerSettings(EnvSettings):
     public_url: str | None = Field(
         None, alias="PUBLIC_URL", description="Address that clients reach this agent at."
     )
+    _public_url_is_one = field_validator("public_url")(http_address)
     allowed_hosts: str = Field(
         "",
         alias="ALLOWED_HOSTS",

@@ -23,6 +23,18 @@ _KINDS: dict[Any, str] = {
     SecretStr: "secret",
 }
 
+COMPOSE = {
+    "IMAGE": ("platform-engineer:latest", "The image that every container runs"),
+    "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
+    "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
+    "DOCUMENTS": ("./docs", "Folder whose documents are ingested at start"),
+    "FOREIGN_AGENTS": (
+        "",
+        "Agents that run elsewhere, besides those of the file: name=url pairs separated by commas",
+    ),
+}
+"""What docker-compose.yaml reads besides the settings: variable, default and meaning."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:

@@ -14,14 +14,17 @@ from multi_agents.cli.commands.agents import Target, look_at
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
-from multi_agents.cli.settings_groups import wrong_settings
+from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
 from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
 from utils.settings import (
     EmbeddingSettings,
     EmbeddingsProvider,
     LLMSettings,
+    McpSettings,
     ModelProvider,
+    RecoverySettings,
+    process_environment,
 )
 
 OLDEST_PYTHON = (3, 11)
@@ -38,10 +41,11 @@ class Finding:
 
 async def all_checks(agents_file: Path) -> list[Finding]:
     """Every check, in the order in which a person should read them."""
-    findings = [*check_python(), *check_settings(agents_file)]
+    findings = [*check_python(), *await check_settings(agents_file)]
     if any(finding.level == "wrong" for finding in findings):
         return findings
-    findings += [*check_model(), *check_embeddings(), *await asyncio.to_thread(lambda: list(check_home()))]
+    findings += [*check_model(), *check_embeddings(), *check_mcp()]
+    findings += await asyncio.to_thread(lambda: list(check_home()))
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
@@ -57,49 +61,87 @@ def check_python() -> Iterator[Finding]:
     )
 
 
-def check_settings(agents_file: Path) -> Iterator[Finding]:
-    """Each group of settings, and the list of agents."""
-    wrong = False
-    for name, problem in wrong_settings():
-        wrong = True
-        yield Finding("settings", "wrong", f"{problem.message} ({name})")
+async def check_settings(agents_file: Path) -> list[Finding]:
+    """Each setting of each agent, the list of agents, and names that look like a setting."""
     try:
-        configured_agents(agents_file)
+        shared = wrong_settings()
+        of_agents = await settings_of_agents(configured_agents(agents_file))
+        unknown = list(unknown_settings(of_agents.names))
     except SettingsError as error:
-        wrong = True
-        yield Finding("settings", "wrong", error.message)
-    if not wrong:
-        yield Finding("settings", "ok", "every setting can be read")
+        return [Finding("settings", "wrong", error.message)]
+    sentences = [*(problem.message for problem in shared), *of_agents.wrong]
+    found = [Finding("settings", "wrong", sentence) for sentence in sentences]
+    found += [
+        Finding("settings", "wrong" if one.suspicious and one.in_file else "note", one.sentence)
+        for one in unknown
+    ]
+    if not any(one.level == "wrong" for one in found):
+        found.append(Finding("settings", "ok", "every setting can be read"))
+    return found
 
 
 def check_model() -> Iterator[Finding]:
-    """Which model answers, and whether its settings are complete."""
-    from utils.llm.factory import create_chat_model, describe_model
+    """Which model answers, and whether its settings and those of the one in reserve are complete."""
+    from utils.context.factory import prompt_of
+    from utils.context.settings import ContextSettings
+    from utils.llm.factory import create_chat_model, describe_model, fallback_of
 
     settings = LLMSettings.load()
-    if settings.provider is ModelProvider.EMBEDDED:
-        yield Finding(
-            "model",
-            "note",
-            f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
-            "LLM_PROVIDER to openai, azure-openai, aws-bedrock or openai-compatible, and LLM_MODEL.",
-        )
-        return
+    fallback = fallback_of(settings, RecoverySettings.load())
     try:
-        create_chat_model(settings)
+        prompt_of(ContextSettings.load())
+        for one in (settings, fallback):
+            if one is not None and one.provider is not ModelProvider.EMBEDDED:
+                create_chat_model(one)
     except SettingsError as error:
         yield Finding("model", "wrong", error.message)
-    else:
+        return
+    if settings.provider is not ModelProvider.EMBEDDED:
         yield Finding("model", "ok", describe_model(settings))
+        return
+    yield Finding(
+        "model",
+        "note",
+        f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
+        "LLM_PROVIDER to openai, azure-openai, aws-bedrock or openai-compatible, and LLM_MODEL.",
+    )
+    if settings.openai_api_key and fallback is None and _embeddings_are_offline():
+        yield Finding("model", "note", "OPENAI_API_KEY is set and not used: LLM_PROVIDER=openai uses it.")
+
+
+def _embeddings_are_offline() -> bool:
+    return EmbeddingSettings.load().provider in (EmbeddingsProvider.EMBEDDED, EmbeddingsProvider.NONE)
 
 
 def check_embeddings() -> Iterator[Finding]:
-    """Which embeddings are used."""
+    """Which embeddings are used, and whether their settings are complete."""
+    from utils.embeddings import create_embedder
+
     settings = EmbeddingSettings.load()
     if settings.provider is EmbeddingsProvider.NONE:
         yield Finding("embeddings", "note", "none: documents are searched by words only")
+        return
+    try:
+        create_embedder(settings, cache=None)
+    except SettingsError as error:
+        yield Finding("embeddings", "wrong", error.message)
     else:
         yield Finding("embeddings", "ok", f"{settings.provider.value} {settings.model or ''}".strip())
+
+
+def check_mcp() -> Iterator[Finding]:
+    """Whether the MCP servers are described as they must be; they are not asked."""
+    from utils.mcp.config import servers_of
+
+    settings = McpSettings.load()
+    if settings.servers is None:
+        return
+    try:
+        servers_of(settings.servers, process_environment(), SUPERVISOR)
+    except SettingsError as error:
+        yield Finding("mcp", "wrong", error.message)
+    else:
+        yield Finding("mcp", "ok", "the MCP servers are described as they must be")
 
 
 def check_home() -> Iterator[Finding]:

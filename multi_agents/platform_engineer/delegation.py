@@ -220,7 +220,7 @@ class Delegation:
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
         async with lock:
             remote = await self._remote(kept.agent)
-            line = self._lines.setdefault(kept.agent, AgentLine(kept.agent))
+            line = self._line(kept.agent)
             errand = self._errand(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._errands.put(kept)
@@ -251,6 +251,11 @@ class Delegation:
         )
         await self._errands.put(kept)
         return kept
+
+    def _line(self, name: str) -> AgentLine:
+        if name not in self._lines:
+            self._lines[name] = AgentLine(name, on_failure=self._registry.doubt)
+        return self._lines[name]
 
     async def _remote(self, name: str) -> RemoteAgent:
         agent = self._registry.get(name)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from docs.make_configuration import COMPOSE
 from tests.compose.tool import ROOT, compose
 from tests.docs.test_configuration import KNOWN
 from utils.a2a_common.agents_file import parse_sub_agents
+from utils.settings_docs import COMPOSE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 

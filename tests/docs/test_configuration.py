@@ -9,10 +9,10 @@ import pytest
 from dotenv import dotenv_values
 from pydantic import Field
 
-from docs.make_configuration import COMPOSE, files, groups
+from docs.make_configuration import files, groups
 from tests.docs.blocks import ROOT, Block, all_blocks
 from utils.settings import EnvSettings
-from utils.settings_docs import settings_of
+from utils.settings_docs import COMPOSE, settings_of
 
 KNOWN = {one.variable for group in groups() for one in settings_of(group)}
 

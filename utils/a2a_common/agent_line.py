@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -21,11 +21,29 @@ MOST_AT_ONCE = 24
 _TIMED_OUT = "deadline_exceeded"
 
 
-class AgentLine:
-    """Bulkhead and circuit breaker of one agent: a slow or dead one costs the others nothing."""
+OnFailure = Callable[[str], None]
 
-    def __init__(self, name: str, breaker: Breaker | None = None, most: int = MOST_AT_ONCE) -> None:
+
+def _ignore(_name: str) -> None:
+    """Nobody wants to know of failures."""
+
+
+class AgentLine:
+    """Bulkhead and circuit breaker of one agent: a slow or dead one costs the others nothing.
+
+    `on_failure` is told the agent's name whenever it could not be reached or did not answer in time.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        breaker: Breaker | None = None,
+        most: int = MOST_AT_ONCE,
+        *,
+        on_failure: OnFailure = _ignore,
+    ) -> None:
         self._name = name
+        self._on_failure = on_failure
         self._breaker = breaker or Breaker()
         self._places = asyncio.Semaphore(most)
         self._times_up = 0
@@ -78,6 +96,7 @@ class AgentLine:
         """Count a failure; one that began before the agent was seen up tells nothing of how it is now."""
         if began == self._times_up:
             self._breaker.failed()
+            self._on_failure(self._name)
         else:
             self._breaker.gave_up()
         log.warning("sub_agent.failing", agent=self._name, open=self._breaker.is_open)

@@ -81,9 +81,7 @@ def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware
 
 
 def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:
-    from utils.llm.factory import create_chat_model
+    from utils.llm.factory import create_chat_model, fallback_of
 
-    if recovery.fallback_model is None:
-        return None
-    changed = {"model": recovery.fallback_model, "provider": recovery.fallback_provider or llm.provider}
-    return create_chat_model(llm.model_copy(update=changed))
+    settings = fallback_of(llm, recovery)
+    return create_chat_model(settings) if settings else None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.runtime import AgentRuntime
-from utils.a2a_common.told_start import ToldStart
+from utils.a2a_common.startup import Startup
 from utils.errors import StorageError
 from utils.observability.export import export_traces
 from utils.observability.settings import TelemetrySettings
@@ -140,7 +140,7 @@ async def run_agent(
         )
         await _own_home(agent_class.name, environ, stack)
         runtime = await open_runtime(agent_class.name, environ, stack)
-        app = ToldStart(agent_app(agent_class(runtime), settings, url=url))
+        app = Startup(agent_app(agent_class(runtime), settings, url=url))
         grace = int(settings.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,
@@ -159,8 +159,8 @@ async def run_agent(
         try:
             await server.serve()
         except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
-            if app.error is not None:
-                raise app.error from None
+            if app.failure is not None:
+                raise app.failure from None
             raise
 
 

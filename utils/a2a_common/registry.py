@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -25,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 _CARD_SECONDS = 5.0
 _RETRY_SECONDS = 1.0
+_DOUBT_SECONDS = 30.0
+"""How long an agent is looked at every second after a call to it failed: a restart takes seconds."""
 _MOST_EXAMPLES = 200
 _LONGEST = 600
 
@@ -62,6 +65,32 @@ class SubAgent:
         return found[:_MOST_EXAMPLES]
 
 
+class _Doubt:
+    """Whether an agent that was reachable may be gone: for a while after a call to it failed."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._begun = asyncio.Event()
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is looked at often."""
+        return time.monotonic() < self._until
+
+    def renew(self) -> None:
+        """A call failed now. Only the first of several failures ends a wait, so that looks stay a second apart."""
+        if not self.lasts:
+            self._begun.set()
+        self._until = time.monotonic() + _DOUBT_SECONDS
+
+    async def wait(self, seconds: float) -> None:
+        """Wait so long, or until a doubt begins."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._begun.wait()
+        self._begun.clear()
+
+
 OnChange = Callable[[], Awaitable[None]]
 OnUp = Callable[[str], None]
 
@@ -82,6 +111,7 @@ class SubAgentRegistry:
         self._on_up = on_up
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
+        self._doubts = {name: _Doubt() for name in urls}
 
     @property
     def agents(self) -> Sequence[SubAgent]:
@@ -110,6 +140,10 @@ class SubAgentRegistry:
                 await asyncio.gather(*looks)
         return [name for name in names if name not in self._agents or not self._agents[name].reachable]
 
+    def doubt(self, name: str) -> None:
+        """A call to the agent failed: look at once, and often for a while, so that it is seen to go and to come back."""
+        self._doubts[name].renew()
+
     def start(self) -> None:
         """Begin to watch, in the background."""
         self._watchers = [asyncio.create_task(self._watch(name)) for name in self._agents]
@@ -129,8 +163,10 @@ class SubAgentRegistry:
                 await self._look(name, http)
                 self._looked[name].set()
                 reached = self._agents[name].reachable
-                pause = self._refresh_seconds if reached else min(_RETRY_SECONDS, self._refresh_seconds)
-                await asyncio.sleep(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
+                doubt = self._doubts[name]
+                calm = reached and not doubt.lasts
+                pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
+                await doubt.wait(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
 
     async def _look(self, name: str, http: object) -> None:
         card = await self._fetch(name, http)

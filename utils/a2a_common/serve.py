@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.agent_process import fail, run_agent
+from utils.a2a_common.unknown_settings import warn_of_unknown_settings
 from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
 from utils.observability.settings import LogSettings
@@ -46,17 +47,18 @@ def serve(
     keep_files_private()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
-    environ = process_environment()
-    for variable, value in (("HOST", options.host), ("PORT", options.port)):
-        if value is not None:
-            environ[variable] = value
     try:
+        environ = process_environment()
+        for variable, value in (("HOST", options.host), ("PORT", options.port)):
+            if value is not None:
+                environ[variable] = value
         configure_logging(
             LogSettings.load(environ),
             agent=agent_class.name,
             environ=environ,
             own=(agent_class.__module__.partition(".")[0],),
         )
+        warn_of_unknown_settings(agent_class.__module__)
         asyncio.run(
             run_agent(
                 agent_class,

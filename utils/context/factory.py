@@ -89,7 +89,7 @@ def default_context_middleware(
         policy,
         SqliteArtifactStore(artifacts_path),
         counter=counter,
-        summariser=_summariser(llm, context, model, counter, _prompt_of(context) or summary_prompt),
+        summariser=_summariser(llm, context, model, counter, prompt_of(context) or summary_prompt),
         provider=str(llm.provider),
         on_compaction=on_compaction,
     )
@@ -116,8 +116,12 @@ def _summariser(
     )
 
 
-def _prompt_of(context: ContextSettings) -> str | None:
-    """The text of the file that the settings name."""
+def prompt_of(context: ContextSettings) -> str | None:
+    """The text of the file that the settings name; `None` where they name none.
+
+    Raises:
+        SettingsError: It cannot be read as text.
+    """
     if context.summary_prompt_file is None:
         return None
     try:

@@ -9,6 +9,10 @@ from pydantic import Field, model_validator
 
 from utils.settings import EnvSettings
 
+SMALLEST_WINDOW = 1_024
+"""Tokens below which a question cannot be answered: prompt and tools of the RAG agent take about 600, those of the
+GitHub agent about 4,200, and a quarter of the window is kept for the answer."""
+
 
 class ContextSettings(EnvSettings):
     """How much a model request may hold, and what happens to what does not fit.
@@ -24,27 +28,46 @@ class ContextSettings(EnvSettings):
         pattern="^(standard|caipe|rag|research|pipelit|turns)$",
     )
     window: int | None = Field(
-        None, alias="MAX_CONTEXT_TOKENS", description="Context window in tokens, for every provider."
+        None,
+        alias="MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window in tokens, for every provider.",
     )
     bedrock_window: int | None = Field(
-        None, alias="AWS_BEDROCK_MAX_CONTEXT_TOKENS", description="Context window on Amazon Bedrock."
+        None,
+        alias="AWS_BEDROCK_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window on Amazon Bedrock.",
     )
     openai_window: int | None = Field(
         None,
         alias="OPENAI_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
         description="Context window on OpenAI and compatible servers.",
     )
     azure_window: int | None = Field(
-        None, alias="AZURE_OPENAI_MAX_CONTEXT_TOKENS", description="Context window on Azure OpenAI."
+        None,
+        alias="AZURE_OPENAI_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window on Azure OpenAI.",
     )
     anthropic_window: int | None = Field(
-        None, alias="ANTHROPIC_MAX_CONTEXT_TOKENS", description="Context window on Anthropic."
+        None,
+        alias="ANTHROPIC_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window on Anthropic.",
     )
     gemini_window: int | None = Field(
-        None, alias="GOOGLE_GEMINI_MAX_CONTEXT_TOKENS", description="Context window on Google Gemini."
+        None,
+        alias="GOOGLE_GEMINI_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window on Google Gemini.",
     )
     vertex_window: int | None = Field(
-        None, alias="GCP_VERTEXAI_MAX_CONTEXT_TOKENS", description="Context window on Vertex AI."
+        None,
+        alias="GCP_VERTEXAI_MAX_CONTEXT_TOKENS",
+        ge=SMALLEST_WINDOW,
+        description="Context window on Vertex AI.",
     )
     output_reserve: int | None = Field(
         None,

@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 
 from utils.errors import SettingsError
 from utils.loopback import is_loopback
-from utils.settings import LLMSettings, ModelProvider
+from utils.settings import LLMSettings, ModelProvider, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -56,6 +56,14 @@ def create_chat_model(
             "LLM_MODEL",
             f"The {settings.provider} client does not accept these settings: check LLM_MODEL.",
         ) from error
+
+
+def fallback_of(llm: LLMSettings, recovery: RecoverySettings) -> LLMSettings | None:
+    """The settings of the model that is asked where the first does not answer; `None` where there is none."""
+    if recovery.fallback_model is None:
+        return None
+    changed = {"model": recovery.fallback_model, "provider": recovery.fallback_provider or llm.provider}
+    return llm.model_copy(update=changed)
 
 
 def describe_model(settings: LLMSettings) -> str:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from utils.errors import SettingsError
 from utils.events import Usage
+from utils.setting_values import price_table
 
 _MILLION = 1_000_000
 _VENDOR = re.compile(r"^(?:.*/)?(?:(?:[a-z]+(?:-[a-z]+)*\.)*(?:anthropic|amazon|openai)\.)?")
@@ -77,19 +78,10 @@ def parse_prices(text: str) -> dict[str, Price]:
     Raises:
         SettingsError: A pair is malformed or a price is below 0.
     """
-    found = {}
-    for pair in filter(None, (part.strip() for part in text.split(","))):
-        name, _, numbers = pair.partition("=")
-        try:
-            price = Price(*(float(number) for number in numbers.split("/")))
-        except (TypeError, ValueError):
-            price = Price(-1, -1, -1)
-        if not name.strip() or not all(0 <= each < float("inf") for each in price):
-            raise SettingsError(
-                "MODEL_PRICES", f"Write MODEL_PRICES as model=input/output/cached, not {pair!r}."
-            )
-        found[name.strip()] = price
-    return found
+    try:
+        return {name: Price(*prices) for name, prices in price_table(text).items()}
+    except ValueError as error:
+        raise SettingsError("MODEL_PRICES", f"Setting MODEL_PRICES is wrong: {error}.") from error
 
 
 def priced(usage: Usage, model: str, prices: Mapping[str, Price] = PRICES) -> Usage:

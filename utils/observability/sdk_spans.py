@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
+from utils.errors import SettingsError
 from utils.settings import process_environment
 
 _SWITCH = "OTEL_INSTRUMENTATION_A2A_SDK_ENABLED"
@@ -14,5 +16,8 @@ def switch_sdk_spans() -> None:
 
     Its spans are on by default wherever OpenTelemetry is installed, and cost 1.5 to 2.4 times per event.
     """
+    asked = None
+    with contextlib.suppress(SettingsError):  # an unreadable file is told where the settings are read
+        asked = process_environment().get(_SWITCH)
     # a2a.utils.telemetry reads this switch at import
-    os.environ.setdefault(_SWITCH, process_environment().get(_SWITCH) or "false")
+    os.environ.setdefault(_SWITCH, asked or "false")

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field, SecretStr, field_validator
 
+from utils.setting_values import http_address
 from utils.settings import EnvSettings
 
 
@@ -57,6 +58,16 @@ class TelemetrySettings(EnvSettings):
         alias="OTEL_EXPORTER_OTLP_HEADERS",
         description="Headers for the collector: name=value pairs separated by commas.",
     )
+    _endpoint_is_an_address = field_validator("endpoint")(http_address)
+
+    @field_validator("headers")
+    @classmethod
+    def _each_has_a_name(cls, value: SecretStr | None) -> SecretStr | None:
+        pairs = [] if value is None else value.get_secret_value().split(",")
+        if not all(pair.partition("=")[0].strip() and "=" in pair for pair in pairs):
+            raise ValueError("write each header as name=value")
+        return value
+
     sdk_spans: bool = Field(
         False,
         alias="OTEL_INSTRUMENTATION_A2A_SDK_ENABLED",

@@ -11,8 +11,11 @@ from collections.abc import Callable
 FAILURES = 3
 """Failures in a row that open the breaker."""
 
-PAUSE_SECONDS = 30.0
-"""How long it stays open before one try is let through."""
+PAUSE_SECONDS = 2.0
+"""How long it stays open before the first try is let through; each try that fails doubles the pause."""
+
+LONGEST_PAUSE_SECONDS = 30.0
+"""How far the pause grows."""
 
 
 class Breaker:
@@ -20,8 +23,9 @@ class Breaker:
 
     Args:
         failures: Failures in a row that open it.
-        pause: Seconds before a try is let through.
+        pause: Seconds before the first try is let through.
         clock: Seconds since any moment.
+        longest: Seconds that the pause grows to while tries fail.
     """
 
     def __init__(
@@ -29,9 +33,11 @@ class Breaker:
         failures: int = FAILURES,
         pause: float = PAUSE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
+        longest: float = LONGEST_PAUSE_SECONDS,
     ) -> None:
         self._most = failures
-        self._pause = pause
+        self._first_pause = self._pause = pause
+        self._longest = longest
         self._clock = clock
         self._failures = 0
         self._first_failure = 0.0
@@ -74,6 +80,7 @@ class Breaker:
     def succeeded(self) -> None:
         """The other side answered, if only with an error of its own."""
         self._failures, self._opened, self._probing = 0, None, False
+        self._pause = self._first_pause
 
     def failed(self) -> None:
         """The other side could not be reached or did not answer in time."""
@@ -81,6 +88,8 @@ class Breaker:
         if not self._failures:
             self._first_failure = now
         self._failures += 1
+        if self._probing:
+            self._pause = min(self._longest, 2 * self._pause)
         if self._probing or self._failures >= self._most:
             self._opened = now
         self._probing = False
@@ -93,4 +102,4 @@ class Breaker:
         """The other side was seen to be back: all calls are let through, until the first that fails."""
         if self._opened is not None:
             self._opened, self._probing = None, False
-            self._failures = self._most - 1
+            self._failures, self._pause = self._most - 1, self._first_pause

@@ -6,6 +6,7 @@ import asyncio
 from importlib import import_module
 from uuid import uuid4
 
+from multi_agents.cli.chat.notify import notify
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
@@ -33,7 +34,11 @@ async def _chat(url: str | None, ask: str | None, context_id: str, *, as_json: b
         await client
         if own is None:
             say(f"Using the service that runs already at {running.supervisor.url}.")
-        return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
+            return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
+        from multi_agents.cli.service.keeper import kept_up
+
+        async with kept_up(own, notify):
+            return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
 
 
 async def _talk(url: str, ask: str | None, context_id: str, *, as_json: bool) -> ExitCode:

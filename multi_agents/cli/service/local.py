@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from multi_agents.cli.console import say
 from multi_agents.cli.service.plan import (
     AGENTS_FILE,
     SUPERVISOR_MODULE,
@@ -17,7 +18,7 @@ from multi_agents.cli.service.plan import (
 )
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
-from multi_agents.cli.settings_groups import wrong_settings
+from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
 from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
@@ -61,18 +62,30 @@ async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Servi
 async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[Service]:
     from multi_agents.cli.view.startup import StartupView
 
-    for _, problem in wrong_settings():
+    for problem in wrong_settings():
         raise problem
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
-    plan: ServicePlan = make_plan(configured_agents(wish.agents_file), wish.port, wish.module)
+    entries = configured_agents(wish.agents_file)
+    plan: ServicePlan = make_plan(entries, wish.port, wish.module)
     view = StartupView(plan)
     starting = start_service(plan, run_file, environ, home / LOGS, view.report)
-    with view:
-        service = await starting.__aenter__()
+    unknown = asyncio.create_task(_unknown(entries))
+    try:
+        with view:
+            service = await starting.__aenter__()
+    finally:
+        for sentence in await unknown:
+            say(sentence)
     try:
         yield service
     finally:
         await starting.__aexit__(None, None, None)
+
+
+async def _unknown(entries: Iterable[AgentEntry]) -> list[str]:
+    """Warnings of names that look like settings and are none; found out while the processes start."""
+    told = await settings_of_agents(entries)
+    return [one.sentence for one in unknown_settings(told.names) if one.suspicious]
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:

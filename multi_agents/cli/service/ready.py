@@ -87,10 +87,17 @@ async def _wait(
         await asyncio.sleep(POLL_SECONDS)
 
 
+def how_it_ended(child: Child) -> str:
+    """Such as "ended with code 7" or "was killed by signal 9"."""
+    code = child.process.returncode or 0
+    return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+
+
 def ended(child: Child) -> ServiceUnreachable:
     """The error for a process that ended by itself, with the last lines of its log."""
     code = child.process.returncode or 0
-    how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
     lines = "".join(f"\n  | {line}" for line in child.last_lines())
     kind = ChildSettingsWrong if code == ExitCode.USAGE else ServiceUnreachable
-    return kind(f"{child.planned.name} {how}. The last lines of {child.log}:{lines or ' (empty)'}")
+    return kind(
+        f"{child.planned.name} {how_it_ended(child)}. The last lines of {child.log}:{lines or ' (empty)'}"
+    )

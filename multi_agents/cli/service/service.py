@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.service.child import Child, start_child
-from multi_agents.cli.service.plan import ServicePlan, child_environment
+from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment
 from multi_agents.cli.service.ready import Report, ended, wait_ready
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
 
@@ -20,10 +20,43 @@ ATTACH_SECONDS = 180.0
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The service of this process."""
+    """The service of this process.
 
-    running: RunningService
-    children: tuple[Child, ...]
+    Attributes:
+        plan: What was started.
+        run_file: Tells other processes of the service.
+        children: Its processes as they are now, the supervisor first. Whatever is in this list is ended with the service.
+        start: Starts one process of the plan.
+    """
+
+    plan: ServicePlan
+    run_file: RunFile
+    children: list[Child]
+    start: Callable[[Planned], Awaitable[Child]]
+
+    @property
+    def running(self) -> RunningService:
+        """What the run file says."""
+        return _running(self.plan, self.children)
+
+    async def start_again(self, dead: Child) -> Child:
+        """A new process in the place of one that ended; what the old one left of its group is ended first.
+
+        A cancellation meanwhile waits until the new process is known, so that it is ended with the others.
+        """
+        starting = asyncio.ensure_future(self._replace(dead))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await starting
+            raise
+
+    async def _replace(self, dead: Child) -> Child:
+        await dead.stop(grace=0)
+        child = await self.start(dead.planned)
+        self.children[self.children.index(dead)] = child
+        await asyncio.to_thread(self.run_file.write, self.running)
+        return child
 
     async def first_death(self) -> ServiceUnreachable:
         """Wait until one of the processes ends by itself, and tell which and how."""
@@ -46,13 +79,17 @@ async def start_service(
         ServiceUnreachable: A process did not come up; the others are ended first.
     """
     children: list[Child] = []
+
+    async def start(planned: Planned) -> Child:
+        return await start_child(planned, child_environment(plan, planned, environ), logs)
+
     try:
         for planned in plan.processes:
-            children.append(await start_child(planned, child_environment(plan, planned, environ), logs))
+            children.append(await start(planned))
         await _all_ready(children, report)
-        running = _running(plan, children)
-        await asyncio.to_thread(run_file.write, running)
-        yield Service(running, tuple(children))
+        service = Service(plan, run_file, children, start)
+        await asyncio.to_thread(run_file.write, service.running)
+        yield service
     finally:
         await stop_all(children)
 

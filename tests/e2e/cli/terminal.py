@@ -57,9 +57,9 @@ class Terminal:
                 self._changed.clear()
                 await self._changed.wait()
 
-    async def shows(self, text: str, *, since: int = 0) -> int:
+    async def shows(self, text: str, *, since: int = 0, seconds: float = 60) -> int:
         """Wait for the text; where the screen's text ends then, for the next wait."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(seconds):
             while text not in self.text[since:]:
                 self._changed.clear()
                 await self._changed.wait()
@@ -71,12 +71,13 @@ class Terminal:
 
 
 @asynccontextmanager
-async def terminal(*arguments: str, home: Path) -> AsyncIterator[Terminal]:
+async def terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator[Terminal]:
     master, slave = pty.openpty()
     env = os.environ | {
         "PLATFORM_ENGINEER_HOME": str(home),
         "PYTHONPATH": str(ROOT),
         "TERM": "xterm-256color",
+        **environ,
     }
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-c", TAKE_TERMINAL, *arguments, env=env, cwd=home,

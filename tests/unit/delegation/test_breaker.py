@@ -56,6 +56,37 @@ def test_after_the_pause_one_try_is_let_through_and_decides() -> None:
     assert not breaker.is_open
 
 
+def test_the_pause_doubles_with_each_try_that_fails_and_a_success_makes_it_short_again() -> None:
+    clock = Clock()
+    breaker = Breaker(1, 2.0, clock, longest=30.0)
+    breaker.failed()
+    pauses = []
+    for _ in range(6):
+        pauses.append(breaker.wait_seconds)
+        assert not breaker.admits()
+        clock.now += pauses[-1]
+        assert breaker.admits()
+        breaker.failed()
+    assert pauses == [2, 4, 8, 16, 30, 30]
+    clock.now += 30
+    assert breaker.admits()
+    breaker.succeeded()
+    breaker.failed()
+    assert breaker.wait_seconds == 2
+
+
+def test_an_agent_that_was_seen_up_after_a_long_outage_is_not_left_alone_for_long() -> None:
+    clock = Clock()
+    breaker = Breaker(1, 2.0, clock, longest=30.0)
+    for _ in range(5):
+        breaker.failed()
+        clock.now += breaker.wait_seconds
+        assert breaker.admits()
+    breaker.try_now()
+    breaker.failed()
+    assert breaker.wait_seconds == 2
+
+
 def test_a_try_that_was_stopped_lets_the_next_one_through() -> None:
     clock = Clock()
     breaker = tripped(clock)
@@ -110,6 +141,19 @@ async def test_an_open_breaker_is_an_answer_that_a_model_can_work_with() -> None
     with pytest.raises(SubAgentUnavailable, match=r"github agent is unavailable since \d\d:\d\d:\d\d UTC"):
         async with line.errand(1.0):
             pytest.fail("nothing is sent to an agent that is down")
+
+
+async def test_who_watches_the_agent_is_told_of_each_call_that_did_not_reach_it() -> None:
+    told: list[str] = []
+    line = AgentLine("github", on_failure=told.append)
+    for error in (SubAgentUnavailable("Gone."), DelegationFailed("Late.", code="deadline_exceeded")):
+        with pytest.raises(DelegationFailed):
+            async with line.errand(1.0):
+                raise error
+    with pytest.raises(DelegationFailed):
+        async with line.errand(1.0):
+            raise DelegationFailed("No such repository.", code="upstream_refused")
+    assert told == ["github", "github"]
 
 
 async def test_an_error_of_the_agents_own_does_not_open_it() -> None:

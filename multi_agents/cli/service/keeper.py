@@ -1,0 +1,62 @@
+"""Starts a process of the service again when it ends by itself, a little later each time, and says so."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from multi_agents.cli.service.child import Child
+from multi_agents.cli.service.ready import how_it_ended
+from multi_agents.cli.service.service import Service
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each new start in a row; after the last one the process stays down."""
+
+STEADY_SECONDS = 60.0
+"""A process that lived so long did not end because of its start: the next pause is the first one again."""
+
+Tell = Callable[[str], Awaitable[None]]
+
+
+@asynccontextmanager
+async def kept_up(
+    service: Service, tell: Tell, *, pauses: Sequence[float] = PAUSES, steady: float = STEADY_SECONDS
+) -> AsyncIterator[None]:
+    """For the length of the block each process that ends is started again.
+
+    Args:
+        service: The service of this process.
+        tell: Shows the person a line.
+        pauses: Seconds before each start in a row.
+        steady: Seconds of life after which the count begins anew.
+    """
+    keeping = [asyncio.create_task(_keep(service, child, tell, pauses, steady)) for child in service.children]
+    try:
+        yield
+    finally:
+        for task in keeping:
+            task.cancel()
+        await asyncio.gather(*keeping, return_exceptions=True)
+
+
+async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[float], steady: float) -> None:
+    clock = asyncio.get_running_loop().time
+    tries = 0
+    while True:
+        began = clock()
+        await child.process.wait()
+        if clock() - began > steady:
+            tries = 0
+        name, how = child.planned.name, how_it_ended(child)
+        if tries == len(pauses):
+            await tell(f"{name} {how}; after {tries} new starts in a row it stays down. Its log: {child.log}")
+            return
+        await tell(f"{name} {how}; it is started again.")
+        await asyncio.sleep(pauses[tries])
+        tries += 1
+        try:
+            child = await service.start_again(child)
+        except OSError:
+            await tell(f"{name} could not be started again and stays down.")
+            return

@@ -1,0 +1,107 @@
+"""Under a chat that started the service, a process that ends is started again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from multi_agents.cli.service.keeper import kept_up
+from multi_agents.cli.service.plan import make_plan
+from multi_agents.cli.service.runfile import RunFile
+from multi_agents.cli.service.service import Service, start_service
+from tests.e2e.cli.fake_package import write_agent
+from tests.e2e.cli.terminal import terminal
+from tests.e2e.cli.test_up import alive, free_ports
+from utils.a2a_common.agents_file import AgentEntry
+
+DIES_AFTER_THE_FIRST_START = """
+import pathlib
+here = pathlib.Path(__file__)
+if here.with_suffix(".started").exists():
+    sys.exit(7)
+here.with_suffix(".started").touch()
+"""
+
+
+@asynccontextmanager
+async def fake_service(folder: Path, extra: str = "") -> AsyncIterator[Service]:
+    """A supervisor and one agent without A2A, `extra` being what the agent does when it starts."""
+    write_agent(folder, "boss")
+    write_agent(folder, "one", extra=extra)
+    boss, one = free_ports(2)
+    plan = make_plan([AgentEntry("one", f"http://127.0.0.1:{one}", "one", one)], boss, "boss")
+    environ = {**os.environ, "PYTHONPATH": str(folder)}
+    async with start_service(plan, RunFile(folder), environ, folder / "logs", lambda *_: None) as service:
+        yield service
+
+
+async def answers(url: str) -> None:
+    async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(30):
+        while True:
+            try:
+                (await http.get(f"{url}/readyz")).raise_for_status()
+            except httpx.TransportError:
+                await asyncio.sleep(0.02)
+            else:
+                return
+
+
+async def test_a_process_that_is_killed_is_started_again_and_the_service_knows_it(tmp_path):
+    told: asyncio.Queue[str] = asyncio.Queue()
+    async with fake_service(tmp_path) as service, asyncio.timeout(60):
+        async with kept_up(service, told.put, pauses=(0.01,)):
+            killed = service.children[1].process.pid
+            os.kill(killed, signal.SIGKILL)
+            assert await told.get() == "one was killed by signal 9; it is started again."
+            await answers(service.children[1].planned.url)
+            while (running := json.loads((tmp_path / "run.json").read_text()))["agents"][1]["pid"] == killed:
+                await asyncio.sleep(0.02)
+        pids = [child.process.pid for child in service.children]
+        assert [one["pid"] for one in running["agents"]] == pids
+        assert killed not in pids
+    assert not any(alive(pid) for pid in pids)
+
+
+async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_named(tmp_path):
+    told: asyncio.Queue[str] = asyncio.Queue()
+    async with (
+        asyncio.timeout(60),
+        fake_service(tmp_path, DIES_AFTER_THE_FIRST_START) as service,
+        kept_up(service, told.put, pauses=(0.01, 0.02)),
+    ):
+        os.kill(service.children[1].process.pid, signal.SIGKILL)
+        lines = [await told.get() for _ in range(3)]
+    assert lines == [
+        "one was killed by signal 9; it is started again.",
+        "one ended with code 7; it is started again.",
+        f"one ended with code 7; after 2 new starts in a row it stays down. Its log: {tmp_path / 'logs' / 'one.log'}",
+    ]
+
+
+@pytest.mark.timeout(240)  # the whole service, and one of its processes twice
+async def test_the_chat_goes_on_after_an_agent_of_its_service_was_killed(tmp_path):
+    (tmp_path / "pager.md").write_text("# Pager\n\nThe pager code word is heliotrope.\n")
+    settings = {"RAG_SOURCES": str(tmp_path / "pager.md"), "EMBEDDINGS_PROVIDER": "none"}
+    question = "What do the docs say about the pager code word?\r"
+    async with terminal("chat", home=tmp_path, **settings) as screen:
+        await screen.shows("/help for commands", seconds=120)
+        await screen.asks()
+        screen.type(question)
+        here = await screen.shows("heliotrope")
+        await screen.asks()
+        agents = {one["name"]: one for one in json.loads((tmp_path / "run.json").read_text())["agents"]}
+        os.kill(agents["rag"]["pid"], signal.SIGKILL)
+        here = await screen.shows("rag was killed by signal 9; it is started again.", since=here)
+        await answers(agents["rag"]["url"])
+        screen.type(question)
+        await screen.shows("heliotrope", since=here)
+        screen.type("/quit\r")
+        assert await screen.ends() == 0

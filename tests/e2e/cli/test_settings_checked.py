@@ -1,0 +1,149 @@
+"""A wrong value, an unknown name and an unreadable `.env` are told in a sentence, before anything is served."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.cli.command import Finished, run
+from tests.e2e.cli.test_up import Scene
+
+WRONG = {
+    "TURN_TIMEOUT_SECONDS": "abc",
+    "TASK_BUDGET_TOKENS": "abc",
+    "MCP_START_SECONDS": "abc",
+    "GITHUB_MAX_ITEMS": "0",
+    "GITHUB_API_URL": "api.github.com",
+    "RAG_CHUNK_TOKENS": "1",
+    "MODEL_PRICES": "foo",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "collector:4318",
+    "PUBLIC_URL": "foo",
+    "MAX_CONTEXT_TOKENS": "100",
+}
+
+
+def told(done: Finished, level: str) -> list[str]:
+    return [one["message"] for one in json.loads(done.out) if one["level"] == level]
+
+
+async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path):
+    done = await run("doctor", "--json", home=tmp_path, **WRONG)
+    assert done.code == 2
+    wrong = told(done, "wrong")
+    assert {name for name in WRONG if any(name in sentence for sentence in wrong)} == set(WRONG)
+    assert len(wrong) == len(WRONG)
+    assert not any(value in sentence for value in ("abc", "collector") for sentence in wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("MCP_SERVERS", {"MCP_SERVERS": "/nope"}),
+        ("OPENAI_API_KEY", {"LLM_FALLBACK_PROVIDER": "openai", "LLM_FALLBACK_MODEL": "gpt-4.1", "OPENAI_API_KEY": ""}),
+        ("OPENAI_API_KEY", {"EMBEDDINGS_PROVIDER": "openai", "OPENAI_API_KEY": ""}),
+        ("CONTEXT_SUMMARY_PROMPT_FILE", {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
+    ],
+)  # fmt: skip
+async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_path, name, settings):
+    done = await run("doctor", "--json", home=tmp_path, **settings)
+    assert (done.code, [name in sentence for sentence in told(done, "wrong")]) == (2, [True])
+
+
+@pytest.mark.parametrize(
+    ("name", "agent", "settings"),
+    [
+        ("MODEL_PRICES", "supervisor", {"MODEL_PRICES": "foo"}),
+        ("MCP_SERVERS", "supervisor", {"MCP_SERVERS": "/nope"}),
+        ("OPENAI_API_KEY", "supervisor", {"LLM_FALLBACK_PROVIDER": "openai", "LLM_FALLBACK_MODEL": "gpt-4.1", "OPENAI_API_KEY": ""}),
+        ("CONTEXT_SUMMARY_PROMPT_FILE", "supervisor", {"CONTEXT_SUMMARY_PROMPT_FILE": "/nope"}),
+        ("PUBLIC_URL", "supervisor", {"PUBLIC_URL": "foo"}),
+        ("GITHUB_API_URL", "github", {"GITHUB_API_URL": "api.github.com"}),
+    ],
+)  # fmt: skip
+async def test_an_agent_with_a_wrong_value_ends_with_a_sentence_and_exit_code_2(
+    tmp_path, name, agent, settings
+):
+    done = await run("serve", agent, "--port", "0", home=tmp_path, LOG_FORMAT="json", **settings)
+    assert done.code == 2
+    assert name in done.err.splitlines()[-1]
+    assert "Traceback" not in done.err
+
+
+async def test_doctor_refuses_a_misspelt_name_in_the_env_file_and_says_what_was_meant(tmp_path):
+    (tmp_path / ".env").write_text(
+        "LLM_PROVDIER=openai\nrag_sources=none\nRAG_NONSENSE=1\nSSL_CERT_FILE=/x\n"
+    )
+    done = await run("doctor", "--json", home=tmp_path)
+    assert done.code == 2
+    assert told(done, "wrong") == [
+        ".env sets LLM_PROVDIER, which no setting is called: did you mean LLM_PROVIDER?",
+        ".env sets rag_sources, which no setting is called: did you mean RAG_SOURCES?",
+        ".env sets RAG_NONSENSE, which no setting is called.",
+    ]
+    assert any(".env sets SSL_CERT_FILE" in sentence for sentence in told(done, "note"))
+
+
+async def test_doctor_notes_a_misspelt_name_in_the_environment_and_leaves_those_of_others_alone(tmp_path):
+    others = {"LOGNAME": "me", "GITHUB_ACTIONS": "true", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}
+    done = await run("doctor", "--json", home=tmp_path, LLM_PROVIDR="openai", GITHUB_TOKENS="x", **others)
+    assert done.code == 0
+    names = [sentence for sentence in told(done, "note") if "which no setting is called" in sentence]
+    assert names == [
+        "The environment sets GITHUB_TOKENS, which no setting is called: did you mean GITHUB_TOKEN?",
+        "The environment sets LLM_PROVIDR, which no setting is called: did you mean LLM_PROVIDER?",
+    ]
+
+
+async def test_doctor_says_that_a_key_alone_switches_no_model_on(tmp_path):
+    done = await run("doctor", "--json", home=tmp_path, OPENAI_API_KEY="secret-key")
+    assert done.code == 0
+    assert any("OPENAI_API_KEY is set and not used" in sentence for sentence in told(done, "note"))
+    assert "secret-key" not in done.out
+
+
+async def test_an_agent_logs_the_names_that_look_like_a_settings(tmp_path):
+    settings = {"LLM_PROVIDR": "openai", "MODEL_PRICES": "foo", "LOG_FORMAT": "json"}
+    done = await run("serve", "supervisor", "--port", "0", home=tmp_path, **settings)
+    lines = [json.loads(line) for line in done.err.splitlines() if "setting.unknown" in line]
+    assert [(one["name"], one["meant"], one["level"]) for one in lines] == [
+        ("LLM_PROVIDR", "LLM_PROVIDER", "warning")
+    ]
+
+
+async def test_up_says_which_names_it_does_not_know(tmp_path):
+    (tmp_path / ".env").write_text("RAG_SOURCE=none\nSSL_CERT_FILE=/x\n")
+    async with Scene(tmp_path).up() as (_, lines, _):
+        told = [line for line in lines.splitlines() if "which no setting is called" in line]
+    assert told == [".env sets RAG_SOURCE, which no setting is called: did you mean RAG_SOURCES?"]
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("serve", "supervisor"), ("tasks", "list")])
+async def test_an_env_file_that_is_no_text_is_a_sentence(tmp_path, command):
+    (tmp_path / ".env").write_bytes("LLM_MODEL=schön\n".encode("latin-1"))
+    done = await run(*command, home=tmp_path)
+    assert done.code == 2
+    assert (done.out + done.err).count(".env is not text in UTF-8") == 1
+    assert "Traceback" not in done.err
+
+
+async def test_an_env_file_of_another_editor_is_read(tmp_path):
+    (tmp_path / ".env").write_bytes("\ufeffLLM_TEMPERATURE=hot\r\nLOG_LEVEL=loud\r\n".encode())
+    done = await run("doctor", "--json", home=tmp_path)
+    assert done.code == 2
+    assert len(told(done, "wrong")) == 2
+
+
+async def test_an_agents_module_whose_settings_cannot_be_read_is_told(tmp_path):
+    package = tmp_path / "broken_agent"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "settings.py").write_text("import no_such_package\n")
+    (tmp_path / "agents.yaml").write_text("broken: {module: broken_agent, port: 8009}\n")
+    done = await run(
+        "doctor", "--json", "--agents-file", str(tmp_path / "agents.yaml"), home=tmp_path,
+        PYTHONPATH=f"{Path(__file__).parents[3]}:{tmp_path}",
+    )  # fmt: skip
+    assert done.code == 2
+    assert told(done, "wrong") == ["The settings of broken_agent cannot be read: ModuleNotFoundError."]

@@ -1,0 +1,50 @@
+"""An application that cannot start for a reason of ours: the server ends with that reason, not with a traceback."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from utils.errors import PlatformError
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_FAILED = "lifespan.startup.failed"
+
+
+class Startup:
+    """Passes everything on to `app`, and keeps why its start failed.
+
+    Attributes:
+        failure: The reason, where it is one that may be shown; the server, which knows nothing of it, exits.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self.failure: PlatformError | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, or the life of the application."""
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        failed: Message | None = None
+
+        async def told(message: Message) -> None:
+            nonlocal failed
+            if message["type"] == _FAILED:
+                failed = message
+            else:
+                await send(message)
+
+        try:
+            await self._app(scope, receive, told)
+        except PlatformError as error:
+            self.failure = error
+            if failed is not None:
+                await send({"type": _FAILED, "message": ""})
+            raise
+        except BaseException:
+            if failed is not None:
+                await send(failed)
+            raise

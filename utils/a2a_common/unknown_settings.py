@@ -1,0 +1,24 @@
+"""Warns of variables that are nearly called as a setting of this process: they change nothing."""
+
+from __future__ import annotations
+
+import structlog
+
+from utils.settings import process_environment
+from utils.settings_docs import COMPOSE
+from utils.settings_index import groups_in, names_of, shared_groups
+from utils.settings_names import unknown_names
+
+log = structlog.get_logger(__name__)
+
+
+def warn_of_unknown_settings(module: str) -> None:
+    """One line for each name that an agent of this module, or the person who set it, probably meant otherwise.
+
+    Only near misses are told: a process does not know the settings of the other agents.
+    """
+    package = module.rpartition(".")[0]
+    groups = shared_groups() + (groups_in(package) if package else [])
+    for one in unknown_names(process_environment(), names_of(groups) | set(COMPOSE)):
+        if one.meant is not None:
+            log.warning("setting.unknown", name=one.name, meant=one.meant)

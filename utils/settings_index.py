@@ -1,0 +1,74 @@
+"""All groups of settings there are, found by where they stand, so that no list of them can forget one.
+
+`python -m utils.settings_index PACKAGE…` prints what the settings of these packages are called and which of their
+values are wrong, as JSON: whoever must not import an agent asks this process.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from utils.errors import SettingsError
+from utils.settings import EnvSettings, process_environment
+from utils.settings_docs import groups_of, settings_of
+
+_HERE = Path(__file__).resolve().parent
+
+
+def shared_groups() -> list[type[EnvSettings]]:
+    """The groups of `utils/settings.py` and of each `utils/*/settings.py`."""
+    rooms = sorted(path.parent.name for path in _HERE.glob("*/settings.py"))
+    modules = ["utils.settings", *(f"utils.{room}.settings" for room in rooms)]
+    return [group for module in modules for group in groups_of(importlib.import_module(module))]
+
+
+def groups_in(package: str) -> list[type[EnvSettings]]:
+    """The groups of a package's `settings.py`; none where `package` is a plain module, which is not run for this."""
+    found = importlib.util.find_spec(package)
+    folders = found.submodule_search_locations if found else None
+    if not any((Path(folder) / "settings.py").is_file() for folder in folders or ()):
+        return []
+    return groups_of(importlib.import_module(f"{package}.settings"))
+
+
+def names_of(groups: Iterable[type[EnvSettings]]) -> set[str]:
+    """The variables of these groups."""
+    return {setting.variable for group in groups for setting in settings_of(group)}
+
+
+def wrong_values(
+    groups: Iterable[type[EnvSettings]], environ: Mapping[str, str] | None = None
+) -> list[SettingsError]:
+    """What is wrong, each once, although groups inherit settings from each other.
+
+    Raises:
+        SettingsError: The `.env` file cannot be read.
+    """
+    source = process_environment() if environ is None else environ
+    found = [problem for group in groups for problem in group.problems(source)]
+    return list({problem.message: problem for problem in found}.values())
+
+
+def report(packages: Sequence[str]) -> dict[str, list[str]]:
+    """`names` of the settings of these packages, and a sentence for each thing that is `wrong` with them."""
+    groups: list[type[EnvSettings]] = []
+    wrong: list[str] = []
+    for package in packages:
+        try:
+            groups += groups_in(package)
+        except (ImportError, SyntaxError) as error:
+            wrong.append(f"The settings of {package} cannot be read: {type(error).__name__}.")
+    return {"names": sorted(names_of(groups)), "wrong": [*wrong, *_sentences(groups)]}
+
+
+def _sentences(groups: Iterable[type[EnvSettings]]) -> Iterator[str]:
+    return (problem.message for problem in wrong_values(groups))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(report(sys.argv[1:])))
