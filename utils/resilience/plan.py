@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from utils.errors import (
-    ContextOverflow,
     EmptyResponse,
     ModelFailure,
     ModelUnavailable,
@@ -18,7 +17,6 @@ from utils.resilience.deadline import Deadline
 from utils.resilience.retry import backoff
 
 TRIES: dict[type[ModelFailure], int] = {
-    ContextOverflow: 3,
     OrphanedToolCall: 1,
     EmptyResponse: 1,
     ModelUnavailable: 1,
@@ -26,8 +24,7 @@ TRIES: dict[type[ModelFailure], int] = {
 }
 """How often a call is tried again for one kind of failure, with the same model.
 
-The context middleware has tried once with less before an overflow comes here; each further try
-is for a limit that is learnt to be smaller still.
+An overflow is not among them: the context middleware has tried with less and less before it comes here.
 """
 
 
@@ -89,8 +86,6 @@ class RetryPlan:
     def _again(self, failure: ModelFailure) -> Retry | None:
         if isinstance(failure, EmptyResponse | OrphanedToolCall):
             return Retry(compact=True)
-        if isinstance(failure, ContextOverflow):
-            return Retry()
         told = failure.retry_after if isinstance(failure, RateLimited) else None
         seconds = told if told is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):
