@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from utils.errors import (
+    AnswerCut,
     EmptyResponse,
     ModelFailure,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
+    ReplyUnusable,
+    ToolCallUnreadable,
 )
 from utils.resilience.deadline import Deadline
 from utils.resilience.retry import backoff
@@ -19,6 +22,8 @@ from utils.resilience.retry import backoff
 TRIES: dict[type[ModelFailure], int] = {
     OrphanedToolCall: 1,
     EmptyResponse: 1,
+    AnswerCut: 1,
+    ToolCallUnreadable: 1,
     ModelUnavailable: 1,
     RateLimited: 6,
 }
@@ -36,11 +41,13 @@ class Retry:
         seconds: How long to wait before it.
         compact: Whether to send less, whatever the size.
         fallback: Whether to ask the other model from now on.
+        notice: What the model is told about its last reply.
     """
 
     seconds: float = 0.0
     compact: bool = False
     fallback: bool = False
+    notice: str = ""
 
 
 class RetryPlan:
@@ -86,6 +93,8 @@ class RetryPlan:
     def _again(self, failure: ModelFailure) -> Retry | None:
         if isinstance(failure, EmptyResponse | OrphanedToolCall):
             return Retry(compact=True)
+        if isinstance(failure, ReplyUnusable):
+            return Retry(notice=failure.notice)
         told = failure.retry_after if isinstance(failure, RateLimited) else None
         seconds = told if told is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):
