@@ -127,7 +127,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 overflow = classify(error)
                 if not isinstance(overflow, ContextOverflow) or len(refused) == _MOST_REFUSALS:
                     raise
-                if prepared.report.counted in refused:  # it cannot be made smaller, and was sent a second time
+                if (
+                    prepared.report.counted in refused
+                ):  # it cannot be made smaller, and was sent a second time
                     raise
                 refused.add(prepared.report.counted)
                 prepared = await self._shrink(request, tools, prepared, overflow)

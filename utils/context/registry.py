@@ -48,7 +48,8 @@ _RULES = tuple(
 )
 _POLITE = r"^(?:(?:please|ok|okay|now|so|then)\b,? )*"
 _FORGET = re.compile(
-    _POLITE + r"(?:forget|ignore|disregard|unpin) (?P<whose>all(?: of)?(?: my| our| the)?|my|our|the|that|this) "
+    _POLITE
+    + r"(?:forget|ignore|disregard|unpin) (?P<whose>all(?: of)?(?: my| our| the)?|my|our|the|that|this) "
     r"(?:(?:earlier|previous|old|last|first|standing|pinned) )*(?:rule|constraint|restriction|prohibition)(?P<many>s?)"
     r"(?: (?:about|on|for|against|that|not to|never to|to) (?P<what>.+))?$",
     re.IGNORECASE,
@@ -56,7 +57,35 @@ _FORGET = re.compile(
 _ALLOW = re.compile(_POLITE + r"you (?:may|are allowed to) (?P<what>.+) again$", re.IGNORECASE)
 _WORD = re.compile(r"[\w'-]+")
 _COMMON = frozenset(
-    "the a an and or to on in of at that this these those it my our your you i we me not never don't do please".split()
+    {
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "to",
+        "on",
+        "in",
+        "of",
+        "at",
+        "that",
+        "this",
+        "these",
+        "those",
+        "it",
+        "my",
+        "our",
+        "your",
+        "you",
+        "i",
+        "we",
+        "me",
+        "not",
+        "never",
+        "don't",
+        "do",
+        "please",
+    }
 )
 
 

@@ -12,7 +12,16 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-_WORDS = ("tool_call", "tool_calls", "tools", "tool", "function", "function_call", "function-call", "python_tag")
+_WORDS = (
+    "tool_call",
+    "tool_calls",
+    "tools",
+    "tool",
+    "function",
+    "function_call",
+    "function-call",
+    "python_tag",
+)
 _FENCES = ("", "json", "tool_call", "tool_calls", "tool_code")
 _NAMES = ("name", "tool", "tool_name", "function")
 _ARGUMENTS = ("arguments", "parameters", "args")
@@ -21,7 +30,7 @@ _KEYS = (*_NAMES, *_ARGUMENTS, *_BESIDE, "tool_calls")
 _MISTRAL = "[TOOL_CALLS]"
 _PREFIX = "functions."
 
-_TAGS = re.compile(rf"\s+|,|</?\|?(?:{'|'.join(_WORDS)})\|?>|</[\w-]*>?\Z|\[TOOL_CALLS\]", re.IGNORECASE)
+_TAGS = re.compile(rf"\s+|,|<[|/]*(?:{'|'.join(_WORDS)})\|?>|</[\w-]*>?\Z|\[TOOL_CALLS\]", re.IGNORECASE)
 _FENCE = re.compile(rf"\s+|,|```(?:{'|'.join(_FENCES)})(?=\s|\Z)", re.IGNORECASE)
 _DOTTED = re.compile(r"functions\.([\w-]+)(?::\d+)?\s*\(?\s*(?=\{)")
 _NAMED = re.compile(r"""(?:["']name["']\s*:\s*["']|function[ =]["']?|functions\.)(?:functions\.)?([\w-]+)""")

@@ -26,9 +26,7 @@ CALL_CUT = (
     f"The model's reply was cut off at its limit of output tokens in a tool call, which was not run. {_RAISE}"
 )
 NO_ANSWER_YET = f"The model came to its limit of output tokens before it answered. {_RAISE}"
-ANSWER_CUT = (
-    "The answer was cut off at the model's limit of output tokens. Ask for the rest, or raise LLM_MAX_OUTPUT_TOKENS."
-)
+ANSWER_CUT = "The answer was cut off at the model's limit of output tokens. Ask for the rest, or raise LLM_MAX_OUTPUT_TOKENS."
 FILTERED = "The model provider's content filter stopped the answer."
 UNREADABLE = (
     "The model wrote a tool call that cannot be read. Choose an LLM_MODEL that calls tools, and see that its "
@@ -85,7 +83,9 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: bool = Fa
         raise ContentFiltered(FILTERED)
     if ending is Ending.WHOLE and (calls := written_calls(said, tools)):
         log.info("model.call_in_text", calls=len(calls))
-        made = [tool_call(name=each.name, args=each.arguments, id=f"call_{uuid4().hex[:24]}") for each in calls]
+        made = [
+            tool_call(name=each.name, args=each.arguments, id=f"call_{uuid4().hex[:24]}") for each in calls
+        ]
         return _with_text(message, "").model_copy(update={"tool_calls": made})
     if resembles_call(said, tools):
         raise ToolCallUnreadable(UNREADABLE)
@@ -129,7 +129,10 @@ def _with_text(message: AIMessage, text: str) -> AIMessage:
     if isinstance(message.content, str):
         return message.model_copy(update={"content": text})
     first = next((at for at, block in enumerate(message.content) if _is_text(block)), 0)
-    before, after = message.content[:first], [block for block in message.content[first:] if not _is_text(block)]
+    before, after = (
+        message.content[:first],
+        [block for block in message.content[first:] if not _is_text(block)],
+    )
     said = [{"type": "text", "text": text}] if text else []
     return message.model_copy(update={"content": [*before, *said, *after]})
 

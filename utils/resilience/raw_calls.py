@@ -6,7 +6,6 @@ LangChain closes arguments that broke off, so that a message alone does not tell
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +14,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessageChunk
+from langchain_core.messages.ai import add_ai_message_chunks
 from langchain_core.tracers.context import register_configure_hook
 
 
@@ -25,24 +25,27 @@ class RawCalls(BaseCallbackHandler):
 
     def __init__(self) -> None:
         self._run: UUID | None = None
-        self._arguments: dict[Any, str] = defaultdict(str)
+        self._parts: list[AIMessageChunk] = []
 
     @property
     def broken(self) -> bool:
         """Whether the arguments of a call are no whole JSON object; a call may have none at all."""
-        return not all(map(_is_whole, self._arguments.values()))
+        if not self._parts:
+            return False
+        whole = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
+        return not all(_is_whole(part["args"] or "") for part in whole.tool_call_chunks)
 
     def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
         """A run begins: what was collected before is of another one."""
         self._run = run_id
-        self._arguments.clear()
+        self._parts.clear()
 
-    def on_llm_new_token(self, _token: str, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
         """A piece of the answer has come."""
+        del token
         message = getattr(chunk, "message", None)
-        if run_id == self._run and isinstance(message, AIMessageChunk):
-            for part in message.tool_call_chunks:
-                self._arguments[part["index"]] += part["args"] or ""
+        if run_id == self._run and isinstance(message, AIMessageChunk) and message.tool_call_chunks:
+            self._parts.append(AIMessageChunk(content="", tool_call_chunks=message.tool_call_chunks))
 
 
 _collecting: ContextVar[RawCalls | None] = ContextVar("raw_calls", default=None)

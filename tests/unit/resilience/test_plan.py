@@ -25,7 +25,9 @@ def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | Non
     )
 
 
-@pytest.mark.parametrize("failure", [AuthFailed("no"), InvalidRequest("no"), ModelFailure("no"), ContextOverflow("no")])
+@pytest.mark.parametrize(
+    "failure", [AuthFailed("no"), InvalidRequest("no"), ModelFailure("no"), ContextOverflow("no")]
+)
 def test_what_a_retry_does_not_mend_is_not_tried_again(failure: ModelFailure) -> None:
     assert plan(fallback=True).after(failure) is None
 
