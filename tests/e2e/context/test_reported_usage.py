@@ -34,7 +34,7 @@ async def test_usage_without_the_cached_tokens_costs_no_turn_in_a_small_window(s
     with run_strict_provider(answers, window=8_000) as double:
         environ = double.environment("openai-compatible") | {"MAX_CONTEXT_TOKENS": "8000"}
         async with running_agent(Keys, environ=environ) as url, connected(url) as client:
-            context, ended = None, []
+            context, ended = "", list[str]()
             for turn in range(35):
                 answer = await ask(client, f"turn {turn}: " + "some words " * 100, context_id=context)
                 context = answer.context_id
