@@ -9,6 +9,10 @@
     │   ├── AuthFailed              the provider refused the credentials
     │   ├── ModelUnavailable        the provider is down, unreachable or too slow
     │   ├── EmptyResponse           the provider answered with nothing
+    │   ├── ReplyUnusable           the model's reply cannot be acted on
+    │   │   ├── AnswerCut           it was cut off at the limit of output tokens
+    │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
+    │   ├── ContentFiltered         the provider's filter stopped the answer
     │   └── InvalidRequest          the provider refused the request for another reason
     ├── ContextBudgetExceeded       what must be in a request does not fit in the window
     ├── UpstreamUnavailable         a service that a tool needs cannot be reached
@@ -120,6 +124,43 @@ class EmptyResponse(ModelFailure):
 
     code = "empty_response"
     retryable = True
+
+
+class ReplyUnusable(ModelFailure):
+    """The model's reply cannot be acted on; nothing of it was run.
+
+    Attributes:
+        notice: What the model is told when it is asked again.
+    """
+
+    code = "reply_unusable"
+    notice: str = ""
+
+
+class AnswerCut(ReplyUnusable):
+    """The reply was cut off at the limit of output tokens, in a tool call or before it said anything."""
+
+    code = "answer_cut"
+    notice = (
+        "Your last reply to this was cut off at the limit of output tokens, and nothing of it was run. "
+        "Reply again, shorter; make one tool call at a time, with short arguments."
+    )
+
+
+class ToolCallUnreadable(ReplyUnusable):
+    """The reply holds a tool call that is written in no form that can be read."""
+
+    code = "tool_call_unreadable"
+    notice = (
+        "Your last reply to this held a tool call that could not be read, and nothing of it was run. "
+        'Call tools through the tool interface only, or write nothing but {"name": …, "arguments": {…}} as valid JSON.'
+    )
+
+
+class ContentFiltered(ModelFailure):
+    """The provider's content filter stopped the answer."""
+
+    code = "content_filtered"
 
 
 class InvalidRequest(ModelFailure):

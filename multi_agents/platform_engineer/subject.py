@@ -15,6 +15,7 @@ import structlog
 
 from utils.errors import PlatformError
 from utils.messages.text import message_text
+from utils.messages.thoughts import split_thoughts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -77,7 +78,7 @@ async def is_other_subject(
     except PlatformError as error:
         log.warning("subject.undecided", code=error.code)
         return True
-    return "new" in message_text(said).lower()
+    return "new" in split_thoughts(message_text(said)).answer.lower()
 
 
 def _words(text: str) -> set[str]:

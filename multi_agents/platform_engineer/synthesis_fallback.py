@@ -11,7 +11,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from multi_agents.platform_engineer.synthesis import answer_from, found_in_turn, synthesis_prompt
-from utils.a2a_common.turn import PARTIAL, usage_of
+from utils.a2a_common.turn import usage_of
 from utils.errors import (
     AuthFailed,
     ContextBudgetExceeded,
@@ -22,8 +22,8 @@ from utils.errors import (
 )
 from utils.events import ModelRetried, TextRestarted
 from utils.llm.classify import classify
-from utils.messages.text import message_text
 from utils.observability.observed import observed_model_call
+from utils.resilience.answer import PARTIAL, read_answer
 
 log = structlog.get_logger(__name__)
 
@@ -74,6 +74,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
             with observed_model_call(type(request.model).__name__) as call:
                 answer = await request.model.ainvoke([self._instruction, HumanMessage(prompt)])
                 call.usage = usage_of(answer)
+            read = read_answer(answer, ())
         except Exception as again:
             failure = classify(again)
             if failure is None:
@@ -81,7 +82,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
             log.warning("synthesis.small_failed", code=failure.code, exc_info=again)
             return None
         log.info("synthesis.small", characters=len(prompt), code=error.code)
-        return answer if message_text(answer).strip() else None
+        return read
 
 
 def _extracted(request: ModelRequest[Any], error: PlatformError) -> AIMessage:

@@ -15,6 +15,7 @@ import structlog
 from utils.context.quotes import question_about, quotes_in
 from utils.context.settings import ContextSettings, PinSettings
 from utils.messages.text import message_text
+from utils.messages.thoughts import split_thoughts
 from utils.messages.transcript import active_index
 from utils.settings import LLMSettings, ModelProvider
 
@@ -93,7 +94,7 @@ class BackgroundPins:
             answer = await self._model.ainvoke([HumanMessage(question)])
             if answer.usage_metadata:
                 call.usage = usage_of(answer)
-        quotes = quotes_in(message_text(answer), text)
+        quotes = quotes_in(split_thoughts(message_text(answer)).answer, text)
         log.info("context.pins_found", found=len(quotes))
         return quotes
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
+from utils.a2a_common.answer_stream import AnswerStream, Shown
 from utils.a2a_common.tool_boundary import PROBLEM
 from utils.events import (
     AgentEvent,
@@ -21,14 +22,12 @@ from utils.events import (
     UsageReported,
 )
 from utils.messages.text import message_text
+from utils.resilience.answer import PARTIAL
 from utils.resilience.ledger import Ledger
 from utils.resilience.loop_guard import STOPPED_CALL
 
 _MODEL_NODE = "model"
 STREAM_MODES = ["messages", "updates", "custom"]
-
-PARTIAL = "partial"
-"""Key of an answer's `response_metadata` that says why it is only a part: the fields of `Partial`."""
 
 COST = "cost_usd"
 """Key of an answer's `response_metadata` that holds its cost in US dollars."""
@@ -45,6 +44,7 @@ class Turn:
         self._answers = 0
         self._text = ""
         self._restart = False
+        self._answer = AnswerStream()
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
 
@@ -55,10 +55,10 @@ class Turn:
         elif mode == "messages":
             message, metadata = part
             if metadata.get("langgraph_node") == _MODEL_NODE and isinstance(message, AIMessage):
-                yield from self._say(message_text(message))
+                yield from self._say(self._answer.feed(message_text(message)))
         elif mode == "updates":
             for node, update in part.items():
-                self._update(node, update)
+                yield from self._update(node, update)
 
     def ask(self, interrupts: Sequence[Any]) -> None:
         """Ask the first of the open questions: the others come after its answer."""
@@ -81,31 +81,43 @@ class Turn:
             for agent, usage in event.by_agent.items():
                 self._usage[agent] = self._usage.get(agent, Usage()) + usage
         elif isinstance(event, TextRestarted):
+            self._answer = AnswerStream()
             self._restart = bool(self._text)
         else:
+            if isinstance(event, ModelRetried):
+                self._answer = AnswerStream()
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
             yield event
 
-    def _say(self, text: str) -> Iterator[AgentEvent]:
-        if not text:
+    def _say(self, shown: Shown) -> Iterator[AgentEvent]:
+        self._restart = self._restart or (shown.anew and bool(self._text))
+        if not shown.text:
             return
         if self._restart:
             self._restart = False
             self._text = ""
             yield TextRestarted()
-        self._text += text
-        yield TextDelta(text)
+        self._text += shown.text
+        yield TextDelta(shown.text)
 
-    def _update(self, node: str, update: Any) -> None:
+    def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
         if node == "__interrupt__":
             self._question = _question(update, self._agent)
             return
-        for message in _messages(update):
+        messages = _messages(update)
+        for message in messages:
             self.ledger.observe(message)
             if isinstance(message, AIMessage):
+                if message is messages[-1]:
+                    yield from self._said(message)
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
                 self._tool_answered(message)
+
+    def _said(self, message: AIMessage) -> Iterator[AgentEvent]:
+        """What was held back of an answer, now that it was read."""
+        answer, self._answer = self._answer, AnswerStream()
+        yield from self._say(answer.close(message_text(message)))
 
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:

@@ -36,7 +36,7 @@ from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, UsageReported
 from utils.llm.classify import classify
-from utils.messages.counter import MessageCounter, calibrate, with_count
+from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
 from utils.messages.handles import handle_of, with_full_output
 from utils.messages.transcript import tool_names
 from utils.observability import catalogue
@@ -51,6 +51,7 @@ COMPACT_NOW = "compact_now"
 
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
+_MOST_REFUSALS = 4  # after which a guess has come down to a quarter of the first request
 _PLAUSIBLE = 0.5
 _REMEMBERED_TOOLS = 512
 _LARGE = 200_000  # characters, which take some 20 ms to count
@@ -113,19 +114,25 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
-        """Send a request that fits; where the provider still finds it too long, once more with less."""
+        """Send a request that fits; where the provider still finds it too long, again with less, and less."""
         tools = self._offered(request)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
-        shown = self._shown(tools, prepared)
-        try:
-            response = await handler(_sent(request, prepared, shown))
-        except Exception as error:
-            overflow = classify(error)
-            if not isinstance(overflow, ContextOverflow):
-                raise
-            prepared = await self._shrink(request, tools, prepared, overflow)
+        refused: set[int] = set()
+        while True:
             shown = self._shown(tools, prepared)
-            response = await handler(_sent(request, prepared, shown))
+            try:
+                response = await handler(_sent(request, prepared, shown))
+                break
+            except Exception as error:
+                overflow = classify(error)
+                if not isinstance(overflow, ContextOverflow) or len(refused) == _MOST_REFUSALS:
+                    raise
+                if (
+                    prepared.report.counted in refused
+                ):  # it cannot be made smaller, and was sent a second time
+                    raise
+                refused.add(prepared.report.counted)
+                prepared = await self._shrink(request, tools, prepared, overflow)
         counted = prepared.report.counted - self._tool_tokens(tools) + self._tool_tokens(shown)
         answered = ModelResponse(
             [_counted(message, counted) for message in response.result], response.structured_response
@@ -201,6 +208,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         *,
         force: bool = False,
         policy: ContextPolicy | None = None,
+        ratio: float = 0.0,
     ) -> Prepared:
         state, scope = _state(request), scope_of(get_config())
         meant = Request(
@@ -215,7 +223,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             prepared = await prepare(
                 meant,
                 policy or self._policy_for(request),
-                self._parts(request.messages, scope),
+                self._parts(request.messages, scope, ratio),
                 Compaction.from_state(state.get("compaction")),
             )
         if meter.usage:
@@ -233,23 +241,27 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     async def _shrink(
         self, request: ModelRequest[Any], tools: Sequence[Any], sent: Prepared, overflow: ContextOverflow
     ) -> Prepared:
-        """The request again, for the limit that the provider told, or a smaller guess.
+        """The request again, smaller: for the limit that the provider told, or for a guess.
 
+        Either way the provider charges more than was thought: at least what was counted, and what the limit shows.
         What the provider told is learnt for later requests, and so is a guess about a request that was
         large; a refusal of a small one may be a mistake and must not cost the agent its window.
         """
-        limit = overflow.limit or int(sent.report.after * _SMALLER)
+        counted = sent.report.counted
+        told = overflow.limit if (overflow.limit or 0) <= counted * BELIEVED[1] else None
+        ratio = max(1.0, sent.report.after / counted, (told or 0) / counted)
+        limit = told or int(counted * ratio * _SMALLER)
         announce.overflow(log, sent.report, limit)
         policy = self._policy_for(request)
         smaller = policy.with_window(min(limit, policy.window))
-        if overflow.limit or sent.report.after >= policy.window * _PLAUSIBLE:
+        if told or sent.report.after >= policy.window * _PLAUSIBLE:
             self.policy = smaller
         try:
-            return await self._prepare(request, tools, force=True, policy=smaller)
+            return await self._prepare(request, tools, force=True, policy=smaller, ratio=ratio)
         except ContextBudgetExceeded:
-            if overflow.limit:
+            if told:
                 raise
-            return sent  # a guess that leaves no room is wrong
+            return sent  # there is nothing to leave out: the refusal may be a mistake
 
     def _policy_for(self, request: ModelRequest[Any]) -> ContextPolicy:
         """The policy for the model of this request, which other middleware may have exchanged."""
@@ -259,13 +271,13 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         known = get_context_window(None, None, profile=profile)
         return self.policy.with_window(min(self.policy.window, known))
 
-    def _parts(self, messages: Sequence[BaseMessage], scope: str) -> Parts:
+    def _parts(self, messages: Sequence[BaseMessage], scope: str, ratio: float = 0.0) -> Parts:
         if len(self._short_forms) > _CACHED_TEXTS:
             self._short_forms.clear()
         return Parts(
             self.counter,
             self._summariser,
-            calibrate(messages, self._provider),
+            calibrate(messages, self._provider).at_least(ratio),
             self._short_forms,
             self._memories.of(scope),
         )

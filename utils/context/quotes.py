@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from utils.context.registry import LONGEST_PIN, MOST_PER_MESSAGE, detect, sentences
+from utils.context.registry import LONGEST_PIN, MOST_PER_MESSAGE, detect, revocation_in, sentences
 
 QUESTION = (
     "A user wrote the message below to an assistant. Which parts of it must hold for the whole conversation, beyond "
@@ -29,8 +29,8 @@ def question_about(text: str) -> str | None:
     They are for a message of questions, and for one whose every sentence is pinned or unpins another.
     """
     found, _ = detect(text)
-    left = [each for each in sentences(text) if not each.endswith("?") and each not in found]
-    if not left or any(_unpins(each) for each in left):
+    known = {*found, *_unpinning(text)}
+    if all(each.endswith("?") or each in known for each in sentences(text)):
         return None
     return QUESTION.format(message=text[:_LONGEST_MESSAGE])
 
@@ -38,19 +38,20 @@ def question_about(text: str) -> str | None:
 def quotes_in(answer: str, text: str) -> list[str]:
     """The quotes of a model's answer that stand in the message word for word, in the message's order."""
     found, _ = detect(text)
+    known = (*found, *_unpinning(text))
     quotes = dict.fromkeys(quote.strip() for quote in _quotes(answer))
     kept = [
         quote
         for quote in quotes
         if _SHORTEST_QUOTE <= len(quote) <= LONGEST_PIN
         and quote in text[:_LONGEST_MESSAGE]
-        and not any(quote in pinned for pinned in found)
+        and not any(quote in each for each in known)
     ]
     return sorted(kept, key=text.index)[:MOST_PER_MESSAGE]
 
 
-def _unpins(sentence: str) -> bool:
-    return bool(detect(sentence)[1])
+def _unpinning(text: str) -> list[str]:
+    return [each for each in sentences(text) if revocation_in(each) is not None]
 
 
 def _quotes(answer: str) -> Sequence[str]:

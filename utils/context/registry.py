@@ -1,7 +1,8 @@
 """Standing constraints of the user, pinned word for word and shown in every request. Pure.
 
 What the user said stays in the conversation for ever, so the registry is read from it: sentences
-that forbid, demand, name or prefer are pinned, and "forget that" unpins. Nothing is paraphrased.
+that forbid, demand, name or prefer are pinned. Only a sentence that revokes a rule as a rule ("forget the
+rule about …", "you may … again") unpins; one that might be an ordinary request does not. Nothing is paraphrased.
 """
 
 from __future__ import annotations
@@ -45,13 +46,47 @@ _RULES = tuple(
         + r"(?:answer|reply|respond|write) (?:me )?(?:only )?in (?:[A-Z]\w+|bullet|one|two|three|short)\b",
     )
 )
+_POLITE = r"^(?:(?:please|ok|okay|now|so|then)\b,? )*"
 _FORGET = re.compile(
-    r"^(?:please |ok,? |now )*(?:forget|unpin|drop) "
-    r"(?P<what>everything|all of (?:that|it)|that|it|this|about .+|what i said about .+|the .+|my .+)",
+    _POLITE
+    + r"(?:forget|ignore|disregard|unpin) (?P<whose>all(?: of)?(?: my| our| the)?|my|our|the|that|this) "
+    r"(?:(?:earlier|previous|old|last|first|standing|pinned) )*(?:rule|constraint|restriction|prohibition)(?P<many>s?)"
+    r"(?: (?:about|on|for|against|that|not to|never to|to) (?P<what>.+))?$",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[a-z0-9_-]{3,}")
-_COMMON = frozenset({"the", "and", "not", "about", "that", "this", "what", "said", "rule", "forget", "our"})
+_ALLOW = re.compile(_POLITE + r"you (?:may|are allowed to) (?P<what>.+) again$", re.IGNORECASE)
+_WORD = re.compile(r"[\w'-]+")
+_COMMON = frozenset(
+    {
+        "the",
+        "a",
+        "an",
+        "and",
+        "or",
+        "to",
+        "on",
+        "in",
+        "of",
+        "at",
+        "that",
+        "this",
+        "these",
+        "those",
+        "it",
+        "my",
+        "our",
+        "your",
+        "you",
+        "i",
+        "we",
+        "me",
+        "not",
+        "never",
+        "don't",
+        "do",
+        "please",
+    }
+)
 
 
 class Pin(NamedTuple):
@@ -59,6 +94,20 @@ class Pin(NamedTuple):
 
     text: str
     message_id: str
+
+
+class Revocation(NamedTuple):
+    """What a sentence unpins.
+
+    Attributes:
+        words: Words of the rule that it names.
+        every: Whether it means all rules.
+        allows: Whether it permits what a rule forbids; then it must name all of it.
+    """
+
+    words: frozenset[str] = frozenset()
+    every: bool = False
+    allows: bool = False
 
 
 def pins_of(messages: Iterable[BaseMessage], extra: Sequence[Pin] = ()) -> list[Pin]:
@@ -75,9 +124,9 @@ def with_pins_of(
         if not isinstance(message, HumanMessage):
             continue
         text = message_text(message)
-        found, forgotten = detect(text)
-        for what in forgotten:
-            for meant in _meant(list(pins), what):
+        found, revoked = detect(text)
+        for revocation in revoked:
+            for meant in _meant(list(pins), revocation):
                 del pins[meant]
         quoted = [pin.text for pin in extra if pin.message_id == message.id and pin.text in text]
         for each in (*found, *quoted):
@@ -100,17 +149,33 @@ def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[
 
 
 @lru_cache(maxsize=4096)
-def detect(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Constraints that a message states, and what it asks to forget, word for word."""
+def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
+    """Constraints that a message states word for word, and those that it revokes."""
     found: list[str] = []
-    forgotten: list[str] = []
+    revoked: list[Revocation] = []
     for sentence in sentences(text):
-        asked = _FORGET.match(sentence)
-        if asked:
-            forgotten.append(asked["what"].lower())
+        revocation = revocation_in(sentence)
+        if revocation is not None:
+            revoked.append(revocation)
         elif not sentence.endswith("?") and any(rule.search(sentence) for rule in _RULES):
             found.append(sentence)
-    return tuple(found[:MOST_PER_MESSAGE]), tuple(forgotten)
+    return tuple(found[:MOST_PER_MESSAGE]), tuple(revoked)
+
+
+def revocation_in(sentence: str) -> Revocation | None:
+    """What a sentence unpins; `None` for every other sentence, and where it is in doubt."""
+    plain = sentence.strip().rstrip(".!").removesuffix(" please").rstrip(",")
+    if allowed := _ALLOW.match(plain):
+        return Revocation(_words(allowed["what"]), allows=True)
+    asked = _FORGET.match(plain)
+    if asked is None:
+        return None
+    if asked["what"]:
+        return Revocation(_words(asked["what"]))
+    if asked["many"]:
+        whose = asked["whose"].lower()
+        return Revocation(every=True) if whose.startswith(("all", "my", "our")) else None
+    return Revocation()
 
 
 def sentences(text: str) -> list[str]:
@@ -121,10 +186,16 @@ def sentences(text: str) -> list[str]:
     return [part for part in parts if 6 <= len(part) <= LONGEST_PIN]  # noqa: PLR2004 - "Never!" has six
 
 
-def _meant(texts: Sequence[str], what: str) -> list[str]:
-    if what.startswith(("everything", "all of")):
+def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
+    """The pins that a revocation means: none where that is in doubt."""
+    if revoked.every:
         return list(texts)
-    words = {word for word in _WORD.findall(what) if word not in _COMMON}
-    if not words:
-        return list(texts[-1:])
-    return [text for text in texts if words & set(_WORD.findall(text.lower()))]
+    if revoked.allows:
+        return [text for text in texts if _words(text) == revoked.words]
+    if not revoked.words:
+        return list(texts) if len(texts) == 1 else []
+    return [text for text in texts if revoked.words <= _words(text)]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower())) - _COMMON

@@ -7,27 +7,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from utils.errors import (
-    ContextOverflow,
+    AnswerCut,
     EmptyResponse,
     ModelFailure,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
+    ReplyUnusable,
+    ToolCallUnreadable,
 )
 from utils.resilience.deadline import Deadline
 from utils.resilience.retry import backoff
 
 TRIES: dict[type[ModelFailure], int] = {
-    ContextOverflow: 3,
     OrphanedToolCall: 1,
     EmptyResponse: 1,
+    AnswerCut: 1,
+    ToolCallUnreadable: 1,
     ModelUnavailable: 1,
     RateLimited: 6,
 }
 """How often a call is tried again for one kind of failure, with the same model.
 
-The context middleware has tried once with less before an overflow comes here; each further try
-is for a limit that is learnt to be smaller still.
+An overflow is not among them: the context middleware has tried with less and less before it comes here.
 """
 
 
@@ -39,11 +41,13 @@ class Retry:
         seconds: How long to wait before it.
         compact: Whether to send less, whatever the size.
         fallback: Whether to ask the other model from now on.
+        notice: What the model is told about its last reply.
     """
 
     seconds: float = 0.0
     compact: bool = False
     fallback: bool = False
+    notice: str = ""
 
 
 class RetryPlan:
@@ -89,8 +93,8 @@ class RetryPlan:
     def _again(self, failure: ModelFailure) -> Retry | None:
         if isinstance(failure, EmptyResponse | OrphanedToolCall):
             return Retry(compact=True)
-        if isinstance(failure, ContextOverflow):
-            return Retry()
+        if isinstance(failure, ReplyUnusable):
+            return Retry(notice=failure.notice)
         told = failure.retry_after if isinstance(failure, RateLimited) else None
         seconds = told if told is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):

@@ -1,33 +1,34 @@
 """Recovers a model call, for the supervisor and every other agent alike.
 
 It stands around the context middleware: each further try is prepared anew, for what was learnt
-since. What went wrong is told by types (`utils.llm.classify`), what to do by `plan.py`.
+since. What went wrong is told by types (`utils.llm.classify`, `answer.py`), what to do by `plan.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain.agents.middleware.types import ExtendedModelResponse
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, SystemMessage
 
 from utils.context.middleware import COMPACT_NOW
-from utils.errors import EmptyResponse, ModelFailure
+from utils.errors import ModelFailure
 from utils.events import ModelRetried
 from utils.llm.classify import classify
-from utils.messages.text import message_text
+from utils.resilience.answer import read_answer
 from utils.resilience.deadline import Deadline
 from utils.resilience.plan import Retry, RetryPlan
+from utils.resilience.raw_calls import raw_calls
 
 log = structlog.get_logger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
-
-_NOTHING = "The model gave no answer. Please try again."
 
 
 class ModelRecovery(AgentMiddleware[Any, Any]):
@@ -68,7 +69,9 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         )
         while True:
             try:
-                return _not_empty(await handler(request))
+                with raw_calls() as calls:
+                    response = await handler(request)
+                return _read(response, _names(request.tools), broken=calls.broken)
             except Exception as error:
                 failure = classify(error)
                 if failure is None:
@@ -103,18 +106,29 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         if retry.compact:
             state: Any = {**request.state, COMPACT_NOW: True}
             request = request.override(state=state)
+        if retry.notice:
+            told = request.system_prompt
+            system = f"{told}\n\n{retry.notice}" if told else retry.notice
+            request = request.override(system_message=SystemMessage(system))
         return request
 
 
-def _not_empty(response: Any) -> Any:
-    """The response, where it says anything.
+def _read(response: Any, tools: Collection[str], *, broken: bool) -> Any:
+    """The response with its answer read.
 
     Raises:
-        EmptyResponse: Neither text nor a tool call.
+        ModelFailure: The answer cannot be used.
     """
-    answered = getattr(response, "model_response", response)
-    messages = answered.result if isinstance(answered, ModelResponse) else [answered]
-    for message in messages:
-        if not isinstance(message, AIMessage) or message.tool_calls or message_text(message).strip():
-            return response
-    raise EmptyResponse(_NOTHING)
+    if isinstance(response, ExtendedModelResponse):
+        return replace(response, model_response=_read(response.model_response, tools, broken=broken))
+    if isinstance(response, ModelResponse):
+        return replace(response, result=[_read(each, tools, broken=broken) for each in response.result])
+    return read_answer(response, tools, broken=broken) if isinstance(response, AIMessage) else response
+
+
+def _names(tools: Sequence[Any]) -> set[str]:
+    """Names of the tools of a request, which are tools or schemas."""
+    return {
+        str(tool.get("name") or tool.get("function", {}).get("name")) if isinstance(tool, dict) else tool.name
+        for tool in tools
+    }

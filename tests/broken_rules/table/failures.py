@@ -124,8 +124,8 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "text with a check mark is taken for a notice and left out",
                 _TURN,
-                "        if not text:\n            return\n",
-                '        if not text or "✅" in text:\n            return\n',
+                "        if not shown.text:\n            return\n",
+                '        if not shown.text or "✅" in shown.text:\n            return\n',
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
             broken(
@@ -153,8 +153,8 @@ FAILURES: tuple[Rule, ...] = (
                     ),
                     Edit(
                         "utils/resilience/recover.py",
-                        "return _not_empty(await handler(request))",
-                        "return await handler(request)",
+                        "return _read(response, _names(request.tools), broken=calls.broken)",
+                        "return response",
                     ),
                 ),
                 (_TURNS + "test_an_empty_model_stream_fails_with_a_sentence",),

@@ -61,7 +61,7 @@ def system_of(double):
     return double.requests[-1].messages[0].text
 
 
-async def test_what_the_model_finds_is_pinned_word_for_word_until_the_user_says_forget_that(idle):
+async def test_what_the_model_finds_is_pinned_word_for_word_until_the_user_revokes_the_rule(idle):
     with run_strict_provider(Brain(Reply(FOUND))) as double:
         async with running_agent(Keys, environ=settings(double)) as url, connected(url) as client:
             first = await ask(client, SAID)
@@ -72,7 +72,7 @@ async def test_what_the_model_finds_is_pinned_word_for_word_until_the_user_says_
             await ask(client, "And now?", context_id=first.context_id)
             assert PINNED in system_of(double)
             assert "Mondays" not in system_of(double)
-            await ask(client, "Forget that.", context_id=first.context_id)
+            await ask(client, "Forget that rule.", context_id=first.context_id)
             await ask(client, "And now?", context_id=first.context_id)
             assert PINNED not in system_of(double)
             await idle()

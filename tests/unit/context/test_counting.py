@@ -55,3 +55,15 @@ def test_a_ratio_measured_on_a_short_request_does_not_make_a_large_new_result_ch
     page = HumanMessage('{"number": 1} ' * 100_000)
     assert calibrate([answer, page], "aws-bedrock").ratio > 1.3
     assert calibrate([answer, page], "openai").ratio > 0.99
+
+
+def measured(reported, counted=5_000):
+    usage = UsageMetadata(input_tokens=reported, output_tokens=9, total_tokens=reported + 9)
+    return with_count(AIMessage("", usage_metadata=usage), counted)
+
+
+def test_a_reported_usage_that_cannot_be_is_not_believed_and_the_one_before_it_holds():
+    assert calibrate([measured(750_000)], "openai-compatible").ratio == 1.25
+    assert calibrate([measured(500)], "openai-compatible").ratio == 1.25
+    assert 1.09 < calibrate([measured(5_500), measured(750_000)], "openai").ratio < 1.12
+    assert 1.09 < calibrate([measured(5_500), measured(100)], "openai").ratio < 1.12

@@ -21,7 +21,7 @@ def test_a_model_is_asked_about_a_message_that_says_more_than_the_rules_know():
 
 
 @pytest.mark.parametrize(
-    "text", ["How many pull requests are open?", "Never touch production.", "Forget that.", "", "Hi!"]
+    "text", ["How many pull requests are open?", "Never touch production.", "Forget that rule.", "", "Hi!"]
 )
 def test_a_model_is_not_asked_where_the_rules_are_enough(text):
     assert question_about(text) is None
@@ -67,7 +67,15 @@ def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so(
         "Never touch production.",
         "We ship on Fridays only.",
     ]
-    forgot = [*said, human("Forget that.", "2")]
-    assert [pin.text for pin in pins_of(forgot, extra)] == ["Never touch production."]
-    about = [*said, human("Forget about production.", "2")]
+    ships = [*said, human("Forget the rule about Fridays.", "2")]
+    assert [pin.text for pin in pins_of(ships, extra)] == ["Never touch production."]
+    about = [*said, human("You may touch production again.", "2")]
     assert [pin.text for pin in pins_of(about, extra)] == ["We ship on Fridays only."]
+
+
+def test_a_message_that_unpins_a_rule_is_still_asked_about_for_what_else_it_says():
+    text = "Forget the rule about production. We ship on Fridays only."
+    assert question_about(text) is not None
+    answer = answered("Forget the rule about production.", "We ship on Fridays only.")
+    assert quotes_in(answer, text) == ["We ship on Fridays only."]
+    assert question_about("Drop the pod of the old release. We ship on Fridays only.") is not None

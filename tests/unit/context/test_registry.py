@@ -43,14 +43,50 @@ def test_a_plain_question_or_remark_is_not_pinned(text):
     assert pinned(text) == []
 
 
-def test_forget_that_unpins_the_last_and_forget_about_unpins_what_it_names():
-    assert pinned("Never touch production.", "I prefer tables.", "Forget that.") == [
-        "Never touch production."
-    ]
-    assert pinned("Never touch production.", "I prefer tables.", "Forget about production.") == [
-        "I prefer tables."
-    ]
-    assert pinned("Never touch production.", "I prefer tables.", "Forget everything.") == []
+@pytest.mark.parametrize(
+    ("rule", "asked"),
+    [
+        ("Never drop a namespace without asking me.", "Drop the staging namespace."),
+        ("Never touch the production database.", "Drop the index on the reports database."),
+        ("Never touch production.", "Forget it, show me the logs instead."),
+        ("Never touch production.", "Forget about production, show me staging."),
+        ("Never touch production.", "Forget about production."),
+        ("Never touch production.", "Forget that."),
+        ("Never touch production.", "Forget everything."),
+        ("Never touch production.", "Drop my last request, the one about production."),
+        ("Never open port 443.", "Remove the firewall rule about port 443."),
+        ("Never open port 443.", "Drop the rule about port 443."),
+        ("Never run the tests on production.", "You may run the tests again."),
+        ("Never touch the production database.", "You may touch the staging database again."),
+        ("Always answer in tables.", "You may answer in tables again."),
+        ("Never touch production.", "Forget the rule about staging."),
+        ("Never touch production.", "Should I forget the rule about production?"),
+    ],
+)
+def test_an_ordinary_request_never_unpins_a_rule(rule, asked):
+    assert rule in pinned(rule, asked)
+
+
+@pytest.mark.parametrize(
+    "revoked",
+    [
+        "Forget the rule about production.",
+        "Please ignore my earlier rule about production",
+        "Disregard the constraint on production, please.",
+        "You may touch production again.",
+        "Now you are allowed to touch production again",
+        "Forget the rule never to touch production.",
+    ],
+)
+def test_a_revocation_that_names_the_rule_as_a_rule_unpins_it_and_no_other(revoked):
+    assert pinned("Never touch production.", "I prefer tables.", revoked) == ["I prefer tables."]
+
+
+def test_all_rules_are_unpinned_at_once_and_that_rule_only_where_there_is_one():
+    assert pinned("Never touch production.", "I prefer tables.", "Forget all my rules.") == []
+    assert pinned("Never touch production.", "Forget that rule.") == []
+    two = ("Never touch production.", "I prefer tables.")
+    assert pinned(*two, "Forget that rule.") == list(two)
 
 
 def test_what_tools_and_models_say_is_never_pinned():

@@ -25,7 +25,9 @@ def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | Non
     )
 
 
-@pytest.mark.parametrize("failure", [AuthFailed("no"), InvalidRequest("no"), ModelFailure("no")])
+@pytest.mark.parametrize(
+    "failure", [AuthFailed("no"), InvalidRequest("no"), ModelFailure("no"), ContextOverflow("no")]
+)
 def test_what_a_retry_does_not_mend_is_not_tried_again(failure: ModelFailure) -> None:
     assert plan(fallback=True).after(failure) is None
 
@@ -34,11 +36,6 @@ def test_what_a_retry_does_not_mend_is_not_tried_again(failure: ModelFailure) ->
 def test_an_empty_or_refused_conversation_is_sent_once_more_and_smaller(failure: ModelFailure) -> None:
     tries = plan()
     assert [tries.after(failure), tries.after(failure)] == [Retry(compact=True), None]
-
-
-def test_an_overflow_is_tried_as_often_as_a_smaller_limit_may_be_learnt() -> None:
-    tries = plan()
-    assert [tries.after(ContextOverflow("no")) for _ in range(4)] == [Retry(), Retry(), Retry(), None]
 
 
 def test_the_wait_that_the_provider_asks_for_is_kept_to() -> None:

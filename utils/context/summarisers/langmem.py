@@ -16,6 +16,7 @@ from utils.context.protocols import TokenCounter
 from utils.errors import ModelFailure, ModelUnavailable
 from utils.llm.classify import classify
 from utils.messages.text import text_of
+from utils.messages.thoughts import split_thoughts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -105,7 +106,8 @@ class LangMemSummariser:
                 f"Summary of what came before:\n{{existing_summary}}\n\n{prompt}"
             ),
         )
-        return text_of(result.running_summary.summary) if result.running_summary else ""
+        summary = result.running_summary
+        return split_thoughts(text_of(summary.summary)).answer if summary else ""
 
     def _count(self, messages: Sequence[BaseMessage]) -> int:
         return sum(self._counter.text(text_of(message.content)) for message in messages)

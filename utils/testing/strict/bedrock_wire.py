@@ -59,7 +59,8 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
         yield event("contentBlockStop", {"contentBlockIndex": 0})
         index = 1
     for position, call in enumerate(reply.calls, start=index):
-        yield from _call_events(position, call)
+        last = position == index + len(reply.calls) - 1
+        yield from _call_events(position, call, reply.cut if last else 0)
     yield event("messageStop", {"stopReason": reason})
     yield event("metadata", _usage(request, text, reply))
 
@@ -75,8 +76,9 @@ def error_event() -> bytes:
     return exception("throttlingException", "Too many tokens, please wait before trying again.")
 
 
-def _call_events(index: int, call: Call) -> Iterator[bytes]:
+def _call_events(index: int, call: Call, cut: int) -> Iterator[bytes]:
     arguments = json.dumps(call.arguments, ensure_ascii=False)
+    arguments = arguments[: len(arguments) - cut]
     half = len(arguments) // 2
     yield event("contentBlockStart", {"start": {"toolUse": _use(call)}, "contentBlockIndex": index})
     for part in (arguments[:half], arguments[half:]):
@@ -110,7 +112,7 @@ def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:
     text = reply.whole_text
     if request.max_tokens is not None and text_tokens(text) > request.max_tokens:
         return first_tokens(text, request.max_tokens), "max_tokens"
-    return text, "tool_use" if reply.calls else "end_turn"
+    return text, reply.reason or ("tool_use" if reply.calls else "end_turn")
 
 
 def _use(call: Call) -> dict[str, Any]:

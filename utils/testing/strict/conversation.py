@@ -76,11 +76,25 @@ class ChatRequest:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model answers. `chunks`, where given, are the pieces that the text is streamed in."""
+    """What the model answers.
+
+    Attributes:
+        text: What it says.
+        calls: Tools that it calls.
+        chunks: The pieces that the text is streamed in, where given.
+        reason: Why the answer ends, in the API's own word; as it is where unset. Empty: the server does not say.
+        cut: Characters that are missing at the end of the last call's arguments.
+        usage_in_each_chunk: Whether the tokens are told in every chunk of a stream, as some servers do.
+        prompt_share: Share of the input's tokens that is told; some servers leave out those that they had cached.
+    """
 
     text: str = ""
     calls: Sequence[Call] = ()
     chunks: Sequence[str] = ()
+    reason: str | None = None
+    cut: int = 0
+    usage_in_each_chunk: bool = False
+    prompt_share: float = 1.0
 
     @property
     def whole_text(self) -> str:

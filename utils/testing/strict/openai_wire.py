@@ -46,7 +46,7 @@ def completion(request: ChatRequest, reply: Reply) -> dict[str, Any]:
     text, reason = _text_and_reason(request, reply)
     message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None}
     if reply.calls:
-        message["tool_calls"] = [_call(call) for call in reply.calls]
+        message["tool_calls"] = _calls(reply)
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason}
     return _head(request, "chat.completion") | {"choices": [choice], "usage": _usage(request, text, reply)}
 
@@ -55,13 +55,14 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
     """The same answer as server-sent events."""
     head = _head(request, "chat.completion.chunk")
     text, reason = _text_and_reason(request, reply)
+    if reply.usage_in_each_chunk:
+        head["usage"] = _usage(request, text, reply)
     yield _event(head, {"role": "assistant", "content": ""})
     for piece in reply.pieces if text == reply.whole_text else [text]:
         yield _event(head, {"content": piece})
-    for index, call in enumerate(reply.calls):
-        made = _call(call)
+    for index, made in enumerate(_calls(reply)):
         arguments = made["function"]["arguments"]
-        opened = made | {"index": index, "function": {"name": call.name, "arguments": ""}}
+        opened = made | {"index": index, "function": {"name": made["function"]["name"], "arguments": ""}}
         yield _event(head, {"tool_calls": [opened]})
         half = len(arguments) // 2
         for part in (arguments[:half], arguments[half:]):
@@ -122,11 +123,20 @@ def _head(request: ChatRequest, kind: str) -> dict[str, Any]:
     }
 
 
-def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:
+def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str | None]:
     text = reply.whole_text
     if request.max_tokens is not None and text_tokens(text) > request.max_tokens:
         return first_tokens(text, request.max_tokens), "length"
+    if reply.reason is not None:
+        return text, reply.reason or None
     return text, "tool_calls" if reply.calls else "stop"
+
+
+def _calls(reply: Reply) -> list[dict[str, Any]]:
+    calls = [_call(call) for call in reply.calls]
+    if calls and reply.cut:
+        calls[-1]["function"]["arguments"] = calls[-1]["function"]["arguments"][: -reply.cut]
+    return calls
 
 
 def _call(call: Call) -> dict[str, Any]:
@@ -136,10 +146,11 @@ def _call(call: Call) -> dict[str, Any]:
 
 def _usage(request: ChatRequest, text: str, reply: Reply) -> dict[str, Any]:
     answered = text_tokens(text) + sum(text_tokens(json.dumps(_call(call))) for call in reply.calls)
+    told = round(request.tokens * reply.prompt_share)
     return {
-        "prompt_tokens": request.tokens,
+        "prompt_tokens": told,
         "completion_tokens": answered,
-        "total_tokens": request.tokens + answered,
+        "total_tokens": told + answered,
         "prompt_tokens_details": {"cached_tokens": 0},
     }
 
