@@ -9,6 +9,7 @@ from typing import Any
 
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
+from utils.llm.offline.changes import changing
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
@@ -94,7 +95,7 @@ class Planner:
     def _step(
         self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
     ) -> Step:
-        if previous and followup.follows_up(reading):
+        if previous and followup.follows_up(reading) and not changing(reading, self.tools):
             followed = self._follow(clause, reading, previous, known)
             if followed:
                 return followed
@@ -109,8 +110,8 @@ class Planner:
         given = repository_arguments(tool, known)
         filled = fill(tool, clause.text, self.now, given)
         listing = self._listing(tool, filled.missing)
-        if listing:
-            then = tool if one_by_place(tool, reading) else None
+        then = tool if one_by_place(tool, reading) else None
+        if listing and (then or not tool.changes):
             listed = fill(listing, clause.text, self.now, repository_arguments(listing, known))
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)
         return Step(clause, reading, tool, filled.arguments, filled.missing)
@@ -136,7 +137,8 @@ class Planner:
         if tool is None:
             return None
         row = followup.picked_row(reading, previous)
-        detail = followup.detail_call(row, previous, self.tools) if row else None
+        reading_tools = [each for each in self.tools if not each.changes]
+        detail = followup.detail_call(row, previous, reading_tools) if row else None
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)

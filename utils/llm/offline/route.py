@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from utils.llm.offline import entities
+from utils.llm.offline.changes import changing
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
@@ -75,6 +76,10 @@ def masked(text: str) -> str:
 
 def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route:
     """The tool for a clause, or none."""
+    declared = changing(clause, tools)
+    if declared:
+        return _change(clause, declared, similarity)
+    tools = [tool for tool in tools if not tool.changes]
     named = entities.repository(links_in_words(clause)) is not None
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     if _HOW_TO.search(clause) and any(_answers(tool, clause, named) for tool in tools):
@@ -93,6 +98,20 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Rou
     if answering and not declined and (asks or best >= ABSTAIN_OTHER):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
+
+
+def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], similarity: Similarity) -> Route:
+    """The tool for a change: by its examples alone, since what it lacks is asked for, and never a tool that reads."""
+    plain = masked(entities.without_quotes(clause))
+    examples = [[masked(entities.without_quotes(text)) for text in own] for _, own in declared]
+    near = iter(similarity.to_each(plain, [text for own in examples for text in own]))
+    found = [
+        (max(next(near) for _ in own) + _named(tool, plain), tool)
+        for own, (tool, _) in zip(examples, declared, strict=True)
+    ]
+    score, tool = max(found, key=lambda pair: pair[0])
+    outside = max(similarity.to_each(plain, OUTSIDE))
+    return Route(tool if score >= outside else None, score, tuple(sorted(found, key=lambda pair: -pair[0])))
 
 
 def _answers(tool: ToolSpec, clause: str, named: bool) -> bool:

@@ -45,12 +45,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool: its name, what it is for, requests that it answers, and its arguments."""
+    """A tool: its name, what it is for, requests that it answers, its arguments, and whether they ask for a change."""
 
     name: str
     description: str
     examples: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    changes: bool = False
 
     @property
     def text_parameter(self) -> Parameter | None:
@@ -89,7 +90,7 @@ class ToolSpec:
 
 
 def payload(tool: Any) -> dict[str, Any]:
-    """A tool as plain JSON that keeps its examples, which the OpenAI form has no place for."""
+    """A tool as plain JSON that keeps its examples and `changes`, which the OpenAI form has no place for."""
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
     converted = dict(convert_to_openai_tool(tool))
@@ -100,6 +101,7 @@ def payload(tool: Any) -> dict[str, Any]:
     function["description"], shown = split_examples(function.get("description", ""))
     converted["function"] = function
     converted["examples"] = _examples(metadata) or shown
+    converted["changes"] = bool(metadata.get("changes"))
     return converted
 
 
@@ -131,7 +133,9 @@ def _spec(value: Mapping[str, Any]) -> ToolSpec:
         for name, field in schema.get("properties", {}).items()
     )
     examples = tuple(value.get("examples", ()))
-    return ToolSpec(function["name"], function.get("description", ""), examples, parameters)
+    return ToolSpec(
+        function["name"], function.get("description", ""), examples, parameters, bool(value.get("changes"))
+    )
 
 
 def _parameter(
