@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing, routing_data
 from tests.eval.routing_tools import tools_of
@@ -112,3 +112,25 @@ def test_no_argument_of_any_labelled_request_holds_a_word_that_nobody_wrote(chat
                 if not words <= said | _allowed(case["agent"], tool, name):
                     invented.append((case["id"], name, value))
     assert invented == []
+
+
+_LOG = "2026-03-18T11:02:07Z supervisor-7c9 ERROR [pool] connection to 10.0.0.7:5432 timed out\n"
+_QUESTION = "How do I read the log of the supervisor?"
+
+
+@pytest.mark.parametrize("request_text", [f"{_LOG * 60}{_QUESTION}", f"{_QUESTION}\n{_LOG * 60}"])
+def test_of_a_pasted_log_the_question_is_searched_for_and_the_answer_says_so(chat, request_text):
+    bound = chat.bind_tools(tools_of("rag"))
+    called = bound.invoke([HumanMessage(request_text)])
+    assert [call["args"] for call in called.tool_calls] == [{"query": _QUESTION}]
+    result = ToolMessage('{"articles": []}', tool_call_id=called.tool_calls[0]["id"])
+    answer = bound.invoke([HumanMessage(request_text), called, result]).text
+    assert "too long" in answer
+    assert f"“{_QUESTION}”" in answer
+
+
+def test_of_a_long_text_without_a_question_the_end_is_searched_for(chat):
+    request = "What is this?\n".replace("?", ".") + _LOG * 60
+    ((_, arguments),) = _called(chat, "rag", HumanMessage(request))
+    assert len(arguments["query"]) <= 2000
+    assert arguments["query"] in request

@@ -32,6 +32,7 @@ class Step:
     """One clause with its tool and arguments.
 
     No tool: nothing fits. `missing`: what has to be asked for. `then`: the tool for the row that this one finds.
+    `excerpt`: what is searched for in place of a clause that is too long for its tool.
     """
 
     clause: Clause
@@ -40,6 +41,7 @@ class Step:
     arguments: dict[str, Any] | None = None
     missing: tuple[str, ...] = ()
     then: ToolSpec | None = None
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ class Planner:
         if listing and (then or not tool.changes):
             listed = fill(listing, clause.text, self.now, repository_arguments(listing, known))
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)
-        return Step(clause, reading, tool, filled.arguments, filled.missing)
+        return Step(clause, reading, tool, filled.arguments, filled.missing, excerpt=filled.excerpt)
 
     def _listing(self, tool: ToolSpec, missing: Sequence[str]) -> ToolSpec | None:
         """The tool that lists what `tool` shows one of, where the sentence does not say which one by its number."""

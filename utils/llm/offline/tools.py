@@ -23,7 +23,7 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool, from its JSON schema."""
+    """One argument of a tool, from its JSON schema. `longest` is in characters."""
 
     name: str
     kind: str
@@ -31,6 +31,7 @@ class Parameter:
     description: str = ""
     choices: tuple[str, ...] = ()
     format: str = ""
+    longest: int | None = None
 
     @property
     def names_its_subject(self) -> bool:
@@ -154,5 +155,11 @@ def _parameter(
         choices = choices or tuple(str(choice) for choice in items.get("enum", ()))
         kind = "object" if items.get("type") == "object" or "$ref" in items else "array"
     return Parameter(
-        name, kind, required, str(field.get("description", "")), choices, str(shape.get("format", ""))
+        name,
+        kind,
+        required,
+        str(field.get("description", "")),
+        choices,
+        str(shape.get("format", "")),
+        shape.get("maxLength"),
     )

@@ -59,6 +59,13 @@ def question(missing: Sequence[str]) -> str:
     return f"Please tell me {' and '.join(_named(name) for name in missing)}: which one do you mean?"
 
 
+def searched_for(excerpt: str) -> str:
+    """That only a part of the request was searched for."""
+    return (
+        f"The request is too long to be searched for as a whole. I searched for this part of it: “{excerpt}”"
+    )
+
+
 def _ability(tool: ToolSpec) -> str:
     description = tool.description.strip().split("\n")[0].rstrip(".")
     example = f" For example: “{tool.examples[0]}”" if tool.examples else ""
