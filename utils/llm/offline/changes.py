@@ -9,18 +9,20 @@ import re
 from collections.abc import Sequence
 
 from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.words import stem
 
 _COMMAND = re.compile(
-    r"^\W*(?:(?:please|kindly|now|then|and|also|just|ok|okay|(?:can|could|would|will) you|go ahead and|let's|let us|"
+    r"^\W*(?:(?:please|kindly|now|then|and|also|just|ok|okay|(?:would|do) you (?P<politely>mind)|(?:can|could|would|will) you|"
+    r"go ahead and|let's|let us|"
     r"i(?: want|'d like| would like| need) (?:you )?to)\b[\s,]*)*(?P<verb>re-?[a-z]+|[a-z]+)\s*(?P<next>\S*)",
     re.IGNORECASE,
 )
 _ONE_MORE = re.compile(r"(?:an?|new|another)\b|[\"“`']", re.IGNORECASE)
 _NAMES_TOO = {
     "open": _ONE_MORE,
-    "file": _ONE_MORE,
+    stem("file"): _ONE_MORE,
     "report": _ONE_MORE,
-    "write": re.compile(r"[\"“`']"),
+    stem("write"): re.compile(r"[\"“`']"),
     "run": re.compile(r"(?:the|an?|this|that|it|all)\b", re.IGNORECASE),
 }
 """Verbs that begin other requests as well ("open README.md", "run 7 of a/b"), with what follows them in a change."""
@@ -29,11 +31,14 @@ _OF_A_NOUN = re.compile(r"(?:of|in|for|from|by|history|count|list|notes?|page)\b
 
 
 def verb_of_change(text: str) -> str | None:
-    """The verb that a text begins with as a command would, in lower case and without a hyphen."""
+    """The stem of the verb that a text begins with as a command would, without a hyphen."""
     match = _COMMAND.match(text)
     if not match:
         return None
-    verb, following = match["verb"].lower().replace("-", ""), match["next"]
+    word, following = match["verb"].lower().replace("-", ""), match["next"]
+    if word.endswith("ing") and not match["politely"]:
+        return None
+    verb = stem(word)
     wanted = _NAMES_TOO.get(verb)
     fits = wanted.match(following) if wanted else following and not _OF_A_NOUN.match(following)
     return verb if fits else None
