@@ -17,6 +17,8 @@
     ├── ContextBudgetExceeded       what must be in a request does not fit in the window
     ├── UpstreamUnavailable         a service that a tool needs cannot be reached
     ├── UpstreamRefused             that service answered with an error that the model can work with
+    ├── ArgumentsRefused            a tool does not take the arguments that it was called with
+    ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
     ├── DeadlineExceeded            a turn took longer than it may
     ├── RetrievalFailed             the document index could not be searched
@@ -186,6 +188,18 @@ class UpstreamRefused(PlatformError):
     """A service answered a tool's request with an error that the model can work with (404, 403, …)."""
 
     code = "upstream_refused"
+
+
+class ArgumentsRefused(PlatformError):
+    """A tool does not take the arguments that it was called with. Says which, and what is allowed."""
+
+    code = "arguments_refused"
+
+
+class ChangeRefused(PlatformError):
+    """A change was asked for that the agent does not make. Says what it would take, or what is possible."""
+
+    code = "change_refused"
 
 
 class ToolTimeout(PlatformError):

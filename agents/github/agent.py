@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from agents.github.client import GitHubClient
+from agents.github.refusal import refusal
 from agents.github.settings import GitHubSettings
 from agents.github.tools import SPECS, build_tools
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -47,7 +48,7 @@ class GitHubAgent(BaseLangGraphAgent):
         "Reads GitHub: repositories, pull requests, issues, commits, files, code, releases, and GitHub Actions "
         "runs with their logs."
     )
-    skills = _skills(SPECS)
+    skills = _skills((*SPECS, refusal(write=False)))
 
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
@@ -56,7 +57,7 @@ class GitHubAgent(BaseLangGraphAgent):
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
 
-            self.skills = (*self.skills, *_skills(CHANGES))
+            self.skills = _skills((*SPECS, *CHANGES, refusal(write=True)))
 
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`, with what is added for the tools that settings add."""
@@ -71,6 +72,7 @@ class GitHubAgent(BaseLangGraphAgent):
 
             await self._sender.journal.open()
             found += [spec.bind(self._sender) for spec in CHANGES]
+        found.append(refusal(write=self._settings.write).bind(self._github))
         if self._gh:
             from agents.github.gh.tool import gh_tool
 

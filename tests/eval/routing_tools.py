@@ -8,6 +8,7 @@ from typing import Any, cast
 from langchain_core.tools import BaseTool, StructuredTool
 
 from agents.github.agent import GitHubAgent
+from agents.github.refusal import refusal
 from agents.github.tools import SPECS
 from agents.rag.agent import RagAgent
 from agents.rag.retrieve.tools import build_tools
@@ -47,9 +48,9 @@ def _github() -> list[BaseTool]:
             description=spec.description,
             args_schema=spec.arguments,
             func=_uncalled,
-            metadata={"examples": list(spec.examples)},
+            metadata={"examples": list(spec.examples), "changes": spec.changes},
         )
-        for spec in SPECS
+        for spec in (*SPECS, refusal(write=False))
     ]
 
 

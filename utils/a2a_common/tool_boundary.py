@@ -16,6 +16,7 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from utils.a2a_common.tool_arguments import ArgumentCheck
 from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
@@ -77,14 +78,18 @@ class ToolBoundary(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         limit = None if _delegates(request) else self._timeout
         allowed = asyncio.timeout(limit)
+        check = ArgumentCheck(request.tool) if request.tool is not None else None
         try:
             async with allowed:
-                return await handler(request)
+                result = await handler(request.override(tool=check.watched) if check else request)
         except TimeoutError as error:
             if not allowed.expired():
                 raise
             name = request.tool_call["name"]
             raise ToolTimeout(f"The tool {name} did not answer within {limit:g} seconds.") from error
+        if check is not None and check.error is not None:
+            raise check.error
+        return result
 
 
 def _is_shown(request: ToolCallRequest) -> bool:

@@ -105,7 +105,7 @@ class ChangeSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            metadata={"examples": list(self.examples)},
+            metadata={"examples": list(self.examples), "changes": True},
         )
 
 

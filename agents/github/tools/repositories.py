@@ -121,6 +121,7 @@ SEARCH_REPOSITORIES = ToolSpec(
         "Which open source projects are there for load testing?",
         "Popular libraries in Rust that parse YAML",
         "Does anything exist on GitHub for feature flags?",
+        "I am after open source projects for code formatting, what is there?",
     ),
 )
 

@@ -27,6 +27,7 @@ class ToolSpec(Generic[A]):
         arguments: What it takes.
         run: What it does. Raises the typed errors of `GitHubClient`.
         examples: Requests that it answers, in users' words.
+        changes: Whether requests to change something belong to it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class ToolSpec(Generic[A]):
     arguments: type[A]
     run: Callable[[GitHubClient, A], Awaitable[Result]]
     examples: tuple[str, ...]
+    changes: bool = False
 
     def bind(self, github: GitHubClient) -> StructuredTool:
         """The LangChain tool that reads from `github`; its result is the JSON of a `Result`."""
@@ -47,5 +49,5 @@ class ToolSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            metadata={"examples": list(self.examples)},
+            metadata={"examples": list(self.examples), "changes": self.changes},
         )

@@ -11,7 +11,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.settings import GitHubSettings
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
-from utils.errors import SettingsError
+from utils.errors import ChangeRefused, SettingsError
 from utils.events import Completed, Failed
 from utils.messages.results import Items, parse_result
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -70,8 +70,12 @@ async def test_an_answer_of_a_tool_reads_from_the_configured_github(agent, githu
 
 
 async def test_no_tool_writes(agent, github):
-    names = [tool.name for tool in await agent.tools()]
+    names = [tool.name for tool in await agent.tools() if not tool.metadata["changes"]]
     assert all(name.startswith(("get_", "list_", "search_")) for name in names)
+    (refuse,) = [tool for tool in await agent.tools() if tool.name not in names]
+    with pytest.raises(ChangeRefused):
+        await refuse.ainvoke({})
+    assert github.recorder.requests == []
 
 
 @pytest.mark.parametrize(

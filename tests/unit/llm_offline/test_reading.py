@@ -11,7 +11,6 @@ from utils.llm.offline.dates import period
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
-from utils.llm.offline.spelling import mended
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
 
@@ -109,15 +108,6 @@ def test_a_state_is_one_of_the_allowed_values():
     assert choice("all issues", states) == "all"
     assert choice("open and closed issues", states) == "all"
     assert choice("the issues", states) is None
-
-
-def test_typing_errors_are_mended_towards_known_words_only():
-    known = frozenset({"issues", "pull", "requests", "commits"})
-    assert (
-        mended("lits opne isues and comits of acme/isues", known)
-        == "lits opne issues and commits of acme/isues"
-    )
-    assert mended("Comitz from kitchen", known) == "Comitz from kitchen"
 
 
 @pytest.mark.parametrize(

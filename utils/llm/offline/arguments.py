@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice
 from utils.llm.offline.dates import period
-from utils.llm.offline.search_terms import search_terms
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, Parameter, ToolSpec
 
 REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
@@ -25,39 +26,40 @@ LABELS = frozenset({"label", "labels"})
 
 
 class Filled(NamedTuple):
-    """Arguments that were found, and the required ones that were not."""
+    """Arguments that were found, the required ones that were not, and the part that stands for a text that was too long."""
 
     arguments: dict[str, Any]
     missing: tuple[str, ...]
+    excerpt: str = ""
 
 
-def fill(
-    tool: ToolSpec,
-    sentence: str,
-    now: datetime,
-    known: Mapping[str, Any] | None = None,
-    verbatim: str | None = None,
-) -> Filled:
-    """Arguments of `tool` for `sentence`.
+def fill(tool: ToolSpec, said: str, now: datetime, known: Mapping[str, Any] | None = None) -> Filled:
+    """Arguments of `tool` for what the user said. Text in them stands as the user wrote it.
 
     Args:
         tool: The tool to call.
-        sentence: What the user said, with links in words.
+        said: The user's own words.
         now: The time that relative dates count from.
-        known: Values from the conversation, for what the sentence does not say.
-        verbatim: The user's own words, for a tool that hands the request on; `sentence` when omitted.
+        known: Values from the conversation, for what the words do not say.
     """
     arguments: dict[str, Any] = {}
+    reading, part = links_in_words(said), ""
     for parameter in tool.parameters:
-        value = _value(parameter, tool, sentence, now)
+        value = _value(parameter, tool, said if parameter.name in FREE_TEXT else reading, now)
         if parameter.name in DELEGATING:
-            value = verbatim or sentence
+            value = said
+        if (
+            isinstance(value, str)
+            and parameter.name in FREE_TEXT
+            and len(value) > (parameter.longest or len(value))
+        ):
+            part = value = excerpt(said, parameter.longest or len(value))
         if value is None and known and parameter.name in known:
             value = known[parameter.name]
         if value is not None:
             arguments[parameter.name] = value
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    return Filled(arguments, missing)
+    return Filled(arguments, missing, part)
 
 
 def repository_of(arguments: Mapping[str, Any]) -> tuple[str, str] | None:

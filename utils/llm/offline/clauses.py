@@ -8,10 +8,12 @@ from typing import NamedTuple
 
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
+_CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
     r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything)\b"
+    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything|"
+    rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
 _JOINT = re.compile(
@@ -24,6 +26,10 @@ _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = re.compile(
     r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$", re.IGNORECASE
 )
+_SECOND_HALF = re.compile(
+    rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b", re.IGNORECASE
+)
+"""Of a question how two things are done: "how do I list and delete tasks"."""
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
 _ASIDE = re.compile(
     r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b",
@@ -92,7 +98,7 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
     """By a pronoun, or as a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if _REFERS_BACK.search(text[left:right]):
+    if _REFERS_BACK.search(text[left:right]) or _SECOND_HALF.search(text, before[0], right):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

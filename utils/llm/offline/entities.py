@@ -180,6 +180,11 @@ def quoted(text: str) -> str | None:
     return next((group for group in match.groups() if group), None) if match else None
 
 
+def without_quotes(text: str) -> str:
+    """A text without what stands in it in quotation marks or backticks."""
+    return _QUOTED.sub(" ", text)
+
+
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = _DURATION.sub(" ", _LIMIT.sub(" ", _ADDRESS.sub(" ", text)))

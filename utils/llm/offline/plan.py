@@ -9,13 +9,13 @@ from typing import Any
 
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
+from utils.llm.offline.changes import changing
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import one_by_place, route
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
-from utils.llm.offline.spelling import mended, vocabulary
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
 from utils.llm.offline.words import words
 
@@ -32,6 +32,7 @@ class Step:
     """One clause with its tool and arguments.
 
     No tool: nothing fits. `missing`: what has to be asked for. `then`: the tool for the row that this one finds.
+    `excerpt`: what is searched for in place of a clause that is too long for its tool.
     """
 
     clause: Clause
@@ -40,6 +41,7 @@ class Step:
     arguments: dict[str, Any] | None = None
     missing: tuple[str, ...] = ()
     then: ToolSpec | None = None
+    excerpt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +63,12 @@ class Planner:
         clauses = split(request, [tool.noun for tool in self.tools if tool.noun])
         clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
         previous = next((turn.calls[-1] for turn in reversed(turns[:-1]) if turn.calls), None)
-        readings = [self._reading(clause.text) for clause in clauses]
+        readings = [links_in_words(clause.text) for clause in clauses]
         steps = [
             self._step(clause, reading, previous, _shared(readings, index) or _repository_before(turns))
             for index, (clause, reading) in enumerate(zip(clauses, readings, strict=True))
         ]
         return _merged(steps, request)
-
-    def _reading(self, text: str) -> str:
-        known = vocabulary(text for tool in self.tools for text in (tool.description, *tool.examples))
-        return mended(links_in_words(text), known)
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -83,8 +81,9 @@ class Planner:
 
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
-        reading = f"{step.reading.rstrip(' .?!')}, {self._reading(answer)}"
-        filled = fill(step.tool, reading, self.now, step.arguments)
+        said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
+        reading = links_in_words(said)
+        filled = fill(step.tool, said, self.now, step.arguments)
         arguments = filled.arguments
         if len(filled.missing) == 1 and len(answer.split()) == 1:
             kind = next(p.kind for p in step.tool.parameters if p.name == filled.missing[0])
@@ -98,7 +97,7 @@ class Planner:
     def _step(
         self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
     ) -> Step:
-        if previous and followup.follows_up(reading):
+        if previous and followup.follows_up(reading) and not changing(reading, self.tools):
             followed = self._follow(clause, reading, previous, known)
             if followed:
                 return followed
@@ -111,13 +110,13 @@ class Planner:
         if tool is None:
             return Step(clause, reading)
         given = repository_arguments(tool, known)
-        filled = fill(tool, reading, self.now, given, verbatim=clause.text)
+        filled = fill(tool, clause.text, self.now, given)
         listing = self._listing(tool, filled.missing)
-        if listing:
-            then = tool if one_by_place(tool, reading) else None
-            listed = fill(listing, reading, self.now, repository_arguments(listing, known))
+        then = tool if one_by_place(tool, reading) else None
+        if listing and (then or not tool.changes):
+            listed = fill(listing, clause.text, self.now, repository_arguments(listing, known))
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)
-        return Step(clause, reading, tool, filled.arguments, filled.missing)
+        return Step(clause, reading, tool, filled.arguments, filled.missing, excerpt=filled.excerpt)
 
     def _listing(self, tool: ToolSpec, missing: Sequence[str]) -> ToolSpec | None:
         """The tool that lists what `tool` shows one of, where the sentence does not say which one by its number."""
@@ -140,7 +139,8 @@ class Planner:
         if tool is None:
             return None
         row = followup.picked_row(reading, previous)
-        detail = followup.detail_call(row, previous, self.tools) if row else None
+        reading_tools = [each for each in self.tools if not each.changes]
+        detail = followup.detail_call(row, previous, reading_tools) if row else None
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)
@@ -153,22 +153,23 @@ class Planner:
 
     def _again(self, clause: Clause, reading: str, tool: ToolSpec, previous: Call) -> Step:
         """The previous call with what the new words say in place of what it said."""
-        filled = fill(tool, reading, self.now, previous.arguments, verbatim=clause.text)
+        filled = fill(tool, clause.text, self.now, previous.arguments)
         arguments = dict(filled.arguments)
         for parameter in tool.parameters:
             before = str(previous.arguments.get(parameter.name, ""))
             if parameter.name in DELEGATING:
                 arguments[parameter.name] = followup.rewritten(before, reading) or clause.text
             elif parameter.name in FREE_TEXT:
-                arguments[parameter.name] = _new_terms(before, reading)
+                arguments[parameter.name] = _new_terms(before, clause.text)
         return Step(clause, reading, tool, arguments, filled.missing)
 
 
-def _new_terms(before: str, reading: str) -> str:
+def _new_terms(before: str, said: str) -> str:
+    reading = links_in_words(said)
     only_repository = entities.repository_text(reading) and followup.is_bare(
         followup.without_opening(reading)
     )
-    return before if only_repository else followup.joined_question(before, reading)
+    return before if only_repository else followup.joined_question(before, said)
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

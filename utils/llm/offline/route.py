@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from utils.llm.offline import entities
+from utils.llm.offline.changes import changing
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
@@ -42,6 +43,12 @@ _SOUGHT = re.compile(
     r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+",
     re.IGNORECASE,
 )
+_HOW_TO = re.compile(
+    r"\b(?:how|where)\s+(?:do|can|could|should|would|must|might)\s+(?:i|we|you|one)\b|\bhow to\b"
+    r"|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b",
+    re.IGNORECASE,
+)
+"""A question about how something is done, which documents answer, whatever it is done with."""
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -69,22 +76,59 @@ def masked(text: str) -> str:
 
 def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route:
     """The tool for a clause, or none."""
+    declared = changing(clause, tools)
+    if declared:
+        return _change(clause, declared, similarity)
+    tools = [tool for tool in tools if not tool.changes]
+    named = entities.repository(links_in_words(clause)) is not None
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
+    if _HOW_TO.search(clause) and any(_answers(tool, clause, named) for tool in tools):
+        scored = [pair for pair in scored if named or not _takes_repository(pair[1])]
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
     asks = bool(_QUESTION.search(clause)) or _looks_like_a_term(clause)
     outside = max(similarity.to_each(masked(clause), OUTSIDE if asks else (*OUTSIDE, *ACTIONS)))
     ranking = tuple(scored)
-    named = entities.repository(links_in_words(clause)) is not None
     enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
     if best >= max(enough, outside):
         return Route(tool, best, ranking)
-    answering = next((spec for _, spec in scored if spec.answers_questions), None)
+    answering = next((spec for _, spec in scored if _answers(spec, clause, named)), None)
     declined = outside >= (max(best, OUTSIDE_FROM) if asks else best)
     if answering and not declined and (asks or best >= ABSTAIN_OTHER):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
+
+
+def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], similarity: Similarity) -> Route:
+    """The tool for a change: by its examples alone, since what it lacks is asked for, and never a tool that reads."""
+    plain = masked(entities.without_quotes(clause))
+    examples = [[masked(entities.without_quotes(text)) for text in own] for _, own in declared]
+    near = iter(similarity.to_each(plain, [text for own in examples for text in own]))
+    found = [
+        (max(next(near) for _ in own) + _named(tool, plain), tool)
+        for own, (tool, _) in zip(examples, declared, strict=True)
+    ]
+    score, tool = max(found, key=lambda pair: pair[0])
+    outside = max(similarity.to_each(plain, OUTSIDE))
+    return Route(tool if score >= outside else None, score, tuple(sorted(found, key=lambda pair: -pair[0])))
+
+
+def _answers(tool: ToolSpec, clause: str, named: bool) -> bool:
+    """Whether a tool takes a question that nothing else is near to.
+
+    A tool for one subject takes it only in its own words for the subject, and an agent for
+    repositories only with a repository: what is about neither is no business of theirs.
+    """
+    if not tool.answers_questions or (_is_about_repositories(tool) and not named):
+        return False
+    return not tool.noun or not _own_words(tool).isdisjoint(content_stems(clause))
+
+
+def _own_words(tool: ToolSpec) -> set[str]:
+    """Stems of the words that at least two of a tool's examples have in common."""
+    uses = Counter(stem for text in tool.examples for stem in set(content_stems(masked(text))))
+    return {stem for stem, count in uses.items() if count > 1}
 
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:

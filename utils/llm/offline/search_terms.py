@@ -21,6 +21,7 @@ _DEFINED = re.compile(
     r"\bwhere\s+(?:is|are|do we|does)\s+(?P<terms>.+?)\s+(?:defined|implemented|used|declared|set|called)\b",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _FILLER = re.compile(
     r"^(?:the\s+)?(?:words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?",
     re.IGNORECASE,
@@ -48,6 +49,13 @@ def search_terms(text: str, *, keep_question: bool, repository: bool) -> str | N
         )
     terms = " ".join(terms.split()).strip(" ,;") if keep_question else " ".join(terms.split()).strip(" ,.;?!")
     return terms if [word for word in words(terms) if word not in STOPWORDS] else None
+
+
+def excerpt(text: str, longest: int) -> str:
+    """A part of a text as it stands there: its last question, else its end, of `longest` characters at most."""
+    sentences = [sentence.strip() for sentence in _SENTENCE_END.split(text)]
+    fitting = [each for each in sentences if each.endswith("?") and len(each) <= longest]
+    return fitting[-1] if fitting else text[-longest:].split(maxsplit=1)[-1].strip()
 
 
 def _terms(text: str, keep_question: bool) -> str:

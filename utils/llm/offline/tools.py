@@ -23,7 +23,7 @@ _QUESTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool, from its JSON schema."""
+    """One argument of a tool, from its JSON schema. `longest` is in characters."""
 
     name: str
     kind: str
@@ -31,6 +31,7 @@ class Parameter:
     description: str = ""
     choices: tuple[str, ...] = ()
     format: str = ""
+    longest: int | None = None
 
     @property
     def names_its_subject(self) -> bool:
@@ -45,12 +46,13 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool: its name, what it is for, requests that it answers, and its arguments."""
+    """A tool: its name, what it is for, requests that it answers, its arguments, and whether they ask for a change."""
 
     name: str
     description: str
     examples: tuple[str, ...]
     parameters: tuple[Parameter, ...]
+    changes: bool = False
 
     @property
     def text_parameter(self) -> Parameter | None:
@@ -89,7 +91,7 @@ class ToolSpec:
 
 
 def payload(tool: Any) -> dict[str, Any]:
-    """A tool as plain JSON that keeps its examples, which the OpenAI form has no place for."""
+    """A tool as plain JSON that keeps its examples and `changes`, which the OpenAI form has no place for."""
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
     converted = dict(convert_to_openai_tool(tool))
@@ -100,6 +102,7 @@ def payload(tool: Any) -> dict[str, Any]:
     function["description"], shown = split_examples(function.get("description", ""))
     converted["function"] = function
     converted["examples"] = _examples(metadata) or shown
+    converted["changes"] = bool(metadata.get("changes"))
     return converted
 
 
@@ -131,7 +134,9 @@ def _spec(value: Mapping[str, Any]) -> ToolSpec:
         for name, field in schema.get("properties", {}).items()
     )
     examples = tuple(value.get("examples", ()))
-    return ToolSpec(function["name"], function.get("description", ""), examples, parameters)
+    return ToolSpec(
+        function["name"], function.get("description", ""), examples, parameters, bool(value.get("changes"))
+    )
 
 
 def _parameter(
@@ -150,5 +155,11 @@ def _parameter(
         choices = choices or tuple(str(choice) for choice in items.get("enum", ()))
         kind = "object" if items.get("type") == "object" or "$ref" in items else "array"
     return Parameter(
-        name, kind, required, str(field.get("description", "")), choices, str(shape.get("format", ""))
+        name,
+        kind,
+        required,
+        str(field.get("description", "")),
+        choices,
+        str(shape.get("format", "")),
+        shape.get("maxLength"),
     )

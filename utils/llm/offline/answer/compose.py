@@ -22,15 +22,16 @@ EMPTY = "It returned nothing."
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer. Parts that could not be asked for are named at the end."""
+    searched = [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     parts = [
         (_asked(call, steps, index, turn), _body(call, steps, index, turn, similarity))
         for index, call in enumerate(calls)
     ]
     rest = _left_over(steps)
     if len(parts) == 1:
-        return "\n\n".join([parts[0][1], *rest])
+        return "\n\n".join([*searched, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
-    return "\n\n".join([*sections, *rest])
+    return "\n\n".join([*searched, *sections, *rest])
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:

@@ -9,6 +9,8 @@ from utils.llm.offline.tools import ToolSpec
 
 SHOWN = 8
 """Abilities that are listed at most."""
+SHOWN_EXCERPT = 200
+"""Characters that are quoted at most of what was searched for in place of a long request."""
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -57,6 +59,12 @@ def question(missing: Sequence[str]) -> str:
     if len(names) == 1 and missing[0] in {"query", "q", "question"}:
         return "What should I search for?"
     return f"Please tell me {' and '.join(_named(name) for name in missing)}: which one do you mean?"
+
+
+def searched_for(excerpt: str) -> str:
+    """That only a part of the request was searched for."""
+    shown = excerpt if len(excerpt) <= SHOWN_EXCERPT else f"{excerpt[:SHOWN_EXCERPT].rstrip()} …"
+    return f"The request is too long to be searched for as a whole. I searched for this part of it: “{shown}”"
 
 
 def _ability(tool: ToolSpec) -> str:

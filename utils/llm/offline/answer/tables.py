@@ -91,10 +91,14 @@ def _line(cells: Sequence[str]) -> str:
 
 def _count(items: Items) -> str:
     shown = len(items.items)
-    kind = items.kind.removesuffix("s") if shown == 1 and (items.total or 1) == 1 else items.kind
+    kind = _singular(items.kind) if shown == 1 and (items.total or 1) == 1 else items.kind
     if items.total is not None and items.total > shown:
         return f"{shown} of {items.total} {kind}"
     return f"{shown} {kind}"
+
+
+def _singular(kind: str) -> str:
+    return f"{kind.removesuffix('ies')}y" if kind.endswith("ies") else kind.removesuffix("s")
 
 
 def _source(address: str | None) -> str:

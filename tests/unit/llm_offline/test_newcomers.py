@@ -1,0 +1,63 @@
+"""What a newcomer asks about the product is looked up in the documents and never sent to another service."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+
+
+@pytest.fixture(scope="module")
+def chat():
+    return routing.model()
+
+
+def _answer(chat, agent, request):
+    answer = chat.bind_tools(tools_of(agent)).invoke([HumanMessage(request)])
+    assert isinstance(answer, AIMessage)
+    return answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How do I set the log level?",
+        "How do I change the log level?",
+        "How can I see the logs?",
+        "How do I update to a new version?",
+        "How do I report a bug?",
+        "How do I turn on debug logging?",
+        "How do I run it in Docker?",
+        "Which Python version do I need?",
+        "What does it cost to run?",
+    ],
+)
+def test_a_question_about_the_product_goes_to_the_documents(chat, question):
+    calls = _answer(chat, "supervisor", question).tool_calls
+    assert [(call["name"], call["args"]) for call in calls] == [("rag", {"request": question})]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "What pull requests are open right now?",
+        "Show me the open issues",
+        "How do I build kubernetes/kubernetes according to its README?",
+        "Search GitHub for a markdown linter",
+    ],
+)
+def test_what_names_a_repository_or_asks_for_the_rows_of_one_goes_to_the_code_host(chat, request_text):
+    assert [call["name"] for call in _answer(chat, "supervisor", request_text).tool_calls] == ["github"]
+
+
+def test_a_repository_that_is_not_named_is_asked_for(chat):
+    answer = _answer(chat, "github", "What pull requests are open right now?")
+    assert answer.tool_calls == []
+    assert "Which repository" in answer.text
+
+
+@pytest.mark.parametrize(
+    "question", ["How do I turn on debug logging?", "How do I run it in Docker?", "Why is it slow?"]
+)
+def test_a_question_is_not_searched_for_among_repositories(chat, question):
+    assert _answer(chat, "github", question).tool_calls == []
