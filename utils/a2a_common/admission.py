@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.idempotency import Begun, holds, new_task_id
-from utils.a2a_common.message_rules import check_message
+from utils.a2a_common.message_rules import check_request
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
@@ -55,7 +55,7 @@ class Admission:
             UnsupportedOperationError: The task is working on something else.
         """
         message = params.message
-        check_message(message)
+        check_request(params)
         await self._parked.place(message, context)
         task_id = message.task_id or new_task_id(owner_of(context), message)
         while True:
