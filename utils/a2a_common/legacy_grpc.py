@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import AsyncIterator
 
 import grpc.aio
@@ -33,10 +35,23 @@ class LegacyGrpc(CompatGrpcHandler):
             yield event
 
     async def _check(self, request: pb.SendMessageRequest, context: grpc.aio.ServicerContext) -> None:
-        """End the call, unless its request can be served."""
-        if len(request.request.content) > MAX_PARTS:
-            complaint: str | None = f"has more than {MAX_PARTS} parts"
-        else:
-            complaint = complaint_about(request, most=MAX_VALUES)
+        """End the call, unless its request can be converted."""
+        complaint = _complaint(request)
         if complaint is not None:
             await self.abort_context(InvalidParamsError(f"The request {complaint}."), context)
+
+
+def _complaint(request: pb.SendMessageRequest) -> str | None:
+    if len(request.request.content) > MAX_PARTS:
+        return f"has more than {MAX_PARTS} parts"
+    if not all(_is_base64(part.file.file_with_bytes) for part in request.request.content):
+        return "holds a file that is not base64"  # which the conversion takes its bytes for
+    return complaint_about(request, most=MAX_VALUES)
+
+
+def _is_base64(content: bytes) -> bool:
+    try:
+        base64.b64decode(content, validate=True)
+    except binascii.Error:
+        return False
+    return True

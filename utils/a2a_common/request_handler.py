@@ -89,7 +89,13 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
     """Refuses what an agent cannot answer, and what would be lost."""
 
     def __init__(
-        self, *, store: ChunkedTaskStore, turns: Turns, agent_executor: GuardedExecutor, **options: Any
+        self,
+        *,
+        store: ChunkedTaskStore,
+        turns: Turns,
+        agent_executor: GuardedExecutor,
+        takes_files: bool = False,
+        **options: Any,
     ) -> None:
         with single_process():
             super().__init__(
@@ -108,7 +114,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         self._guarded = agent_executor
         self._tasks = store
         parked = ParkedTasks(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
-        self._admission = Admission(store, turns, parked)
+        self._admission = Admission(store, turns, parked, takes_files=takes_files)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
@@ -249,17 +255,19 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         Raises:
             UnsupportedOperationError: It was stored before its values were checked, and cannot be told.
         """
-        complaint = complaint_about(task)
+        full, last = await self._tasks.whole(task)
+        complaint = complaint_about(full)
         if complaint is not None:
             self._tasks.unreadable.note(task.id, complaint)
             raise UnsupportedOperationError(UNREADABLE)
-        return await self._tasks.whole(task)
+        return full, last
 
     async def on_get_extended_agent_card(
         self, params: GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> AgentCard:
-        """The extended card, for authenticated callers only."""
-        if not context.user.is_authenticated:
+        """The extended card, for authenticated callers only, of an agent that announces one."""
+        announced = self._agent_card.capabilities.extended_agent_card
+        if announced and not context.user.is_authenticated:
             raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")
         extended: AgentCard = await super().on_get_extended_agent_card(params, context)
         return extended

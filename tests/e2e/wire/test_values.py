@@ -27,6 +27,7 @@ from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from utils.a2a_common.json_values import MAX_NESTING, MAX_VALUES
 from utils.a2a_common.message_rules import MAX_PARTS
 from utils.a2a_common.scope import owner_of
+from utils.persistence.task_chunks import Chunk
 from utils.persistence.task_shelf import Row
 from utils.persistence.task_shelf_sqlite import SqliteShelf
 from utils.persistence.tasks import sqlite_task_store
@@ -280,12 +281,12 @@ def _with_metadata(artifact: pb.Artifact, value: struct_pb2.Value) -> pb.Artifac
     return artifact
 
 
-STORED = ("nan", "broken-ended", "broken-working", "in-order")
+STORED = ("nan", "nan-artifact", "broken-ended", "broken-working", "in-order")
 
 
 async def _stored_before(path: Path) -> None:
-    """A file of tasks as a version that checked nothing left it: one with NaN in its history, two that can no
-    longer be read at all, and one in order."""
+    """A file of tasks as a version that checked nothing left it: with NaN in the history and in an artifact, two
+    that can no longer be read at all, and one in order."""
     anybody = owner_of(ServerCallContext(user=UnauthenticatedUser()))
     shelf = SqliteShelf(path)
     await shelf.open()
@@ -294,10 +295,15 @@ async def _stored_before(path: Path) -> None:
         task = pb.Task(id=name, context_id="c", history=[history])
         working = name == "broken-working"
         task.status.state = pb.TaskState.TASK_STATE_WORKING if working else pb.TaskState.TASK_STATE_COMPLETED
+        chunks = []
+        if name == "nan-artifact":
+            task.artifacts.add(artifact_id="a")
+            artifact = pb.Artifact(artifact_id="a", parts=[pb.Part(data=number(math.nan))])
+            chunks = [Chunk(1, 0, append=False, artifact=artifact.SerializeToString())]
         task.status.timestamp.FromSeconds(1_700_000_000 + second)
         body = b"\xff\xff" if name.startswith("broken") else task.SerializeToString()
         updated = task.status.timestamp.ToNanoseconds()
-        await shelf.put(Row(name, anybody, "c", task.status.state, updated, body), 0, [])
+        await shelf.put(Row(name, anybody, "c", task.status.state, updated, body), 0, chunks)
     await shelf.close()
 
 
@@ -322,8 +328,20 @@ async def test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page(tmp
                 assert (state(shown[name]), shown[name]["contextId"]) == ("completed", "c")
             assert state(shown["broken-working"]) == "failed"
             assert shown["in-order"]["history"]
+            full = (await wire.rpc("ListTasks", {"includeArtifacts": True}))["result"]["tasks"]
+            assert (
+                UNREADABLE
+                in next(task for task in full if task["id"] == "nan-artifact")["status"]["message"]["parts"][
+                    0
+                ]["text"]
+            )
     told = [entry for entry in logs if entry["event"] == "task.unreadable"]
-    assert sorted(entry["task_id"] for entry in told) == ["broken-ended", "broken-working", "nan"]
+    assert sorted(entry["task_id"] for entry in told) == [
+        "broken-ended",
+        "broken-working",
+        "nan",
+        "nan-artifact",
+    ]
 
 
 @pytest.mark.parametrize("operation", ["GetTask", "SubscribeToTask", "CancelTask"])
@@ -334,7 +352,7 @@ async def test_a_task_that_cannot_be_shown_is_answered_with_a_sentence(
     await _stored_before(path)
     async with both(store=sqlite_task_store(path, owner_of)) as (wire, channel):
         stub = a2a_pb2_grpc.A2AServiceStub(channel)
-        for name in ("nan", "broken-ended"):
+        for name in ("nan", "nan-artifact", "broken-ended"):
             answer = await wire.rpc(operation, {"id": name})
             assert answer["error"]["code"] in {-32004, -32002}
             for word in ("protobuf", "Struct", "serialize", "NaN", "wire"):
