@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.idempotency import Begun, holds, new_task_id
-from utils.a2a_common.message_rules import check_message
+from utils.a2a_common.message_rules import check_content, check_request
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
@@ -36,12 +36,22 @@ class Admitted:
 
 
 class Admission:
-    """At most one turn per task at a time, and one per message for ever."""
+    """At most one turn per task at a time, and one per message for ever.
 
-    def __init__(self, store: ChunkedTaskStore, turns: Turns, parked: ParkedTasks) -> None:
+    Args:
+        store: The tasks.
+        turns: Which of them are worked on in this process.
+        parked: Finds the task that a message without one belongs to.
+        takes_files: Whether the agent reads parts that are neither text nor objects.
+    """
+
+    def __init__(
+        self, store: ChunkedTaskStore, turns: Turns, parked: ParkedTasks, *, takes_files: bool = False
+    ) -> None:
         self._tasks = store
         self._turns = turns
         self._parked = parked
+        self._takes_files = takes_files
         self._begun = Begun()
 
     async def admit(self, params: SendMessageRequest, context: ServerCallContext) -> Admitted:
@@ -51,11 +61,14 @@ class Admission:
 
         Raises:
             InvalidParamsError: The message is malformed.
+            ContentTypeNotSupportedError: The agent would not read a part of it.
             TaskNotFoundError: It names a task that the caller does not have.
             UnsupportedOperationError: The task is working on something else.
         """
         message = params.message
-        check_message(message)
+        check_request(params)
+        if not self._takes_files:
+            check_content(message)
         await self._parked.place(message, context)
         task_id = message.task_id or new_task_id(owner_of(context), message)
         while True:

@@ -60,7 +60,6 @@ def build_card(
         capabilities=AgentCapabilities(
             streaming=True,
             push_notifications=True,
-            extended_agent_card=True,
             extensions=[AgentExtension(uri=uri, description=text) for uri, text in _EXTENSIONS.items()],
         ),
         default_input_modes=list(_INPUT_MODES),

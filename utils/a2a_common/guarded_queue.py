@@ -15,6 +15,8 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
+from utils.a2a_common.json_values import complaint_about
+from utils.errors import ProtocolViolation
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.task_states import INTERRUPTED, TERMINAL
@@ -40,7 +42,14 @@ class GuardedQueue(EventQueue):
         self.message_only = False
 
     async def enqueue_event(self, event: Event) -> None:
-        """Pass `event` on, or drop it when the turn is settled or it steps back."""
+        """Pass `event` on, or drop it when the turn is settled or it steps back.
+
+        Raises:
+            ProtocolViolation: It holds a value that would break every answer with its task.
+        """
+        complaint = complaint_about(event)
+        if complaint is not None:
+            raise ProtocolViolation(f"The agent gave no valid answer: it {complaint}.")
         async with self._lock:
             if not self._admits(event):
                 self._drop(event)

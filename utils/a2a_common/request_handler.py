@@ -19,6 +19,8 @@ from a2a.types.a2a_pb2 import (
     CancelTaskRequest,
     GetExtendedAgentCardRequest,
     GetTaskRequest,
+    ListTasksRequest,
+    ListTasksResponse,
     Message,
     SendMessageRequest,
     SubscribeToTaskRequest,
@@ -26,13 +28,14 @@ from a2a.types.a2a_pb2 import (
     TaskArtifactUpdateEvent,
     TaskStatusUpdateEvent,
 )
-from a2a.utils.errors import InvalidRequestError, TaskNotFoundError
+from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
 from a2a.utils.task import apply_history_length
 
 from utils.a2a_common.active_tasks import TidyRegistry
 from utils.a2a_common.admission import Admission
 from utils.a2a_common.guarded_executor import GuardedExecutor
 from utils.a2a_common.idempotency import new_task_id
+from utils.a2a_common.json_values import complaint_about
 from utils.a2a_common.output_modes import check_output_modes
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.safe_errors import FellBehind
@@ -44,6 +47,7 @@ from utils.observability import catalogue
 from utils.observability.metrics import held
 from utils.persistence.task_states import OPEN, TERMINAL
 from utils.persistence.tasks import ChunkedTaskStore
+from utils.persistence.unreadable import UNREADABLE, stand_in
 
 
 @contextmanager
@@ -87,7 +91,13 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
     """Refuses what an agent cannot answer, and what would be lost."""
 
     def __init__(
-        self, *, store: ChunkedTaskStore, turns: Turns, agent_executor: GuardedExecutor, **options: Any
+        self,
+        *,
+        store: ChunkedTaskStore,
+        turns: Turns,
+        agent_executor: GuardedExecutor,
+        takes_files: bool = False,
+        **options: Any,
     ) -> None:
         with single_process():
             super().__init__(
@@ -107,7 +117,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         self._tasks = store
         store.on_lost = end_by_storage
         parked = ParkedTasks(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
-        self._admission = Admission(store, turns, parked)
+        self._admission = Admission(store, turns, parked, takes_files=takes_files)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
@@ -183,6 +193,16 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         task: Task | None = await super().on_get_task(params, context)
         return await self._whole(task) if task is not None else None
 
+    async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
+        """A page of tasks; a stand-in for each that would break the answer."""
+        page: ListTasksResponse = await super().on_list_tasks(params, context)
+        for task in page.tasks:
+            complaint = complaint_about(task)
+            if complaint is not None:
+                self._tasks.unreadable.note(task.id, complaint)
+                task.CopyFrom(stand_in(task.id, task.context_id, task.status))
+        return page
+
     async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
         """Cancel a task and answer with what it had until then."""
         try:
@@ -210,7 +230,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         async with aclosing(super().on_subscribe_to_task(params, context)) as events:
             async for event in self._to_its_end(events, params.id, context):
                 if isinstance(event, Task):
-                    snapshot, last = await self._tasks.whole(event)
+                    snapshot, last = await self._snapshot(event)
                     yield snapshot
                 elif not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last):
                     yield event
@@ -251,14 +271,28 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         return self._tasks.sequence_of(event) or sys.maxsize
 
     async def _whole(self, task: Task) -> Task:
-        full, _ = await self._tasks.whole(task)
+        full, _ = await self._snapshot(task)
         return full
+
+    async def _snapshot(self, task: Task) -> tuple[Task, int]:
+        """A task as it is told, and the sequence of its last chunk.
+
+        Raises:
+            UnsupportedOperationError: It was stored before its values were checked, and cannot be told.
+        """
+        full, last = await self._tasks.whole(task)
+        complaint = complaint_about(full)
+        if complaint is not None:
+            self._tasks.unreadable.note(task.id, complaint)
+            raise UnsupportedOperationError(UNREADABLE)
+        return full, last
 
     async def on_get_extended_agent_card(
         self, params: GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> AgentCard:
-        """The extended card, for authenticated callers only."""
-        if not context.user.is_authenticated:
+        """The extended card, for authenticated callers only, of an agent that announces one."""
+        announced = self._agent_card.capabilities.extended_agent_card
+        if announced and not context.user.is_authenticated:
             raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")
         extended: AgentCard = await super().on_get_extended_agent_card(params, context)
         return extended

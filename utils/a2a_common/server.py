@@ -80,17 +80,20 @@ class AgentService:
     """What a server needs of an agent.
 
     Attributes:
-        card: The public card.
+        card: The public card. Whether it announces an extended card is set by `build_app`.
         executor: Runs the turns.
         store: Keeps the tasks; opened before `on_start` and closed after `on_stop`.
         readiness: Asked on every `/readyz`.
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
-        extended_card: What authenticated callers see; the public card when omitted.
+        extended_card: What authenticated callers see. It is announced where `middleware` or `grpc_user` can
+            tell who calls.
         push_configs: Keeps the webhooks of tasks; in memory when omitted.
         middleware: Authentication and the like, inside the guards. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
+        takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
+            of files, lists. They are refused otherwise, since they would be left out in silence.
     """
 
     card: AgentCard
@@ -103,6 +106,7 @@ class AgentService:
     push_configs: SqlitePushConfigs | None = None
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
+    takes_files: bool = False
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
@@ -115,6 +119,8 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """
     if settings.grpc_port is not None and service.middleware and service.grpc_user is None:
         raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
+    known_callers = bool(service.middleware) or service.grpc_user is not None
+    service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
     configs = service.push_configs or InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
     push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
     handler = PlatformRequestHandler(
@@ -125,9 +131,10 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         turns=(turns := Turns()),
         agent_executor=GuardedExecutor(service.executor, turns),
         agent_card=service.card,
-        extended_agent_card=service.extended_card or service.card,
+        extended_agent_card=service.extended_card,
         interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
         validate_input_modes=True,
+        takes_files=service.takes_files,
     )
     safe = SafeRequestHandler(handler)
     app = Starlette(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from utils.errors import UpstreamRefused
 from utils.mcp.config import McpServer
-from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced, invisible
+from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced
+from utils.messages.invisible import invisible_in
 
 if TYPE_CHECKING:
     from mcp import types
@@ -68,4 +69,5 @@ def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[st
 
 def _visible(text: str) -> str:
     """A text in which what nobody can see is written as JSON writes it."""
-    return "".join(json.dumps(one)[1:-1] if invisible(one) else one for one in text)
+    hidden = invisible_in(text)
+    return "".join(json.dumps(one)[1:-1] if place in hidden else one for place, one in enumerate(text))

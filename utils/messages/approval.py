@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,8 +17,6 @@ LONGEST_SHOWN = 6_000
 _WORDS_OF_A_REPLY = 64
 """Characters read of an answer; every yes is shorter."""
 _RUN = re.compile(r"`{3,}")
-_JOINER = "\u200d"
-"""Joins emoji; the one invisible character that a text may hold."""
 
 
 def approval_form(title: str, digest: str) -> dict[str, Any]:
@@ -69,13 +66,6 @@ def _form_approves(form: Any, digest: str) -> bool:
     if not isinstance(form, Mapping) or not set(form) <= {"approve", "digest"}:
         return False
     return form.get("approve") is True and form.get("digest", digest) == digest
-
-
-def invisible(character: str) -> bool:
-    """Control, formatting and unassigned characters, line and paragraph separators."""
-    if character in "\n\t" or character == _JOINER:
-        return False
-    return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 def fenced(text: str, language: str = "text") -> str:

@@ -33,6 +33,8 @@ from a2a.types.a2a_pb2 import (
     TaskArtifactUpdateEvent,
     TaskState,
 )
+from a2a.utils.errors import UnsupportedOperationError
+from google.protobuf.message import DecodeError
 
 from utils.errors import StorageError
 from utils.persistence.task_chunks import Chunk, assemble
@@ -42,6 +44,7 @@ from utils.persistence.task_shelf import Row, Shelf, Stale
 from utils.persistence.task_shelf_memory import MemoryShelf
 from utils.persistence.task_shelf_sqlite import SqliteShelf
 from utils.persistence.task_states import CUT_SHORT, OPEN
+from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 
 OwnerOf = Callable[[ServerCallContext], str]
 
@@ -78,6 +81,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         self._watched: dict[str, list[asyncio.Event]] = {}
         self._ends = UnwrittenEnds(self._write_end)
         self.on_lost: Callable[[Task], None] = _fail_by_storage
+        self.unreadable = Noted()
 
     async def open(self) -> None:
         """Make ready.
@@ -97,25 +101,42 @@ class ChunkedTaskStore(VersionedTaskStore):
         return await self._shelf.writable()
 
     async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
-        """The caller's task without the parts of its artifacts, or `None`."""
+        """The caller's task without the parts of its artifacts, or `None`.
+
+        Raises:
+            UnsupportedOperationError: It is stored in a form that can no longer be read.
+        """
         owner = self._owner_of(context)
         row = self._ends.look(task_id)
         if row is None or row.owner != owner:
             row = await self._shelf.row(owner, task_id)
-        return StoredTask(Task.FromString(row.body), RowVersion(row.version)) if row else None
+        if row is None:
+            return None
+        try:
+            return StoredTask(Task.FromString(row.body), RowVersion(row.version))
+        except DecodeError as error:
+            self.unreadable.note(task_id, type(error).__name__)
+            raise UnsupportedOperationError(UNREADABLE) from error
 
     async def whole(self, task: Task) -> tuple[Task, int]:
         """A copy of `task` with its artifacts, and the sequence of the last chunk in it.
 
         Consecutive text chunks of one artifact are one part.
+
+        Raises:
+            UnsupportedOperationError: An artifact is stored in a form that can no longer be read.
         """
         full = Task()
         full.CopyFrom(task)
         chunks = (await self._shelf.chunks([task.id]))[task.id] if task.artifacts else []
-        if len(chunks) > LONG:
-            await asyncio.to_thread(assemble, full, chunks)
-        else:
-            assemble(full, chunks)
+        try:
+            if len(chunks) > LONG:
+                await asyncio.to_thread(assemble, full, chunks)
+            else:
+                assemble(full, chunks)
+        except DecodeError as error:
+            self.unreadable.note(task.id, type(error).__name__)
+            raise UnsupportedOperationError(UNREADABLE) from error
         return full, max((chunk.sequence for chunk in chunks), default=0)
 
     def sequence_of(self, event: Event) -> int | None:
@@ -230,7 +251,7 @@ class ChunkedTaskStore(VersionedTaskStore):
                 del self._watched[task_id]
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
-        """A page of the caller's tasks, newest status first.
+        """A page of the caller's tasks, newest status first; a stand-in for each that cannot be read.
 
         Raises:
             InvalidParamsError: The page token is not one of ours.
@@ -238,15 +259,23 @@ class ChunkedTaskStore(VersionedTaskStore):
         query = page_request(params, self._owner_of(context))
         rows, total = await self._shelf.page(query)
         shown = [self._ends.known(row.id) or row for row in rows[: query.limit - 1]]
-        tasks = [Task.FromString(row.body) for row in shown]
-        if params.include_artifacts:
-            chunks = await self._shelf.chunks([task.id for task in tasks])
-            for task in tasks:
-                assemble(task, chunks[task.id])
+        ids = [row.id for row in shown] if params.include_artifacts else []
+        chunks = await self._shelf.chunks(ids)
+        tasks = [self._listed(row, chunks.get(row.id, ())) for row in shown]
         token = page_token(shown[-1]) if len(rows) > len(shown) else ""
         return ListTasksResponse(
             tasks=tasks, total_size=total, page_size=query.limit - 1, next_page_token=token
         )
+
+    def _listed(self, row: Row, chunks: Sequence[Chunk] = ()) -> Task:
+        """The task of a row with the artifacts that its chunks make, or its stand-in."""
+        try:
+            task = Task.FromString(row.body)
+            assemble(task, chunks)
+        except DecodeError as error:
+            self.unreadable.note(row.id, type(error).__name__)
+            return stand_in(row.id, row.context_id, status_of(row.state, row.updated))
+        return task
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
         """Forget the caller's task."""
@@ -265,7 +294,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         """
         rows = await self._shelf.unfinished(sorted(OPEN))
         for row in rows:
-            task = Task.FromString(row.body)
+            task = self._listed(row)
             fail(task, sentence)
             await self._shelf.put(_row(task, row.owner), row.version, [])
         return len(rows)

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from utils.errors import UpstreamRefused
-from utils.messages.approval import LONGEST_SHOWN, fenced, invisible
+from utils.messages.approval import LONGEST_SHOWN, fenced
+from utils.messages.invisible import invisible_in
 
 Value = str | Sequence[str]
 
@@ -56,7 +57,7 @@ def checked(change: Change) -> Change:
             f"Nothing was sent: {change.what} is over {LONGEST_SHOWN} characters, which is more than can be shown "
             "for approval. Make it shorter."
         )
-    if any(invisible(character) for text in texts for character in text):
+    if any(map(invisible_in, texts)):
         raise UpstreamRefused(
             f"Nothing was sent: {change.what} holds invisible characters, so it cannot be shown as it is."
         )

@@ -63,7 +63,7 @@ BINDINGS: tuple[Rule, ...] = (
             broken(
                 "0.3 is missing",
                 "utils/a2a_common/grpc_server.py",
-                "        (a2a_v0_3_pb2_grpc, CompatGrpcHandler(handler, builder)),\n",
+                "        (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),\n",
                 "",
                 _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
             ),

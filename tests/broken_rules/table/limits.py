@@ -6,6 +6,8 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 
 _LIMITS = "tests/e2e/wire/test_time_limits.py::"
 _MODES = "tests/e2e/wire/test_output_modes.py::"
+_VALUES = "tests/e2e/wire/test_values.py::"
+_FILES = "tests/e2e/wire/test_files.py::"
 _SERVER = "utils/a2a_common/server.py"
 
 LIMITS: tuple[Rule, ...] = (
@@ -111,6 +113,68 @@ LIMITS: tuple[Rule, ...] = (
                     ),
                 ),
                 (_LIMITS + "test_a_process_does_not_outlive_its_grace",),
+            ),
+        ),
+    ),
+    Rule(
+        "values",
+        "What no list of tasks can carry is refused over every binding, and what is stored already breaks no list.",
+        (
+            broken(
+                "numbers are not looked at",
+                "utils/a2a_common/json_values.py",
+                "not math.isfinite(item.number_value)",
+                "math.isnan(1.0)",
+                _VALUES + "test_a_number_that_json_cannot_say_is_refused_and_every_list_of_tasks_still_works",
+            ),
+            broken(
+                "nesting is not looked at",
+                "utils/a2a_common/json_values.py",
+                "        if depth > MAX_NESTING:",
+                "        if depth > 64:",
+                _VALUES + "test_values_nest_as_deep_as_storage_reads_back_and_deeper_ones_are_refused",
+            ),
+            broken(
+                "parts are not counted",
+                "utils/a2a_common/message_rules.py",
+                "    if len(message.parts) > MAX_PARTS:",
+                "    if len(message.parts) > MAX_VALUES:",
+                _VALUES + "test_a_message_of_a_thousand_parts_is_taken_and_one_of_more_refused",
+            ),
+            broken(
+                "old messages are converted first",
+                "utils/a2a_common/grpc_server.py",
+                "(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),",
+                "(a2a_v0_3_pb2_grpc, LegacyGrpc.__mro__[1](handler, builder)),",
+                _VALUES + "test_a_message_of_a_hundred_thousand_parts_is_refused_at_little_cost",
+            ),
+            broken(
+                "agents may say anything",
+                "utils/a2a_common/guarded_queue.py",
+                "        complaint = complaint_about(event)\n",
+                "        complaint = None if event is not None else complaint_about(event)\n",
+                _VALUES + "test_an_agent_that_says_what_json_cannot_fails_its_task_and_no_list",
+            ),
+            broken(
+                "stored tasks are not looked at",
+                "utils/a2a_common/request_handler.py",
+                "            complaint = complaint_about(task)\n",
+                "            complaint = None\n",
+                _VALUES + "test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page",
+            ),
+        ),
+    ),
+    Rule(
+        "files",
+        "A part that the agent does not read is refused, and never left out in silence.",
+        (
+            broken(
+                "they are taken and left out",
+                "utils/a2a_common/admission.py",
+                "        if not self._takes_files:\n            check_content(message)\n",
+                "",
+                _FILES + "test_a_part_that_the_agent_does_not_read_is_refused_and_named",
+                _FILES + "test_a_file_is_refused_over_grpc",
             ),
         ),
     ),

@@ -39,6 +39,18 @@ async def test_a_tool_that_may_change_something_waits_for_a_yes_and_shows_what_i
     assert chat.last_result().text.startswith("wrote")
 
 
+HIDDEN = "".join(chr(0xE0100 + byte) for byte in b"ghp")
+
+
+@pytest.mark.parametrize(
+    "hidden", [HIDDEN, "\u3164", "\u2800", "\u034f", "\ufe0f", "\u200d", "\u180b", "\uffa0"]
+)
+async def test_what_is_hidden_in_arguments_is_written_out_in_the_question(talk, tmp_path, hidden):
+    chat = await talk({"box": STDIO}, writing(tmp_path / "notes", f"Thanks!{hidden} \u2764\ufe0f"), "Done.")
+    asked = (await chat.ask())[-1]
+    assert "Thanks!" + json.dumps(hidden)[1:-1] + " \u2764\ufe0f" in asked.question
+
+
 @pytest.mark.parametrize("reply", ["no", "yes, but later", "", "Yes please do all of it", "да"])
 async def test_nothing_is_called_after_any_other_answer(talk, tmp_path, reply):
     file = tmp_path / "notes"

@@ -55,7 +55,9 @@ def by_header(metadata: Mapping[str, str]) -> User:
 async def serving(gate: Gate) -> AsyncIterator[tuple[Any, Wire]]:
     store = memory_task_store(owner_of)
     agent = Scripted(gate)
-    service = AgentService(card=card(), executor=agent, store=store, middleware=AUTH, grpc_user=by_header)
+    service = AgentService(
+        card=card(), executor=agent, store=store, middleware=AUTH, grpc_user=by_header, extended_card=card()
+    )
     app = build_app(service, GRPC)
     async with (
         running(app) as url,

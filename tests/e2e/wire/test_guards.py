@@ -83,11 +83,12 @@ async def test_a_part_without_usable_content_is_refused(wire, part):
     assert wire.agent.seen == []
 
 
-async def test_good_base64_passes_in_both_alphabets(wire):
-    for raw in ("QUJD", "_-8=", "+/8", ""):
-        parts = [{"text": "hi"}, {"raw": raw, "mediaType": "text/plain"}]
-        answer = await wire.send(parts=parts)
-        assert ("error" in answer) == (raw == "")
+async def test_good_base64_passes_in_both_alphabets():
+    async with serving(echo, takes_files=True) as wire:
+        for raw in ("QUJD", "_-8=", "+/8", ""):
+            parts = [{"text": "hi"}, {"raw": raw, "mediaType": "text/plain"}]
+            answer = await wire.send(parts=parts)
+            assert ("error" in answer) == (raw == "")
 
 
 async def test_an_unsupported_media_type_is_refused(wire):

@@ -1,6 +1,7 @@
 """Who sees which task, in which version, with which extensions."""
 
 import base64
+from typing import Any
 
 import pytest
 from starlette.authentication import AuthCredentials, AuthenticationBackend, SimpleUser
@@ -79,12 +80,38 @@ async def test_a_tenants_routes_work_under_rest():
             assert (answer.status_code, answer.json()["error"]["status"]) == (404, "NOT_FOUND")
 
 
+async def _card(wire: Wire) -> dict[str, Any]:
+    card: dict[str, Any] = (await wire.http.get(f"{wire.url}/.well-known/agent-card.json")).json()
+    return card
+
+
 async def test_the_extended_card_is_for_authenticated_callers():
-    async with serving(echo, middleware=AUTH) as wire:
+    extended = card()
+    extended.description = "Says what it hears, and more."
+    async with serving(echo, middleware=AUTH, extended=extended) as wire:
+        assert (await _card(wire))["capabilities"]["extendedAgentCard"] is True
         assert "error" in await wire.rpc("GetExtendedAgentCard")
         anonymous = await wire.http.get(f"{wire.url}/rest/extendedAgentCard", headers=HEADERS)
         assert anonymous.status_code in {400, 401}
-        assert (await wire.rpc("GetExtendedAgentCard", {}, as_user("ann")))["result"]["name"] == "Echo"
+        shown = (await wire.rpc("GetExtendedAgentCard", {}, as_user("ann")))["result"]
+        assert shown["description"] == "Says what it hears, and more."
+
+
+@pytest.mark.parametrize("has", ["nothing", "a card", "callers"])
+async def test_an_extended_card_is_announced_only_where_somebody_can_have_one(has):
+    extended = card() if has == "a card" else None
+    async with serving(echo, middleware=AUTH if has == "callers" else (), extended=extended) as wire:
+        shown = await _card(wire)
+        assert not shown["capabilities"].get("extendedAgentCard")
+        assert not shown.get("supportsAuthenticatedExtendedCard")
+        refused = await wire.rpc("GetExtendedAgentCard", {}, as_user("ann") if has == "callers" else HEADERS)
+        assert refused["error"]["code"] == -32004
+        rest = await wire.http.get(f"{wire.url}/rest/extendedAgentCard", headers=HEADERS)
+        assert rest.status_code == 400
+        assert rest.json()["error"]["details"][0]["reason"] == "UNSUPPORTED_OPERATION"
+        body = {"jsonrpc": "2.0", "id": 1, "method": "agent/getAuthenticatedExtendedCard"}
+        legacy = await wire.http.post(f"{wire.url}/", json=body, headers={"A2A-Version": "0.3"})
+        assert legacy.json()["error"]["code"] in {-32004, -32007}
 
 
 @pytest.mark.parametrize("version", ["1.1", "2.0", "9.9", "abc", "1", "0.2", "1.0-rc"])

@@ -96,6 +96,8 @@ async def serving(
     readiness: Any = ready,
     listener: socket.socket | None = None,
     push_configs: SqlitePushConfigs | None = None,
+    extended: AgentCard | None = None,
+    takes_files: bool = False,
 ) -> AsyncIterator[Wire]:
     agent = Scripted(script)
     service = AgentService(
@@ -105,6 +107,8 @@ async def serving(
         middleware=middleware,
         readiness=readiness,
         push_configs=push_configs,
+        extended_card=extended,
+        takes_files=takes_files,
     )
     app = build_app(service, ServerSettings.load(settings or {}))
     async with (

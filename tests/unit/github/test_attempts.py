@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from agents.github.settings import GitHubSettings
 from tests.unit.github.changing import COMMENT, Conversation, agent_with, question_in, writing
 from tests.unit.github.conftest import TOKEN
 from utils.errors import UpstreamRefused
+from utils.events import InputRequired
 from utils.testing.scripted_model import ScriptedModel
 
 REPO = {"owner": "octocat", "repo": "hello-world"}
@@ -151,7 +153,37 @@ CONTENTS: dict[str, str] = {
     "letters that run backwards": "Thank \u202eyou",
     "a control character": "Thank\x1b[2K you",
     "a tag character": "Thank\U000e0041 you",
+    "bytes as variation selectors": "Thanks!" + "".join(chr(0xE0100 + byte) for byte in b"ghp_secret"),
+    "a variation selector after a letter": "Thank\ufe0f you",
+    "two variation selectors after an emoji": "Thank you \u2764\ufe0f\ufe0f",
+    "a selector after a digit that is no key": "5\ufe0f of 6",
+    "a joiner between letters": "Thank\u200d you",
+    "a joiner at the end": "Thank you \U0001f600\u200d",
+    "a Hangul filler": "Thank you\u3164",
+    "a blank pattern of Braille": "Thank you\u2800",
+    "a joiner of graphemes": "Thank\u034f you",
+    "an unassigned ignorable character": "Thank\U000e0fff you",
     "more than anyone reads": "x" * 10_000,
+}
+
+VISIBLE: dict[str, str] = {
+    "umlauts": "Grüße aus Köln, übermäßig schön",
+    "decomposed umlauts": "Gru\u0308\u00dfe",
+    "Chinese and Japanese": "修正しました。谢谢，很好！",
+    "Korean": "고맙습니다",
+    "Arabic": "شكراً جزيلاً على المراجعة",
+    "Hebrew with points": "תּוֹדָה",
+    "Devanagari": "धन्यवाद, क्षमा करें",
+    "Devanagari with a joiner": "क्\u200dष",
+    "Tamil and Thai": "நன்றி ขอบคุณครับ",
+    "an emoji": "Nice \U0001f600",
+    "an emoji with its selector": "I \u2764\ufe0f it \u26a0\ufe0f \u2714\ufe0e",
+    "a family": "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "a heart on fire": "\u2764\ufe0f\u200d\U0001f525",
+    "a skin tone": "\U0001f44d\U0001f3fd \U0001f469\U0001f3fd\u200d\U0001f4bb",
+    "a keycap": "1\ufe0f\u20e3 and #\ufe0f\u20e3",
+    "a flag": "\U0001f1e9\U0001f1ea \U0001f3f3\ufe0f\u200d\U0001f308",
+    "lines and a table": "a\tb\n\n- c\u00a0d",
 }
 
 
@@ -244,6 +276,14 @@ async def test_what_cannot_be_shown_as_it_is_is_not_asked_about(sender, github, 
     assert github.recorder.changes() == []
 
 
+@pytest.mark.parametrize("text", VISIBLE.values(), ids=VISIBLE.keys())
+async def test_a_text_that_can_be_seen_is_sent_as_it_is(sender, github, text):
+    change = Change("a comment", CHANGE.path, {"body": text})
+    await ask_only(sender, cause(change), change)
+    assert (await sender.run(change, cause(change), lambda _: "yes")).item["state"] == "sent"
+    assert [json.loads(each.body) for each in github.recorder.changes()] == [{"body": text}]
+
+
 async def test_a_change_that_nobody_was_shown_is_not_sent(sender, github):
     assert_not_sent(await sender.run(CHANGE, cause(), lambda _: "yes"), github)
 
@@ -334,3 +374,14 @@ async def test_a_second_yes_after_the_end_sends_nothing_more(talk, github):
     await chat.answer("yes")
     await chat.answer("yes")
     assert len(github.recorder.changes()) == 1
+
+
+@pytest.mark.parametrize("text", CONTENTS.values(), ids=CONTENTS.keys())
+async def test_an_agent_whose_model_hides_something_in_a_comment_asks_nobody_and_sends_nothing(
+    talk, github, text
+):
+    chat = talk(writing(**COMMENT | {"body": text}), "It could not be sent.")
+    events = await chat.ask("Comment on 5")
+    assert not [event for event in events if isinstance(event, InputRequired)]
+    assert "Nothing was sent" in str(chat.last_result())
+    assert github.recorder.changes() == []

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from utils.a2a_common.http.answers import INVALID_JSON, INVALID_PARAMS, refusal
 from utils.a2a_common.http.replay import after
+from utils.a2a_common.json_values import MAX_VALUES
 
 MAX_DEPTH = 64
 """Levels of objects and lists. The parser behind stops at 100 with a message of its own."""
@@ -36,7 +37,7 @@ class BadJson(Exception):
 
 
 class JsonBody:
-    """Refuses bodies that would fail inside: not UTF-8, not JSON, too deep, huge integers, bad base64."""
+    """Refuses bodies that would fail inside: not UTF-8, not JSON, too deep, too many values, huge integers, bad base64."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -62,7 +63,7 @@ def parse(body: bytes) -> Any:
     Raises:
         BadJson: It is not acceptable.
     """
-    check_depth(body)
+    check_shape(body)
     try:
         value = json.loads(body.decode("utf-8"), parse_int=_integer, parse_constant=_constant)
         if _SURROGATE.search(body):
@@ -76,16 +77,20 @@ def parse(body: bytes) -> Any:
     return value
 
 
-def check_depth(body: bytes) -> None:
-    """Refuse nesting beyond `MAX_DEPTH`, without parsing.
+def check_shape(body: bytes) -> None:
+    """Refuse nesting beyond `MAX_DEPTH` and more than `MAX_VALUES` values, without parsing.
 
     Raises:
-        BadJson: It is too deep.
+        BadJson: It is too deep, or holds too many values.
     """
-    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
+    brackets = body.count(b"[") + body.count(b"{")
+    if brackets <= MAX_DEPTH and body.count(b",") <= MAX_VALUES:
         return
+    bare = _STRING.sub(b"", body)
+    if bare.count(b",") > MAX_VALUES:  # one stands between each two
+        raise BadJson(f"The body holds more than {MAX_VALUES} values.", INVALID_PARAMS)
     depth = 0
-    for bracket in re.findall(rb"[\[\]{}]", _STRING.sub(b"", body)):
+    for bracket in re.findall(rb"[\[\]{}]", bare):
         depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:
             raise BadJson(f"The body is nested deeper than {MAX_DEPTH} levels.", INVALID_PARAMS)

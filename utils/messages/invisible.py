@@ -1,0 +1,96 @@
+"""Which characters of a text a reader cannot see. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_IGNORABLE = (
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3),
+    (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)
+"""Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 17.0: what a program shows as nothing."""
+
+_BLANK = frozenset("\u2800\ufffc\U00013441\U00013442\U00016fe4\U0001d159")
+"""Symbols and marks whose glyph is empty, so that they are no spaces for Unicode: Braille and musical blanks, Egyptian
+blanks, the Khitan filler, and the place of an object that a text cannot hold."""
+
+_PICTURES = (
+    (0x00A9, 0x00A9),
+    (0x00AE, 0x00AE),
+    (0x203C, 0x203C),
+    (0x2049, 0x2049),
+    (0x2122, 0x2122),
+    (0x2139, 0x2139),
+    (0x2194, 0x21AA),
+    (0x231A, 0x23FF),
+    (0x24C2, 0x24C2),
+    (0x25AA, 0x27BF),
+    (0x2934, 0x2935),
+    (0x2B05, 0x2B55),
+    (0x3030, 0x303D),
+    (0x3297, 0x3299),
+    (0x1F000, 0x1FAFF),
+)
+"""Where the emoji of emoji-data.txt of Unicode 17.0 stand, but for digits, and the symbols between them: what may be
+followed by a selector that says whether it is shown as text or as a picture."""
+
+_AS_TEXT, _AS_PICTURE = "\ufe0e", "\ufe0f"
+_KEYCAP = "\u20e3"
+_JOINER = "\u200d"
+_VIRAMA = 9
+"""The canonical combining class of the signs after which a joiner shapes a letter (RFC 5892, appendix A.2)."""
+_UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def invisible_in(text: str) -> frozenset[int]:
+    """The places of a text whose character nobody can see.
+
+    Control, formatting, private and unassigned characters, line and paragraph separators, and what `_IGNORABLE` and
+    `_BLANK` name. Two kinds are seen by what they do, and only there: one variation selector directly after an emoji
+    (or of a keycap), and a joiner between two emoji or after the virama of an Indian script.
+    """
+    return frozenset(
+        place for place, one in enumerate(text) if _unseen(one) and not _shapes_its_neighbours(text, place)
+    )
+
+
+def _unseen(one: str) -> bool:
+    if one in "\n\t":
+        return False
+    return unicodedata.category(one) in _UNSEEN_CATEGORIES or one in _BLANK or _within(one, _IGNORABLE)
+
+
+def _shapes_its_neighbours(text: str, place: int) -> bool:
+    one, before, after = text[place], text[max(0, place - 2) : place], text[place + 1 : place + 2]
+    if one in {_AS_TEXT, _AS_PICTURE}:
+        key = one == _AS_PICTURE and after == _KEYCAP and before[-1:] in set("0123456789#*")
+        return key or _is_picture(before[-1:])
+    if one == _JOINER:
+        shown = before[:-1] if before.endswith(_AS_PICTURE) else before[-1:]
+        return (_is_picture(shown) and _is_picture(after)) or unicodedata.combining(
+            before[-1:] or " "
+        ) == _VIRAMA
+    return False
+
+
+def _is_picture(one: str) -> bool:
+    return bool(one) and _within(one, _PICTURES)
+
+
+def _within(one: str, ranges: tuple[tuple[int, int], ...]) -> bool:
+    return any(first <= ord(one) <= last for first, last in ranges)

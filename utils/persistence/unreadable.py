@@ -1,0 +1,48 @@
+"""What stands for a stored task that can no longer be told, so that it harms nothing but itself."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import structlog
+from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus
+
+log = structlog.get_logger(__name__)
+
+UNREADABLE = (
+    "This task cannot be shown: it holds what its storage or JSON cannot carry. Ask again in a new task."
+)
+"""What its status says in a list, and the error of an operation on it."""
+
+
+def stand_in(task_id: str, context_id: str, status: TaskStatus) -> Task:
+    """A task with the id, the conversation, the state and the time of one that cannot be shown."""
+    message = Message(
+        message_id=f"{task_id}-unreadable",
+        role=Role.ROLE_AGENT,
+        task_id=task_id,
+        parts=[Part(text=UNREADABLE)],
+    )
+    shown = TaskStatus(state=status.state, message=message)
+    shown.timestamp.CopyFrom(status.timestamp)
+    return Task(id=task_id, context_id=context_id, status=shown)
+
+
+def status_of(state: int, nanoseconds: int) -> TaskStatus:
+    """The status that a row's columns tell of."""
+    status = TaskStatus(state=cast("TaskState", state))
+    status.timestamp.FromNanoseconds(nanoseconds)
+    return status
+
+
+class Noted:
+    """Logs each unreadable task once, however often it is listed."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def note(self, task_id: str, reason: str) -> None:
+        """Log a task, unless it was before. What it holds is not logged."""
+        if task_id not in self._known:
+            self._known.add(task_id)
+            log.error("task.unreadable", task_id=task_id, reason=reason)
