@@ -23,7 +23,7 @@ from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
-COMMENT = {"owner": "octocat", "repo": "hello-world", "number": 5, "body": "Thank you!"}
+COMMENT: dict[str, Any] = {"owner": "octocat", "repo": "hello-world", "number": 5, "body": "Thank you!"}
 WANTED = "Thank them on issue 5, and tell me the weather. My password is hunter2."
 
 

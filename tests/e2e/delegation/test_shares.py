@@ -17,7 +17,7 @@ from utils.testing.scripted_model import call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 SECRET = "PRIVATE: the password of production is hunter2"
-NOTHING = {"previous_results": [], "conversation_history": [], "user": {}}
+NOTHING: dict[str, Any] = {"previous_results": [], "conversation_history": [], "user": {}}
 
 
 @asynccontextmanager
