@@ -18,7 +18,8 @@
     ├── RetrievalFailed             the document index could not be searched
     ├── IngestFailed                a document could not be read or indexed
     ├── DelegationFailed            a sub-agent did not complete its task
-    │   └── SubAgentUnavailable     a sub-agent cannot be reached
+    │   ├── SubAgentUnavailable     a sub-agent cannot be reached
+    │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     └── StorageError                a database or file of ours failed
 
@@ -194,6 +195,12 @@ class SubAgentUnavailable(DelegationFailed):
 
     code = "sub_agent_unavailable"
     retryable = True
+
+
+class PeerLimitExceeded(DelegationFailed):
+    """A sub-agent sent more than is taken from one: bytes, events, or values in one event."""
+
+    code = "peer_limit_exceeded"
 
 
 class ProtocolViolation(PlatformError):

@@ -85,10 +85,15 @@ def check_depth(body: bytes) -> None:
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return
     depth = 0
-    for bracket in re.findall(rb"[\[\]{}]", _STRING.sub(b"", body)):
+    for bracket in re.findall(rb"[\[\]{}]", without_strings(body)):
         depth += 1 if bracket in b"[{" else -1
         if depth > MAX_DEPTH:
             raise BadJson(f"The body is nested deeper than {MAX_DEPTH} levels.", INVALID_PARAMS)
+
+
+def without_strings(body: bytes) -> bytes:
+    """A body without its strings, so that what is left of it is structure and numbers."""
+    return _STRING.sub(b"", body)
 
 
 def _integer(digits: str) -> int:
