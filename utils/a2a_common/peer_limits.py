@@ -15,6 +15,9 @@ import httpx
 from utils.a2a_common.http.json_body import without_strings
 from utils.errors import PeerLimitExceeded
 
+ANSWER, CARD = "answer", "card"
+"""What is bounded."""
+
 KIB, MIB = 1024, 1024 * 1024
 
 LARGEST_CARD = 256 * KIB
@@ -44,12 +47,12 @@ class PeerLimits:
 
     Attributes:
         agent: Our name for it.
-        what: What it sends, in a word: its card or an answer.
+        what: What it sends: `ANSWER` or `CARD`.
         most: Bytes of a whole response.
     """
 
     agent: str
-    what: str = "answer"
+    what: str = ANSWER
     most: int = LARGEST_ANSWER
 
     async def bound(self, response: httpx.Response) -> None:
@@ -78,7 +81,8 @@ class PeerLimits:
 
     def exceeded(self, sent: str) -> PeerLimitExceeded:
         """The error, in one sentence."""
-        return PeerLimitExceeded(f"The {self.agent} agent sent {sent}. Ask it for a smaller part.")
+        way_out = " Ask it for a smaller part." if self.what == ANSWER else ""
+        return PeerLimitExceeded(f"The {self.agent} agent sent {sent}.{way_out}")
 
 
 class _Bounded(httpx.AsyncByteStream):
@@ -86,19 +90,19 @@ class _Bounded(httpx.AsyncByteStream):
 
     def __init__(self, inner: httpx.AsyncByteStream, limits: PeerLimits, *, streams: bool) -> None:
         self._inner, self._limits, self._streams = inner, limits, streams
-        self._article = "an answer" if limits.what == "answer" else f"a {limits.what}"
+        self._whole = "an answer" if limits.what == ANSWER else f"a {limits.what}"
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         held, total = bytearray(), 0
         async for piece in self._inner:
             total += len(piece)
             if total > self._limits.most:
-                raise self._limits.exceeded(f"{self._article} of more than {_size(self._limits.most)}")
+                raise self._limits.exceeded(f"{self._whole} of more than {_size(self._limits.most)}")
             held += piece
             if self._streams and (ready := self._ready(held, len(held) - len(piece))):
                 yield bytes(held[:ready])
                 del held[:ready]
-        self._limits.check(bytes(held), self._article, self._limits.most)
+        self._limits.check(bytes(held), self._whole, self._limits.most)
         yield bytes(held)
 
     def _ready(self, held: bytearray, seen: int) -> int:

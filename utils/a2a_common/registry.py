@@ -123,11 +123,11 @@ class SubAgentRegistry:
         self._watchers = []
 
     async def _watch(self, name: str) -> None:
-        from utils.a2a_common.peer_limits import LARGEST_CARD, PeerLimits
+        from utils.a2a_common.peer_limits import CARD, LARGEST_CARD, PeerLimits
 
         url = self._agents[name].url
         async with contextlib.AsyncExitStack() as stack:
-            http = await stack.enter_async_context(http_client(url, PeerLimits(name, "card", LARGEST_CARD)))
+            http = await stack.enter_async_context(http_client(url, PeerLimits(name, CARD, LARGEST_CARD)))
             while True:
                 await self._look(name, http)
                 self._looked[name].set()
