@@ -245,6 +245,7 @@ async def test_a_card_without_an_end_is_not_read_and_the_supervisor_does_without
                 while True:
                     yield b"x" * 65_536
                     sent += 65_536
+                    await asyncio.sleep(0)  # the server learns only then that nobody reads any more
             finally:
                 over.set()
 
