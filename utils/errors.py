@@ -25,7 +25,8 @@
     ├── IngestFailed                a document could not be read or indexed
     ├── DelegationFailed            a sub-agent did not complete its task
     │   ├── SubAgentUnavailable     a sub-agent cannot be reached
-    │   └── SubAgentRefused         a sub-agent does not accept the request
+    │   ├── SubAgentRefused         a sub-agent does not accept the request
+    │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     └── StorageError                a database or file of ours failed
 
@@ -256,6 +257,12 @@ class SubAgentRefused(DelegationFailed):
     """A sub-agent answered that it does not accept the request; the sentence quotes its reason."""
 
     code = "sub_agent_refused"
+
+
+class PeerLimitExceeded(DelegationFailed):
+    """A sub-agent sent more than is taken from one: bytes, events, or values in one event."""
+
+    code = "peer_limit_exceeded"
 
 
 class ProtocolViolation(PlatformError):

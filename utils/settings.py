@@ -330,6 +330,12 @@ class SubAgentSettings(EnvSettings):
     progress_seconds: float = Field(
         10, alias="SUB_AGENT_PROGRESS_SECONDS", gt=0, description="Silence after which progress is shown."
     )
+    largest_answer: int = Field(
+        8_388_608,
+        alias="SUB_AGENT_MAX_ANSWER_BYTES",
+        gt=0,
+        description="Largest answer of a sub-agent in bytes, as it is sent; one that is larger is stopped.",
+    )
     shown: int = Field(
         12,
         alias="SUB_AGENTS_SHOWN",

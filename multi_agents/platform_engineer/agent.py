@@ -74,7 +74,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_change=self.build,
             on_up=self._came_up,
         )
-        self._pool = ClientPool()
+        self._pool = ClientPool(settings.largest_answer)
         self._settings = settings
         self._contexts: RemoteContexts | None = None
         self._errands: Errands | None = None

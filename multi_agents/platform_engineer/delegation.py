@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
@@ -20,7 +22,7 @@ from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
 from multi_agents.platform_engineer.cause import Cause, cause_of
 from multi_agents.platform_engineer.left_behind import LeftBehind
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
-from utils.a2a_common.activity import CONTEXT_EXTENSION, usage_payload
+from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.agent_line import AgentLine
 from utils.a2a_common.client_pool import ClientPool
 from utils.a2a_common.delegation_scope import DelegationScope, reference_of, scope_of, takes_scope
@@ -149,7 +151,9 @@ class Delegation:
         if card is None or CONTEXT_EXTENSION not in [each.uri for each in card.capabilities.extensions]:
             log.info("delegation.not_forgotten", agent=name)
             return
-        await (await self._remote(name)).forget(context_id)
+        with suppress(SubAgentUnavailable):  # its card names no address any more
+            async with self._remote(name) as remote:
+                await remote.forget(context_id)
 
     def _tool(self, agent: SubAgent) -> BaseTool:
         async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
@@ -225,8 +229,7 @@ class Delegation:
         """Send the request, or the newest answer, and keep what came of it."""
         # One errand at a time in a remote conversation: a second one would be refused or mixed up.
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
-        async with lock:
-            remote = await self._remote(kept.agent)
+        async with lock, self._remote(kept.agent) as remote:
             line = self._line(kept.agent)
             errand = self._errand(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
@@ -264,22 +267,27 @@ class Delegation:
             self._lines[name] = AgentLine(name, on_failure=self._registry.doubt)
         return self._lines[name]
 
-    async def _remote(self, name: str) -> RemoteAgent:
-        agent = self._registry.get(name)
-        if agent.card is None:
+    @asynccontextmanager
+    async def _remote(self, name: str) -> AsyncIterator[RemoteAgent]:
+        """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card."""
+        card = self._registry.get(name).card
+        if card is None:
             raise SubAgentUnavailable(f"The {name} agent is not known yet.")
-        client = await self._pool.client(name, agent.card)
-        return RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds)
+        ours = ACTIVITY_EXTENSION in {each.uri for each in card.capabilities.extensions}
+        async with self._pool.client(name, card) as client:
+            yield RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds, ours=ours)
 
     async def _cancel(self, errand: KeptErrand) -> None:
         if errand.agent in {agent.name for agent in self._registry.known}:
-            await (await self._remote(errand.agent)).cancel(errand.task_id)
+            with suppress(SubAgentUnavailable):  # its card names no address any more
+                async with self._remote(errand.agent) as remote:
+                    await remote.cancel(errand.task_id)
 
     async def _give_up(self, errand: KeptErrand) -> None:
         """Find what was sent last, by its id, and cancel its task."""
-        remote = await self._remote(errand.agent)
         message_id = _message_id(errand, max(0, errand.sent - 1))
-        await remote.give_up(message_id, errand.context_id, errand.task_id)
+        async with self._remote(errand.agent) as remote:
+            await remote.give_up(message_id, errand.context_id, errand.task_id)
         log.info("delegation.given_up", agent=errand.agent, task_id=errand.parent_task_id)
 
     def _errand(

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.a2a_common.client_pool import http_client
+from utils.errors import PeerLimitExceeded
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
@@ -156,9 +157,11 @@ class SubAgentRegistry:
         self._watchers = []
 
     async def _watch(self, name: str) -> None:
+        from utils.a2a_common.peer_limits import CARD, LARGEST_CARD, PeerLimits
+
         url = self._agents[name].url
         async with contextlib.AsyncExitStack() as stack:
-            http = await stack.enter_async_context(http_client(url))
+            http = await stack.enter_async_context(http_client(url, PeerLimits(name, CARD, LARGEST_CARD)))
             while True:
                 await self._look(name, http)
                 self._looked[name].set()
@@ -190,6 +193,9 @@ class SubAgentRegistry:
         try:
             async with asyncio.timeout(_CARD_SECONDS):
                 return await A2ACardResolver(http, self._agents[name].url).get_agent_card()
+        except PeerLimitExceeded as error:
+            log.warning("sub_agent.card_refused", agent=name, reason=error.message)
+            return None
         except (A2AClientError, httpx.HTTPError, TimeoutError, OSError, ValueError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
             return None

@@ -30,12 +30,14 @@ from google.protobuf import json_format, struct_pb2
 
 from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
+from utils.a2a_common.peer_limits import MOST_EVENTS, PeerLimits
 from utils.a2a_common.peer_words import cleaned, one_line, with_words
+from utils.a2a_common.progress_gate import ProgressGate
 from utils.a2a_common.remote_errors import failure_of
 from utils.a2a_common.remote_task import RemoteTask
 from utils.a2a_common.signs_of_life import Report, signs_of_life
 from utils.a2a_common.task_tree import clean_children
-from utils.errors import DelegationFailed
+from utils.errors import DelegationFailed, PeerLimitExceeded
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 from utils.resilience.retry import backoff
 
@@ -48,6 +50,9 @@ log = structlog.get_logger(__name__)
 _RECONNECTS = 3
 _CANCEL_SECONDS = 5.0
 _SENDS = 3
+_IN_VAIN = (httpx.HTTPError, A2AError, OSError, TimeoutError, PeerLimitExceeded)
+"""What may come of asking an agent for something that is not needed."""
+
 _FORGET = "Forget everything."
 _FIRST_WAIT = 0.3
 _LONGEST_CODE = 64
@@ -92,12 +97,16 @@ class RemoteAgent:
         name: Our name for it.
         client: Reaches it.
         progress_seconds: Silence after which a sign of life is reported in its place.
+        ours: Whether its card says that it is an agent of our kind.
     """
 
-    def __init__(self, name: str, client: Client, *, progress_seconds: float = PROGRESS_SECONDS) -> None:
+    def __init__(
+        self, name: str, client: Client, *, progress_seconds: float = PROGRESS_SECONDS, ours: bool = False
+    ) -> None:
         self._name = name
         self._client = client
         self._progress_seconds = progress_seconds
+        self._ours = ours
 
     async def run(self, errand: Errand, report: Report) -> RemoteTask:
         """Send the message and wait for the end of the task, or for its question.
@@ -111,7 +120,7 @@ class RemoteAgent:
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(errand.call_id, self._name, errand.text))
-        started, task, finished = time.monotonic(), RemoteTask(errand.task_id), False
+        started, task, finished = time.monotonic(), RemoteTask(errand.task_id, ours=self._ours), False
 
         def waited(seconds: float) -> DelegationProgress:
             return replace(_progress(errand, self._name, task, None), seconds=round(seconds, 1))
@@ -121,7 +130,8 @@ class RemoteAgent:
                 asyncio.timeout(errand.deadline),
                 signs_of_life(report, waited, self._progress_seconds) as noted,
             ):
-                await self._follow(errand, task, noted)
+                shown = ProgressGate(noted)
+                await self._follow(errand, task, shown)
             finished = True
         except TimeoutError as error:
             text = f"The {self._name} agent did not finish within {errand.deadline:.0f} seconds."
@@ -144,7 +154,7 @@ class RemoteAgent:
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 await self._client.cancel_task(CancelTaskRequest(id=task_id))
-        except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
+        except _IN_VAIN as error:
             log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
 
     async def give_up(self, message_id: str, context_id: str, task_id: str = "") -> None:
@@ -157,9 +167,9 @@ class RemoteAgent:
         """
         sent, task = Errand("", "", message_id, context_id, None, 0.0, task_id), RemoteTask(task_id)
         if not task_id:
-            with contextlib.suppress(httpx.HTTPError, A2AError, OSError, TimeoutError):
+            with contextlib.suppress(*_IN_VAIN):
                 async with asyncio.timeout(_CANCEL_SECONDS):
-                    await self._arrived(sent, task)
+                    await self._arrived(sent, task, artifacts=False)
         if task.task_id and (task.open or task.waits):
             await self.cancel(task.task_id)
 
@@ -171,7 +181,7 @@ class RemoteAgent:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 async for _ in self._client.send_message(SendMessageRequest(message=message)):
                     pass
-        except (httpx.HTTPError, A2AError, OSError, TimeoutError) as error:
+        except _IN_VAIN as error:
             log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
 
     async def _follow(self, errand: Errand, task: RemoteTask, report: Report) -> None:
@@ -203,19 +213,19 @@ class RemoteAgent:
                 if await self._arrived(errand, task):
                     return
 
-    async def _arrived(self, errand: Errand, task: RemoteTask) -> bool:
-        """Whether the agent has the message; if so, `task` is brought up to date."""
-        for found in await self._candidates(errand):
+    async def _arrived(self, errand: Errand, task: RemoteTask, *, artifacts: bool = True) -> bool:
+        """Whether the agent has the message; if so, `task` is brought up to date, but for artifacts not asked for."""
+        for found in await self._candidates(errand, artifacts=artifacts):
             if any(message.message_id == errand.message_id for message in found.history):
                 task.apply_task(found)
                 return True
         return False
 
-    async def _candidates(self, errand: Errand) -> Sequence[Task]:
+    async def _candidates(self, errand: Errand, *, artifacts: bool) -> Sequence[Task]:
         if errand.task_id:
             return [await self._client.get_task(GetTaskRequest(id=errand.task_id))]
         try:
-            listed = ListTasksRequest(context_id=errand.context_id, include_artifacts=True)
+            listed = ListTasksRequest(context_id=errand.context_id, include_artifacts=artifacts)
             return list((await self._client.list_tasks(listed)).tasks)
         except A2AError:
             return []  # an agent that lists no tasks must know a repeated message by its id
@@ -249,6 +259,8 @@ class RemoteAgent:
                 continue  # the task as it stood before the answer
             before = task.state
             metadata = task.apply(response)
+            if task.events > MOST_EVENTS:
+                raise PeerLimits(self._name).exceeded(f"more than {MOST_EVENTS:,} events")
             activity = metadata.get(ACTIVITY_EXTENSION)
             if isinstance(activity, Mapping) or (task.state is not before and task.open):
                 report(_progress(errand, self._name, task, activity))
@@ -256,9 +268,9 @@ class RemoteAgent:
     async def _abandon(self, errand: Errand, task: RemoteTask) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""
         if not task.task_id:
-            with contextlib.suppress(httpx.HTTPError, A2AError, OSError, TimeoutError):
+            with contextlib.suppress(*_IN_VAIN):
                 async with asyncio.timeout(_CANCEL_SECONDS):
-                    await self._arrived(errand, task)
+                    await self._arrived(errand, task, artifacts=False)
         if task.task_id and task.open:
             await self.cancel(task.task_id)
 

@@ -16,6 +16,7 @@ from utils.a2a_common.activity import (
     USAGE_EXTENSION,
     parse_usage,
 )
+from utils.a2a_common.part_text import Said, joined, said
 from utils.events import DelegationState, UsageReported
 
 if TYPE_CHECKING:
@@ -46,9 +47,13 @@ _WAITING = (DelegationState.INPUT_REQUIRED, DelegationState.AUTH_REQUIRED)
 class RemoteTask:
     """The state of one remote task.
 
+    Args:
+        task_id: Its id, where it is known.
+        ours: Whether the agent is of our kind: then its artifact `response` is the answer, and `plan` is none.
+
     Attributes:
         task_id: Id given by the remote agent; empty until it answered.
-        heard: Whether anything was folded in yet.
+        events: How many events were folded in.
         context_id: The remote conversation; empty until it answered.
         state: The newest state.
         said: Text of the newest status message, or of a plain message reply.
@@ -59,9 +64,9 @@ class RemoteTask:
         tree: Its own sub-tasks, as it told of them.
     """
 
-    def __init__(self, task_id: str = "") -> None:
+    def __init__(self, task_id: str = "", *, ours: bool = False) -> None:
         self.task_id = task_id
-        self.heard = False
+        self.events = 0
         self.context_id = ""
         self.state = DelegationState.SUBMITTED
         self.said = ""
@@ -70,8 +75,14 @@ class RemoteTask:
         self.error: Mapping[str, Any] = {}
         self.usage: UsageReported | None = None
         self.tree: Mapping[str, Any] = {}
-        self._artifacts: dict[str, list[str]] = {}
+        self._ours = ours
+        self._artifacts: dict[str, list[Said]] = {}
         self._names: dict[str, str] = {}
+
+    @property
+    def heard(self) -> bool:
+        """Whether anything was folded in yet."""
+        return self.events > 0
 
     @property
     def open(self) -> bool:
@@ -85,10 +96,10 @@ class RemoteTask:
 
     def apply(self, response: StreamResponse) -> dict[str, Any]:
         """Fold in one event; returns the metadata that it carried."""
-        self.heard = True
+        self.events += 1
         match response.WhichOneof("payload"):
             case "task":
-                return self.apply_task(response.task)
+                return self._apply_snapshot(response.task)
             case "status_update":
                 return self._apply_status_update(response.status_update)
             case "artifact_update":
@@ -99,7 +110,10 @@ class RemoteTask:
 
     def apply_task(self, task: Task) -> dict[str, Any]:
         """Fold in a snapshot, which replaces all that was said before."""
-        self.heard = True
+        self.events += 1
+        return self._apply_snapshot(task)
+
+    def _apply_snapshot(self, task: Task) -> dict[str, Any]:
         self.task_id, self.context_id = task.id, task.context_id
         self._artifacts.clear()
         for artifact in task.artifacts:
@@ -110,21 +124,15 @@ class RemoteTask:
         return metadata
 
     def text(self) -> str:
-        """The answer: the final artifact's text, else the status message's."""
-        if answer := self._text_of(RESPONSE_ARTIFACT):
-            return answer
-        texts = [
-            "".join(parts)
-            for artifact_id, parts in self._artifacts.items()
-            if self._names.get(artifact_id) != PLAN_ARTIFACT
-        ]
-        return "\n\n".join(text for text in texts if text.strip()) or self.said
+        """The answer: the text of all artifacts, in which each file is named, else the status message's.
 
-    def _text_of(self, name: str) -> str:
-        for artifact_id, parts in self._artifacts.items():
-            if self._names.get(artifact_id) == name:
-                return "".join(parts)
-        return ""
+        Of an agent of our kind it is the artifact `response` alone, where there is one.
+        """
+        texts = [(self._names.get(each), joined(parts)) for each, parts in self._artifacts.items()]
+        if self._ours:
+            texts = [(name, text) for name, text in texts if name != PLAN_ARTIFACT]
+            texts = [(name, text) for name, text in texts if name == RESPONSE_ARTIFACT and text] or texts
+        return "\n\n".join(text for _, text in texts if text.strip()) or self.said
 
     def _apply_status_update(self, update: TaskStatusUpdateEvent) -> dict[str, Any]:
         self.task_id, self.context_id = update.task_id, update.context_id
@@ -147,7 +155,7 @@ class RemoteTask:
     def _apply_artifact_update(self, update: TaskArtifactUpdateEvent) -> None:
         self.task_id, self.context_id = update.task_id, update.context_id
         if update.append:
-            self._artifacts.setdefault(update.artifact.artifact_id, []).extend(_texts(update.artifact))
+            self._artifacts.setdefault(update.artifact.artifact_id, []).extend(_pieces(update.artifact))
         else:
             self._set_artifact(update.artifact)
 
@@ -157,7 +165,7 @@ class RemoteTask:
         self.state = DelegationState.COMPLETED
 
     def _set_artifact(self, artifact: Artifact) -> None:
-        self._artifacts[artifact.artifact_id] = _texts(artifact)
+        self._artifacts[artifact.artifact_id] = _pieces(artifact)
         self._names[artifact.artifact_id] = artifact.name
 
     def _note(self, metadata: Mapping[str, Any]) -> None:
@@ -171,20 +179,12 @@ class RemoteTask:
             self.usage = parse_usage(usage) or self.usage
 
 
-def _texts(artifact: Artifact) -> list[str]:
-    return [_part_text(part) for part in artifact.parts]
+def _pieces(artifact: Artifact) -> list[Said]:
+    return [said(part) for part in artifact.parts]
 
 
 def _text(message: Message) -> str:
-    return "\n".join(text for part in message.parts if (text := _part_text(part)))
-
-
-def _part_text(part: Any) -> str:
-    if part.HasField("text"):
-        return str(part.text)
-    if part.HasField("data"):
-        return json_format.MessageToJson(part.data, indent=None)
-    return ""
+    return "\n".join(text for part in message.parts if (text := said(part).text))
 
 
 def _struct(struct: Any) -> dict[str, Any]:

@@ -1,0 +1,48 @@
+"""An agent whose card names nothing that can be called: a sentence, and no crash."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.e2e.agents.peers import ask, connected
+from tests.e2e.delegation.hostile import Body, Hostile, hostile
+from tests.e2e.delegation.teams import model, results, supervising
+from utils.testing.scripted_model import call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[str, Any]:
+    return {"url": url, "protocolBinding": binding, "protocolVersion": version}
+
+
+UNUSABLE: list[list[dict[str, Any]]] = [
+    [],
+    [interface("grpc.example.com:443", "GRPC")],
+    [interface("ftp://127.0.0.1/")],
+    [interface("")],
+    [interface("http://[")],
+    [interface("http://127.0.0.1:1/", version="some")],
+]
+
+
+async def silent(_agent: Hostile) -> Body:
+    yield b""
+
+
+@pytest.mark.parametrize("interfaces", UNUSABLE)
+async def test_an_agent_whose_card_names_no_usable_address_is_said_to_be_so(
+    interfaces: list[dict[str, Any]],
+) -> None:
+    supervisor = model([calls(call("flood", request="Dig")), "It cannot be used."])
+    async with hostile(silent) as agent:
+        agent.interfaces = interfaces
+        async with supervising({"flood": agent.url}, supervisor) as url, connected(url) as client:
+            await ask(client, "Dig")
+    problem = json.loads(results(supervisor, 1)[0])
+    assert problem["error"] == "sub_agent_unavailable"
+    assert problem["message"].startswith("The card of the flood agent names no address that can be used.")
+    assert agent.asked == []
