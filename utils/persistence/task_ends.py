@@ -28,6 +28,7 @@ class UnwrittenEnds:
 
     def keep(self, row: Row) -> None:
         """Take the end of a task, and begin to write it."""
+        log.warning("task.end_not_stored", task_id=row.id)
         self._rows[row.id] = row
         self._again.set()
         if self._work is None or self._work.done():

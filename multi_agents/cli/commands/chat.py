@@ -11,12 +11,14 @@ from multi_agents.cli.console import say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
+from utils.persistence.private import keep_files_private
 
 CLIENT = "multi_agents.cli.peer.connection"
 
 
 def chat(url: str | None, ask: str | None, context: str, *, as_json: bool) -> ExitCode:
     """Run the command and give its exit code."""
+    keep_files_private()  # the history of what was typed, whoever answers
     return run(_chat(url, ask, context or str(uuid4()), as_json=as_json), as_json=as_json)
 
 
