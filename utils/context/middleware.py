@@ -247,19 +247,19 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         What the provider told is learnt for later requests, and so is a guess about a request that was
         large; a refusal of a small one may be a mistake and must not cost the agent its window.
         """
-        counted = sent.report.counted
-        told = overflow.limit if (overflow.limit or 0) <= counted * BELIEVED[1] else None
-        ratio = max(1.0, sent.report.after / counted, (told or 0) / counted)
-        limit = told or int(counted * ratio * _SMALLER)
+        counted, told = sent.report.counted, overflow.limit
+        shows = (told or 0) / counted
+        ratio = max(1.0, sent.report.after / counted, min(shows, BELIEVED[1]))
+        limit = told if told and shows <= ratio else int(counted * ratio * _SMALLER)
         announce.overflow(log, sent.report, limit)
         policy = self._policy_for(request)
         smaller = policy.with_window(min(limit, policy.window))
         if told or sent.report.after >= policy.window * _PLAUSIBLE:
-            self.policy = smaller
+            self.policy = policy.with_window(min(told or limit, policy.window))
         try:
             return await self._prepare(request, tools, force=True, policy=smaller, ratio=ratio)
         except ContextBudgetExceeded:
-            if told:
+            if limit == told:
                 raise
             return sent  # there is nothing to leave out: the refusal may be a mistake
 

@@ -107,7 +107,7 @@ def _calling(
     if broken:
         raise AnswerCut(CALL_CUT)
     renamed = [call | {"name": plain_name(call["name"], tools)} for call in message.tool_calls]
-    read = _with_text(message, said)
+    read = _with_text(message, "" if resembles_call(said, tools) else said)
     return read if renamed == message.tool_calls else read.model_copy(update={"tool_calls": renamed})
 
 

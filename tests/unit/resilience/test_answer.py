@@ -77,6 +77,12 @@ def test_a_dotted_name_is_the_tool_where_nothing_else_can_be_meant():
     assert read_answer(message, {"other"}).tool_calls[0]["name"] == "functions.write"
 
 
+def test_a_call_that_is_written_beside_the_call_itself_is_not_shown():
+    message = calling().model_copy(update={"content": '{"name": "write", "arguments": {}}'})
+    assert read_answer(message, {"write"}).content == ""
+    assert read_answer(calling().model_copy(update={"content": "I write."}), {"write"}).content == "I write."
+
+
 def test_a_cut_answer_carries_the_reason_and_a_whole_one_is_not_touched():
     assert (
         PARTIAL
