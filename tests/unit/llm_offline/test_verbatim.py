@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from tests.eval import routing, routing_data
 from tests.eval.routing_tools import tools_of
@@ -79,7 +80,8 @@ _words = st.text("abcdefghijklmnopqrstuvwxyz", min_size=2, max_size=9)
 def _allowed(agent: str, tool: str, name: str) -> set[str]:
     """Words that an argument's own schema gives: its choices and its default."""
     bound = next(each for each in tools_of(agent) if each.name == tool)
-    return set(_WORD.findall(str(bound.tool_call_schema.model_json_schema()["properties"][name])))
+    properties = convert_to_openai_tool(bound)["function"]["parameters"]["properties"]
+    return set(_WORD.findall(str(properties[name])))
 
 
 @given(st.sampled_from(_TEMPLATES), st.lists(_words, min_size=2, max_size=2))
