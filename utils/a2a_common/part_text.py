@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit
 
 from google.protobuf import json_format
 
-from utils.messages.approval import invisible
+from utils.messages.invisible import seen_of
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Part
@@ -74,7 +74,7 @@ def _file(part: Part, size: str = "") -> str:
 
 def _clean(name: str) -> str:
     """A name on one line, without what hides or reorders text, that cannot end its quotation."""
-    seen = "".join(" " if invisible(each) or each.isspace() else each for each in name[: 4 * LONGEST_NAME])
+    seen = seen_of(name[: 4 * LONGEST_NAME], instead=" ")
     line = " ".join(seen.split()).replace('"', "'")
     return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.messages.approval import invisible
+from utils.messages.invisible import seen_of
 
 LONGEST = 1_000
 """Characters of a reason at most: a paragraph, which a person reads and a model can afford."""
@@ -10,7 +10,7 @@ LONGEST = 1_000
 
 def cleaned(text: str, longest: int = LONGEST) -> str:
     """The text without invisible and control characters, cut; line ends stay."""
-    seen = "".join(character for character in text if not invisible(character)).strip()
+    seen = seen_of(text).strip()
     return seen if len(seen) <= longest else f"{seen[: longest - 1]}…"
 
 

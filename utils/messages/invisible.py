@@ -69,6 +69,12 @@ def invisible_in(text: str) -> frozenset[int]:
     )
 
 
+def seen_of(text: str, *, instead: str = "") -> str:
+    """The text with something else in the place of each character that nobody can see; tabs and line ends stay."""
+    hidden = invisible_in(text)
+    return "".join(instead if place in hidden else one for place, one in enumerate(text))
+
+
 def _unseen(one: str) -> bool:
     if one in "\n\t":
         return False

@@ -8,6 +8,7 @@ _LIMITS = "tests/e2e/wire/test_time_limits.py::"
 _MODES = "tests/e2e/wire/test_output_modes.py::"
 _VALUES = "tests/e2e/wire/test_values.py::"
 _FILES = "tests/e2e/wire/test_files.py::"
+_MUCH = "tests/e2e/delegation/test_too_much.py::"
 _SERVER = "utils/a2a_common/server.py"
 
 LIMITS: tuple[Rule, ...] = (
@@ -175,6 +176,40 @@ LIMITS: tuple[Rule, ...] = (
                 "",
                 _FILES + "test_a_part_that_the_agent_does_not_read_is_refused_and_named",
                 _FILES + "test_a_file_is_refused_over_grpc",
+            ),
+        ),
+    ),
+    Rule(
+        "peers",
+        "What another agent sends is bounded, its files are named, and its changed card ends nobody's delegation.",
+        (
+            broken(
+                "an event may have any size",
+                "utils/a2a_common/peer_limits.py",
+                "        if len(held) - begin > LARGEST_EVENT:",
+                "        if len(held) - begin > 2 * self._limits.most:",
+                _MUCH + "test_an_agent_that_sends_too_much_is_stopped_and_the_supervisor_goes_on",
+            ),
+            broken(
+                "all progress is passed up",
+                "utils/a2a_common/remote_agent.py",
+                "                shown = ProgressGate(noted)\n",
+                "                shown = noted\n",
+                _MUCH + "test_thousands_of_signs_of_progress_become_as_many_as_somebody_can_read",
+            ),
+            broken(
+                "a changed card closes the client that is in use",
+                "utils/a2a_common/client_pool.py",
+                "        if pooled.replaced and not pooled.users:",
+                "        if pooled.replaced:",
+                "tests/e2e/delegation/test_changed_card.py::test_a_delegation_that_runs_while_the_agents_card_changes_is_completed",
+            ),
+            broken(
+                "files are left out",
+                "utils/a2a_common/part_text.py",
+                '            return Said(f"{_file(part)} {_where(part.url)}")',
+                '            return Said("")',
+                "tests/e2e/delegation/test_files.py::test_a_file_that_is_all_that_an_agent_returned_is_named_to_the_user",
             ),
         ),
     ),
