@@ -37,7 +37,7 @@ from utils.a2a_common.remote_errors import failure_of
 from utils.a2a_common.remote_task import RemoteTask
 from utils.a2a_common.signs_of_life import Report, signs_of_life
 from utils.a2a_common.task_tree import clean_children
-from utils.errors import DelegationFailed, PeerLimitExceeded
+from utils.errors import DelegationFailed, PeerLimitExceeded, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 from utils.resilience.retry import backoff
 
@@ -138,7 +138,10 @@ class RemoteAgent:
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (httpx.HTTPError, A2AError, OSError) as error:
             failure = failure_of(self._name, error)
-            log.warning("delegation.failed", agent=self._name, code=failure.code, exc_info=error)
+            if isinstance(failure, SubAgentUnavailable):
+                log.warning("delegation.unreachable", agent=self._name, exc_info=error)
+            else:
+                log.warning("delegation.refused", agent=self._name, reason=type(error).__name__)
             raise failure from error
         finally:
             if not finished:
