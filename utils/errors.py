@@ -18,7 +18,8 @@
     ├── RetrievalFailed             the document index could not be searched
     ├── IngestFailed                a document could not be read or indexed
     ├── DelegationFailed            a sub-agent did not complete its task
-    │   └── SubAgentUnavailable     a sub-agent cannot be reached
+    │   ├── SubAgentUnavailable     a sub-agent cannot be reached
+    │   └── SubAgentRefused         a sub-agent does not accept the request
     ├── ProtocolViolation           a peer broke the A2A protocol
     └── StorageError                a database or file of ours failed
 
@@ -194,6 +195,12 @@ class SubAgentUnavailable(DelegationFailed):
 
     code = "sub_agent_unavailable"
     retryable = True
+
+
+class SubAgentRefused(DelegationFailed):
+    """A sub-agent answered that it does not accept the request; the sentence quotes its reason."""
+
+    code = "sub_agent_refused"
 
 
 class ProtocolViolation(PlatformError):

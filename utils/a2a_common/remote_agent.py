@@ -30,6 +30,8 @@ from google.protobuf import json_format, struct_pb2
 
 from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
+from utils.a2a_common.peer_words import cleaned, one_line, with_words
+from utils.a2a_common.remote_errors import failure_of
 from utils.a2a_common.remote_task import RemoteTask
 from utils.a2a_common.signs_of_life import Report, signs_of_life
 from utils.a2a_common.task_tree import clean_children
@@ -48,6 +50,7 @@ _CANCEL_SECONDS = 5.0
 _SENDS = 3
 _FORGET = "Forget everything."
 _FIRST_WAIT = 0.3
+_LONGEST_CODE = 64
 
 PROGRESS_SECONDS = 10.0
 """Silence of a remote agent after which its caller says that it still waits."""
@@ -64,7 +67,7 @@ class Errand:
         text: The request or the answer in words.
         message_id: Deterministic, so that the same errand is never a second message.
         context_id: The remote conversation.
-        scope: What the remote agent is told besides.
+        scope: What the remote agent is told besides; `None` for one that would not take it.
         deadline: Seconds to wait for the end.
         task_id: The remote task that an answer is for; empty for a request.
         data: Structured parts of an answer.
@@ -75,7 +78,7 @@ class Errand:
     text: str
     message_id: str
     context_id: str
-    scope: DelegationScope
+    scope: DelegationScope | None
     deadline: float
     task_id: str = ""
     data: Sequence[Mapping[str, Any]] = ()
@@ -104,6 +107,7 @@ class RemoteAgent:
 
         Raises:
             SubAgentUnavailable: The agent cannot be reached.
+            SubAgentRefused: The agent does not accept the message.
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(errand.call_id, self._name, errand.text))
@@ -123,8 +127,12 @@ class RemoteAgent:
             text = f"The {self._name} agent did not finish within {errand.deadline:.0f} seconds."
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (httpx.HTTPError, A2AError, OSError) as error:
-            log.warning("delegation.unreachable", agent=self._name, exc_info=error)
-            raise SubAgentUnavailable(f"The {self._name} agent cannot be reached right now.") from error
+            failure = failure_of(self._name, error)
+            if isinstance(failure, SubAgentUnavailable):
+                log.warning("delegation.unreachable", agent=self._name, exc_info=error)
+            else:
+                log.warning("delegation.refused", agent=self._name, reason=type(error).__name__)
+            raise failure from error
         finally:
             if not finished:
                 await self._abandon(errand, task)
@@ -150,8 +158,7 @@ class RemoteAgent:
             context_id: The conversation that it was sent in.
             task_id: The task, where it is known.
         """
-        scope = DelegationScope("", 1, 1, "")
-        sent, task = Errand("", "", message_id, context_id, scope, 0.0, task_id), RemoteTask(task_id)
+        sent, task = Errand("", "", message_id, context_id, None, 0.0, task_id), RemoteTask(task_id)
         if not task_id:
             with contextlib.suppress(httpx.HTTPError, A2AError, OSError, TimeoutError):
                 async with asyncio.timeout(_CANCEL_SECONDS):
@@ -263,14 +270,15 @@ class RemoteAgent:
             case DelegationState.COMPLETED | DelegationState.INPUT_REQUIRED | DelegationState.AUTH_REQUIRED:
                 return task
             case DelegationState.FAILED:
-                message = str(task.error.get("message") or task.said or "")
+                message = cleaned(str(task.error.get("message") or task.said or ""))
                 raise DelegationFailed(
                     message or f"The {self._name} agent failed.",
-                    code=str(task.error.get("code") or "") or None,
+                    code=one_line(str(task.error.get("code") or ""), _LONGEST_CODE) or None,
                     retryable=bool(task.error.get("retryable", False)),
                 )
             case _:
-                raise DelegationFailed(f"The {self._name} agent ended the task as {task.state.value}.")
+                ended = f"The {self._name} agent ended the task as {task.state.value}."
+                raise DelegationFailed(with_words(ended, task.said))
 
 
 def _progress(errand: Errand, agent: str, task: RemoteTask, activity: Any) -> DelegationProgress:
@@ -299,12 +307,13 @@ def _waits(task: Task) -> bool:
 
 def _request(errand: Errand) -> SendMessageRequest:
     texts = [Part(text=errand.text)] if errand.text else []
+    told = [errand.scope.to_payload()] if errand.scope else []
     message = Message(
         message_id=errand.message_id,
         context_id=errand.context_id,
         task_id=errand.task_id,
         role=Role.ROLE_USER,
-        parts=[*texts, *(_data_part(value) for value in (*errand.data, errand.scope.to_payload()))],
+        parts=[*texts, *(_data_part(value) for value in (*errand.data, *told))],
     )
     return SendMessageRequest(message=message)
 

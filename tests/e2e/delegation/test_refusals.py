@@ -1,0 +1,90 @@
+"""An agent that refuses or fails says why, and stays available to others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from a2a.utils.errors import A2AError, InternalError, InvalidParamsError, UnsupportedOperationError
+
+from tests.e2e.agents.peers import Answer, ask, connected
+from tests.e2e.cli.scripted_agent import Script, Turn
+from tests.e2e.delegation.foreign import ending, foreign
+from tests.e2e.delegation.teams import model, results, supervising
+from utils.testing.scripted_model import ScriptedModel, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+HIDDEN = "on\u202e week\x1b[2Jdays\u200b only"
+LONG = "because " * 2_000
+
+
+def raising(error: A2AError, good: int = 10) -> Script:
+    """Refuses each request but the ones after the first `good`."""
+    asked = 0
+
+    async def script(turn: Turn) -> None:
+        nonlocal asked
+        asked += 1
+        if asked <= good:
+            raise error
+        await turn.task()
+        await turn.chunk("At your service.", append=False, last=True)
+        await turn.status("completed")
+
+    return script
+
+
+async def asked_for(script: Script, times: int = 1) -> tuple[list[str], Answer, ScriptedModel]:
+    """What the supervisor's model read of an agent, each time; and the last answer."""
+    steps: list[Any] = []
+    for number in range(times):
+        steps += [calls(call("catering", f"c{number}", request=f"Order {number}")), "I am done."]
+    top = model(steps)
+    async with (
+        foreign(script) as agent,
+        supervising({"catering": agent.url}, top) as url,
+        connected(url) as client,
+    ):
+        for number in range(times):
+            answer = await ask(client, f"Order {number}")
+    return [results(top, 2 * number + 1)[-1] for number in range(times)], answer, top
+
+
+@pytest.mark.parametrize("error", [InvalidParamsError, UnsupportedOperationError])
+async def test_a_refusal_is_told_in_the_agents_own_words(error: type[A2AError]) -> None:
+    (told,), _, _ = await asked_for(raising(error("I only order food on weekdays.")))
+    assert "The catering agent refused the request." in told
+    assert 'It said: \\"I only order food on weekdays.\\"' in told
+    assert '"error":"sub_agent_refused"' in told
+    assert "cannot be reached" not in told
+
+
+async def test_refusals_do_not_make_an_agent_unavailable() -> None:
+    told, answer, _ = await asked_for(raising(InvalidParamsError("No."), good=4), times=5)
+    assert all("refused the request" in each for each in told[:4])
+    assert told[4] == "At your service."
+    assert answer.state == "completed"
+
+
+async def test_an_error_inside_an_agent_is_its_failure_and_no_broken_line() -> None:
+    told, _, _ = await asked_for(raising(InternalError("secret traceback"), good=4), times=5)
+    assert all("The catering agent failed inside." in each for each in told[:4])
+    assert "secret traceback" not in "".join(told)
+    assert "cannot be reached" not in "".join(told)
+    assert told[4] == "At your service."
+
+
+@pytest.mark.parametrize("state", ["rejected", "canceled"])
+async def test_the_reason_of_an_agent_that_ends_a_task_is_kept(state: str) -> None:
+    (told,), answer, _ = await asked_for(ending(state, "I only order food on weekdays."))
+    sentence = f'The catering agent ended the task as {state}. It said: "I only order food on weekdays."'
+    assert sentence.replace('"', '\\"') in told
+    assert answer.state == "failed"
+
+
+@pytest.mark.parametrize("state", ["rejected", "failed"])
+async def test_what_an_agent_gives_as_a_reason_is_cut_and_cleaned(state: str) -> None:
+    (told,), _, _ = await asked_for(ending(state, f"{HIDDEN} {LONG}"))
+    assert "on week[2Jdays only because" in told
+    assert len(told) < 1_500

@@ -1,0 +1,25 @@
+"""Words of another agent inside a sentence of ours: cut, and with nothing in them that cannot be seen. Pure."""
+
+from __future__ import annotations
+
+from utils.messages.approval import invisible
+
+LONGEST = 1_000
+"""Characters of a reason at most: a paragraph, which a person reads and a model can afford."""
+
+
+def cleaned(text: str, longest: int = LONGEST) -> str:
+    """The text without invisible and control characters, cut; line ends stay."""
+    seen = "".join(character for character in text if not invisible(character)).strip()
+    return seen if len(seen) <= longest else f"{seen[: longest - 1]}…"
+
+
+def one_line(text: str, longest: int = LONGEST) -> str:
+    """The same on one line."""
+    return cleaned(" ".join(text.split()), longest)
+
+
+def with_words(sentence: str, text: str) -> str:
+    """The sentence, and what the agent said as a quotation that it cannot end itself; the sentence where it said nothing."""
+    words = one_line(text).replace('"', "'")
+    return f'{sentence} It said: "{words}"' if words else sentence
