@@ -39,6 +39,7 @@ ERROR_EXTENSION = "urn:platform-engineer:ext:error:v1"
 SCOPE_EXTENSION = "urn:platform-engineer:ext:scope:v1"
 BUDGET_EXTENSION = "urn:platform-engineer:ext:budget:v1"
 NEXT_EXTENSION = "urn:platform-engineer:ext:next:v1"
+QUESTION_EXTENSION = "urn:platform-engineer:ext:question:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")

@@ -10,6 +10,7 @@ from utils.a2a_common.activity import (
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
+    QUESTION_EXTENSION,
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
@@ -25,6 +26,7 @@ _EXTENSIONS = {
     CONTEXT_EXTENSION: "What the last model request held; a data part that asks to forget the conversation.",
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
     NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
+    QUESTION_EXTENSION: "Which agent asks, in the metadata of a question that is not the agent's own.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
 _INPUT_MODES = ("text/plain", "text/markdown", "application/json")

@@ -12,6 +12,7 @@ from utils.a2a_common.activity import (
     ERROR_EXTENSION,
     NEXT_EXTENSION,
     PLAN_ARTIFACT,
+    QUESTION_EXTENSION,
     USAGE_EXTENSION,
     activity_payload,
     context_payload,
@@ -133,6 +134,8 @@ class Publisher:
 
     def _ask(self, event: InputRequired) -> Message:
         message = self._say(event.question)
+        if event.origin and event.origin != self._agent:
+            message.metadata.update({QUESTION_EXTENSION: {"origin": event.origin}})
         if event.form is not None and self._takes_data:
             message.parts.append(_data_part({"form": dict(event.form), "origin": event.origin}))
         return message

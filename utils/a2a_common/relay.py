@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from utils.a2a_common.peer_words import one_line
 from utils.events import DelegationState
 
 if TYPE_CHECKING:
     from utils.a2a_common.remote_task import RemoteTask
 
 _LONGEST_QUESTION = 8_000
+_LONGEST_CLAIM = 100
+"""Characters of what an agent says of who asks: a chain of three agents with names of the longest kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +45,21 @@ def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
 def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
     """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for."""
     data = next(iter(task.asked), None)
-    form, origin = data, agent
+    form, claimed = data, ""
     if data is not None and isinstance(data.get("form"), Mapping):
-        form, origin = data["form"], str(data.get("origin") or agent)
+        form, claimed = data["form"], str(data.get("origin") or "")
     question = task.question.strip()[:_LONGEST_QUESTION]
     if not question:
         question = f"The {agent} agent needs more information before it can go on."
     return {
         "question": question,
-        "origin": origin,
+        "origin": origin_of(agent, claimed),
         "form": None if form is None else dict(form),
         "auth": task.state is DelegationState.AUTH_REQUIRED,
     }
+
+
+def origin_of(agent: str, claimed: str) -> str:
+    """Who asks: the agent by our own name for it, and behind that whom it says that it asks for."""
+    said = one_line(claimed, _LONGEST_CLAIM)
+    return agent if said in ("", agent) else f"{agent} > {said}"

@@ -38,7 +38,7 @@ def print_result(result: TurnResult) -> None:
     if view.failure:
         say(failure_line(view))
     elif view.waits:
-        say(view.status_text or "The agent waits for your answer.")
+        say(view.question)
     elif result.interrupted:
         say("Canceled." if view.state == "canceled" else "Stopped.")
     elif view.state == "canceled":

@@ -28,6 +28,7 @@ from utils.a2a_common.activity import (
     ERROR_EXTENSION,
     NEXT_EXTENSION,
     PLAN_ARTIFACT,
+    QUESTION_EXTENSION,
     USAGE_EXTENSION,
     parse_plan,
 )
@@ -107,7 +108,9 @@ def _plan(parts: Sequence[Part]) -> PlanUpdated | None:
 
 def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusSeen:
     text = message_text(status.message) if status.HasField("message") else ""
-    return StatusSeen(task_id, context_id, state_name(status.state), text)
+    question = MessageToDict(status.message.metadata).get(QUESTION_EXTENSION)
+    origin = str(question.get("origin", "")) if isinstance(question, dict) else ""
+    return StatusSeen(task_id, context_id, state_name(status.state), text, origin)
 
 
 def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:

@@ -26,12 +26,18 @@ class TaskSeen:
 
 @dataclass(frozen=True, slots=True)
 class StatusSeen:
-    """The task's state as it was just reported; `message` is the agent's sentence, where it sent one."""
+    """The task's state as it was just reported.
+
+    Attributes:
+        message: The agent's sentence, where it sent one.
+        origin: Which agent asks, where the sentence is another agent's question.
+    """
 
     task_id: str
     context_id: str
     state: str
     message: str = ""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

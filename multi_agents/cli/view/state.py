@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from multi_agents.cli.console import one_line
 from multi_agents.cli.peer.events import (
     WAITING_STATES,
     ActivitySeen,
@@ -56,6 +57,7 @@ class TurnView:
     context_id: str = ""
     state: str = ""
     status_text: str = ""
+    asker: str = ""
     plan: Sequence[PlanStep] = ()
     nodes: list[Node] = field(default_factory=list)
     artifacts: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -73,6 +75,7 @@ class TurnView:
             case StatusSeen():
                 self._place(event.task_id, event.context_id, event.state)
                 self.status_text = event.message or self.status_text
+                self.asker = event.origin
             case TextSeen():
                 before = self.artifacts.get(event.artifact_id, ("", ""))[1] if event.append else ""
                 self.artifacts[event.artifact_id] = (event.name, before + event.text)
@@ -110,6 +113,12 @@ class TurnView:
         if self.message:
             return self.message
         return _foreign(list(self.artifacts.values())) or self._status_answer()
+
+    @property
+    def question(self) -> str:
+        """What the agent waits for, with the agent that asks where it is another one."""
+        text = self.status_text or "The agent waits for your answer."
+        return f"{one_line(self.asker)} asks: {text}" if self.asker else text
 
     def _status_answer(self) -> str:
         return self.status_text if self.state == "completed" else ""
