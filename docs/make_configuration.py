@@ -36,6 +36,10 @@ COMPOSE = {
         "",
         "Agents that run elsewhere, besides those of the file: name=url pairs separated by commas",
     ),
+    "FOREIGN_AGENTS_SHARES": (
+        "",
+        "What these are told besides their sub-task: name=nothing, request or results, with commas",
+    ),
 }
 """What docker-compose.yaml reads besides the settings: variable, default and meaning."""
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"

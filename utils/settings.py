@@ -260,6 +260,11 @@ class SubAgentSettings(EnvSettings):
     sub_agents: str | None = Field(
         None, alias="SUB_AGENTS", description="name=url pairs with commas; agents/agents.yaml when unset."
     )
+    shares: str | None = Field(
+        None,
+        alias="SUB_AGENTS_SHARES",
+        description="What agents are told besides their sub-task: name=nothing, request or results, with commas.",
+    )
     refresh_seconds: float = Field(
         15, alias="SUB_AGENT_REFRESH_SECONDS", gt=0, description="Seconds between two looks at a card."
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 
-from multi_agents.platform_engineer.sub_agents import sub_agent_urls
+from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.activity import SCOPE_EXTENSION
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -66,8 +66,10 @@ class PlatformEngineer(BaseLangGraphAgent):
         super().__init__(runtime)
         self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
+        entries = sub_agents(settings)
+        self._shares = {entry.name: entry.shares for entry in entries}
         self._registry = SubAgentRegistry(
-            sub_agent_urls(settings),
+            {entry.name: entry.url for entry in entries},
             refresh_seconds=settings.refresh_seconds,
             on_change=self.build,
             on_up=self._came_up,
@@ -98,6 +100,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._contexts,
             self._errands,
             me=(self.name, self.url),
+            shares=self._shares,
             settings=self._settings,
         )
         await self._delegation.start()

@@ -23,12 +23,13 @@ from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from utils.a2a_common.activity import CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.agent_line import AgentLine
 from utils.a2a_common.client_pool import ClientPool
-from utils.a2a_common.delegation_scope import DelegationScope, scope_of
+from utils.a2a_common.delegation_scope import DelegationScope, reference_of, scope_of, takes_scope
 from utils.a2a_common.delegation_trail import LOOP, Hop, hop, refusal
 from utils.a2a_common.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.relay import Reply, question_of
 from utils.a2a_common.remote_agent import Errand, RemoteAgent
 from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.shares import Shares
 from utils.a2a_common.tool_boundary import DELEGATION
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
@@ -38,6 +39,8 @@ from utils.resilience.deadline import Deadline
 from utils.resilience.loop_guard import STOPPED_CALL
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from utils.a2a_common.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
@@ -62,7 +65,8 @@ class DelegationInput(BaseModel):
 class Delegation:
     """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
 
-    `me` is the name and the address of the agent that delegates.
+    `me` is the name and the address of the agent that delegates; `shares` is what each agent is told, nothing
+    where it stands not in it.
     """
 
     def __init__(
@@ -73,9 +77,11 @@ class Delegation:
         errands: Errands,
         *,
         me: tuple[str, str],
+        shares: Mapping[str, Shares],
         settings: SubAgentSettings,
     ) -> None:
         self._name, self._url = me
+        self._shares = shares
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
@@ -196,6 +202,7 @@ class Delegation:
 
     async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""
+        log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
         context_id = await self._contexts.get(request.thread_id, name)
         await self._contexts.put(request.thread_id, name, context_id)
         waiting = await self._errands.waiting(request.thread_id)
@@ -281,21 +288,33 @@ class Delegation:
             call_id=kept.call_id,
             message_id=_message_id(kept, number),
             context_id=kept.context_id,
-            scope=self._scope(cause, runtime, seconds),
+            scope=self._scope(kept, cause, runtime, seconds),
             deadline=seconds,
             task_id=kept.task_id if number else "",
             maybe_sent=kept.sent > number,
             **(said or {"text": kept.request}),
         )
 
-    def _scope(self, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float) -> DelegationScope:
+    def _scope(
+        self, kept: KeptErrand, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float
+    ) -> DelegationScope | None:
+        """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
+        shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
+        if card is None or not takes_scope(card, shares):
+            return None
+        whole = self._whole_scope(cause, runtime, seconds)
+        return whole.within(shares, kept.request, hop(self._name, self._url, kept.request).digest)
+
+    def _whole_scope(
+        self, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float
+    ) -> DelegationScope:
         request, told = runtime.context, briefing(runtime.state["messages"], self._settings.history_turns)
         user = {"name": request.caller.name, "tenant": request.caller.tenant}
         return DelegationScope(
             original_request=told.request or request.text,
             subtask_index=cause.index,
             total_subtasks=cause.total,
-            parent_task_id=request.task_id,
+            parent_task_id=reference_of(request.task_id),
             deadline_seconds=seconds,
             previous_results=told.results,
             conversation_history=told.history,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from utils.a2a_common.shares import CHOICES, Shares, parse_shares
+from utils.a2a_common.shares import VARIABLE as SHARES_VARIABLE
 from utils.errors import SettingsError
 
 VARIABLE = "SUB_AGENTS"
@@ -15,7 +17,7 @@ SUPERVISOR = "supervisor"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_KEYS = frozenset({"module", "port", "url"})
+_KEYS = frozenset({"module", "port", "url", "shares"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,18 @@ class AgentEntry:
         module: Python module that serves a local agent.
         port: Port that a local agent prefers.
         url: Address of the agent, without a trailing slash; for a local one its default on loopback.
+        shares: What it is told of a conversation; results where we start it ourselves, else nothing.
     """
 
     name: str
     url: str
     module: str | None = None
     port: int | None = None
+    shares: Shares = Shares.NOTHING
 
 
 def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
-    """The entries of a YAML file of `name: {module, port}` or `name: {url}`, in their order.
+    """The entries of a YAML file of `name: {module, port}` or `name: {url}`, each with `shares` if need be, in their order.
 
     Raises:
         SettingsError: The file is missing, is no such YAML, or an entry is wrong. Names the entry.
@@ -71,6 +75,21 @@ def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
     return tuple(entries)
 
 
+def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
+    """The entries, with what the setting `SUB_AGENTS_SHARES` says of some of them.
+
+    Raises:
+        SettingsError: The value is malformed, or names an agent that is not among the entries.
+    """
+    told, listed = parse_shares(value), tuple(entries)
+    for name in told:
+        if name not in {entry.name for entry in listed}:
+            shown = name if _NAME.fullmatch(name) else "one"
+            text = f"Setting {SHARES_VARIABLE} is wrong: {shown!r} is no sub-agent. Name those of {VARIABLE}."
+            raise SettingsError(SHARES_VARIABLE, text)
+    return tuple(replace(entry, shares=told.get(entry.name, entry.shares)) for entry in listed)
+
+
 def _from_pair(pair: str) -> AgentEntry:
     name, separator, url = pair.partition("=")
     if not separator:
@@ -86,14 +105,22 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
         raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
     module, port, url = entry.get("module"), entry.get("port"), entry.get("url")
     if url is not None and module is None and port is None:
-        return AgentEntry(name, _checked_url(str(url), name, where))
+        shares = _checked_shares(entry.get("shares", Shares.NOTHING), name, where)
+        return AgentEntry(name, _checked_url(str(url), name, where), shares=shares)
     if url is not None or module is None or port is None:
         raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
     if not _MODULE.fullmatch(str(module)):
         raise SettingsError(VARIABLE, f"{where} is wrong: the module of {name} is no module name.")
     if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:  # noqa: PLR2004
         raise SettingsError(VARIABLE, f"{where} is wrong: the port of {name} is not between 1 and 65535.")
-    return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port)
+    shares = _checked_shares(entry.get("shares", Shares.RESULTS), name, where)
+    return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port, shares)
+
+
+def _checked_shares(value: object, name: str, where: str) -> Shares:
+    if value not in list(Shares):
+        raise SettingsError(VARIABLE, f"{where} is wrong: shares of {name} is {CHOICES}.")
+    return Shares(str(value))
 
 
 def _checked_name(name: str, where: str) -> str:

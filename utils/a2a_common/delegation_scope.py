@@ -7,22 +7,28 @@ capped, never trusted.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.activity import SCOPE_EXTENSION
-from utils.a2a_common.delegation_trail import Hop, parse_trail
+from utils.a2a_common.delegation_trail import Hop, parse_trail, without_digests
+from utils.a2a_common.output_modes import JSON
+from utils.a2a_common.shares import Shares
 from utils.resilience.budget import Budget
 
 if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import AgentCard
+
     from utils.a2a_common.request import AgentRequest
 
 _LONGEST_TEXT = 8_000
 _LONGEST_RESULT = 3_000
 _LONGEST_REMARK = 200
 _MOST_ENTRIES = 20
+_REFERENCE_CHARACTERS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class DelegationScope:
         original_request: What the user asked the parent.
         subtask_index: Position of this sub-task, from 1.
         total_subtasks: How many the parent delegated together.
-        parent_task_id: A2A task of the parent.
+        parent_task_id: `reference_of` the parent's task: tells tasks apart, opens none.
         deadline_seconds: Seconds that the parent waits for this task, where it has a limit.
         previous_results: What other sub-tasks of the conversation returned, oldest first.
         conversation_history: The last turns as the user saw them, oldest first.
@@ -78,6 +84,21 @@ class DelegationScope:
     budget: Budget = field(default_factory=Budget)
     trail: Sequence[Hop] = ()
 
+    def within(self, shares: Shares, subtask: str, known: str) -> DelegationScope:
+        """What an agent may be told of it.
+
+        Args:
+            shares: How much that is.
+            subtask: What the agent is asked, which it reads anyway.
+            known: Digest of the hop that a request in the words of `subtask` would make.
+        """
+        if shares is Shares.RESULTS:
+            return self
+        less = replace(self, previous_results=(), conversation_history=(), user={})
+        if shares is Shares.REQUEST:
+            return less
+        return replace(less, original_request=subtask, trail=without_digests(self.trail, known))
+
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this scope."""
         fields = {name: value for name, value in asdict(self).items() if value is not None}
@@ -90,6 +111,20 @@ class DelegationScope:
             del fields["deadline_seconds"]
         fields["current_subtask_index"] = self.subtask_index
         return {SCOPE_EXTENSION: fields}
+
+
+def reference_of(task_id: str) -> str:
+    """What other agents are told of a task of ours: the same on every replica and after a restart, and one-way.
+
+    Whoever knows a task's id may read it and answer its question, so that the id itself stays here.
+    """
+    return hashlib.sha256(f"delegated by {task_id}".encode()).hexdigest()[:_REFERENCE_CHARACTERS]
+
+
+def takes_scope(card: AgentCard, shares: Shares) -> bool:
+    """Whether an agent is sent a scope: it declares the extension, or is to be told more and takes JSON."""
+    declared = any(extension.uri == SCOPE_EXTENSION for extension in card.capabilities.extensions)
+    return declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)
 
 
 def find_scope(data: Sequence[Mapping[str, Any]]) -> DelegationScope | None:

@@ -51,6 +51,11 @@ def refusal(trail: Sequence[Hop], following: Hop) -> str:
     return ""
 
 
+def without_digests(trail: Sequence[Hop], but: str) -> list[Hop]:
+    """The trail with one digest only: who can guess a request could find it out from its digest."""
+    return [each if each.digest == but else Hop(each.agent, "") for each in trail]
+
+
 def parse_trail(value: object) -> list[Hop]:
     """The hops in a peer's data; whatever is none is left out, and only the newest count."""
     entries = value if isinstance(value, list | tuple) else []

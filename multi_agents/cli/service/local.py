@@ -17,7 +17,7 @@ from multi_agents.cli.service.plan import (
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
 from multi_agents.cli.settings_groups import wrong_settings
-from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
 
 
@@ -72,9 +72,10 @@ async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[S
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:
-    """The sub-agents of `SUB_AGENTS`, else of the file."""
+    """The sub-agents of `SUB_AGENTS`, else of the file, with what `SUB_AGENTS_SHARES` says of them."""
     settings = SubAgentSettings.load()
-    return parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
+    entries = parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
+    return with_shares(entries, settings.shares or "")
 
 
 def home_folder() -> Path:

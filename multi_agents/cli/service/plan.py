@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from multi_agents.cli.service.ports import HOST, choose_ports
 from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.shares import Shares
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"
 SUPERVISOR_MODULE = "multi_agents.platform_engineer"
 SUPERVISOR_PORT = 8000
 
-OWN_PER_PROCESS = ("HOST", "PORT", "GRPC_PORT", "PUBLIC_URL", "SUB_AGENTS", "ALLOWED_HOSTS")
+OWN_PER_PROCESS = (
+    "HOST",
+    "PORT",
+    "GRPC_PORT",
+    "PUBLIC_URL",
+    "SUB_AGENTS",
+    "SUB_AGENTS_SHARES",
+    "ALLOWED_HOSTS",
+)
 """Variables that describe one process: a value meant for one must not reach all of them."""
 
 
@@ -35,10 +44,11 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: own processes, the supervisor first, and the agents that run elsewhere."""
+    """The whole service: own processes, the supervisor first, the agents that run elsewhere, and what each is told."""
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
+    shares: Mapping[str, Shares] = field(default_factory=dict)
 
     @property
     def supervisor(self) -> Planned:
@@ -65,7 +75,8 @@ def make_plan(
         Planned(name, module, got, preferred)
         for (name, module, preferred), got in zip(own, chosen, strict=True)
     ]
-    return ServicePlan(planned, {one.name: one.url for one in entries if one.module is None})
+    foreign = {one.name: one.url for one in entries if one.module is None}
+    return ServicePlan(planned, foreign, {one.name: one.shares for one in entries})
 
 
 def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
@@ -81,4 +92,5 @@ def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]
     }
     if child is plan.supervisor:
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
+        env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())
     return env

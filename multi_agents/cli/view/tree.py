@@ -14,7 +14,7 @@ def draw(agent: str, task_id: str, state: str, metadata: Mapping[str, Any]) -> I
     tree = metadata.get(TREE_EXTENSION)
     known: Mapping[str, Any] = tree if isinstance(tree, Mapping) else {}
     if parent := known.get("parent_task_id"):
-        yield f"(delegated by task {_line(parent)})"
+        yield f"(delegated by another agent, which calls its task {_line(parent)})"
     root = {
         "agent": agent,
         "task_id": task_id,

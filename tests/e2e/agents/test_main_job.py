@@ -72,6 +72,7 @@ async def house(home: Path, settings: Mapping[str, str], github_url: str) -> Asy
         rag = await stack.enter_async_context(running_agent(RagAgent, environ=environ, home=home))
         await until_ready(rag)
         environ["SUB_AGENTS"] = f"github={github},rag={rag}"
+        environ["SUB_AGENTS_SHARES"] = "github=results,rag=results"
         url = await stack.enter_async_context(running_agent(PlatformEngineer, environ=environ, home=home))
         await until_ready(url)
         yield url, github

@@ -101,7 +101,8 @@ async def team(
             name: await stack.enter_async_context(running_agent(CLASSES[name], model=models[name]))
             for name in scripts
         }
-        url = await stack.enter_async_context(supervising(urls, models["supervisor"], environ, home))
+        told = {"SUB_AGENTS_SHARES": ",".join(f"{name}=results" for name in urls), **(environ or {})}
+        url = await stack.enter_async_context(supervising(urls, models["supervisor"], told, home))
         yield Team(url, models, urls)
 
 

@@ -13,7 +13,7 @@ from langchain_core.tools import BaseTool, tool
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.e2e.delegation.teams import model, supervising, team
 from utils.a2a_common.activity import BUDGET_EXTENSION, USAGE_EXTENSION
-from utils.a2a_common.delegation_scope import DelegationScope, scope_of
+from utils.a2a_common.delegation_scope import DelegationScope, reference_of, scope_of
 from utils.a2a_common.request import AgentRequest
 from utils.events import Usage
 from utils.testing.live_agent import running_agent
@@ -54,7 +54,9 @@ async def test_a_sub_agents_tool_reads_the_request_the_results_and_the_history()
     async with (
         running_agent(Keys, model=model(["a is 1", "b is 2"])) as keys,
         running_agent(Reader, model=(reader := model(reads))) as reader_url,
-        supervising({"keys": keys, "reader": reader_url}, model(script)) as url,
+        supervising(
+            {"keys": keys, "reader": reader_url}, model(script), {"SUB_AGENTS_SHARES": "reader=results"}
+        ) as url,
         connected(url) as client,
     ):
         first = await ask(client, "I am Ada. " + "x" * 300)
@@ -62,7 +64,7 @@ async def test_a_sub_agents_tool_reads_the_request_the_results_and_the_history()
     (scope,) = seen
     assert scope.original_request == "Look at a, then read"
     assert (scope.subtask_index, scope.total_subtasks) == (1, 2)
-    assert scope.parent_task_id == second.task_id
+    assert scope.parent_task_id == reference_of(second.task_id) != second.task_id
     assert [(r.task, r.result, r.agent) for r in scope.previous_results] == [("What is a?", "a is 1", "keys")]
     assert scope.previous_results[0].timestamp > 1_700_000_000
     assert [(r.role, len(r.content)) for r in scope.conversation_history] == [
@@ -79,7 +81,11 @@ async def test_no_history_is_told_where_the_setting_says_so() -> None:
     script = ["Hello.", calls(call("reader", request="Read")), "Done."]
     async with (
         running_agent(Reader, model=model([calls(call("read_scope")), "read"])) as reader,
-        supervising({"reader": reader}, model(script), {"SUB_AGENT_HISTORY_TURNS": "0"}) as url,
+        supervising(
+            {"reader": reader},
+            model(script),
+            {"SUB_AGENT_HISTORY_TURNS": "0", "SUB_AGENTS_SHARES": "reader=results"},
+        ) as url,
         connected(url) as client,
     ):
         first = await ask(client, "I am Ada.")

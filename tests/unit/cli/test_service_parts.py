@@ -12,10 +12,11 @@ from multi_agents.cli.service.plan import child_environment, make_plan
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
 from utils.a2a_common.agents_file import AgentEntry
+from utils.a2a_common.shares import Shares
 from utils.errors import StorageError
 
 ENTRIES = (
-    AgentEntry("github", "http://127.0.0.1:8001", "agents.github", 8001),
+    AgentEntry("github", "http://127.0.0.1:8001", "agents.github", 8001, Shares.RESULTS),
     AgentEntry("weather", "https://weather.example"),
 )
 
@@ -31,9 +32,10 @@ def test_variables_of_one_process_do_not_reach_another():
     base = {"PUBLIC_URL": "https://x", "GRPC_PORT": "1", "SUB_AGENTS": "z=http://z", "OPENAI_API_KEY": "k"}
     agent = child_environment(plan, plan.processes[1], base)
     assert (agent["PUBLIC_URL"], agent["OPENAI_API_KEY"]) == ("http://127.0.0.1:8001", "k")
-    assert not {"GRPC_PORT", "SUB_AGENTS"} & set(agent)
+    assert not {"GRPC_PORT", "SUB_AGENTS", "SUB_AGENTS_SHARES"} & set(agent)
     boss = child_environment(plan, plan.supervisor, base)
     assert boss["SUB_AGENTS"] == "github=http://127.0.0.1:8001,weather=https://weather.example"
+    assert boss["SUB_AGENTS_SHARES"] == "github=results,weather=nothing"
 
 
 def test_two_processes_never_get_the_same_port():

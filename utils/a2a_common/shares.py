@@ -1,0 +1,40 @@
+"""How much of a conversation an agent is told. Our configuration says so, never what an agent says of itself."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from utils.errors import SettingsError
+
+VARIABLE = "SUB_AGENTS_SHARES"
+
+
+class Shares(StrEnum):
+    """What an agent is told besides its sub-task."""
+
+    NOTHING = "nothing"
+    REQUEST = "request"
+    """What the user asked, in the user's words."""
+    RESULTS = "results"
+    """That, the results of other agents, what was said before, and who asks."""
+
+
+CHOICES = "nothing, request or results"
+
+
+def parse_shares(value: str) -> dict[str, Shares]:
+    """What each agent is told, of `name=nothing|request|results` pairs separated by commas.
+
+    Raises:
+        SettingsError: A pair is malformed, or a name comes twice.
+    """
+    found: dict[str, Shares] = {}
+    for pair in (each.strip() for each in value.split(",")):
+        if not pair:
+            continue
+        name, _, word = (each.strip() for each in pair.partition("="))
+        if word not in list(Shares) or name in found:
+            text = f"Setting {VARIABLE} is wrong: write each agent once, as name= and one of {CHOICES}."
+            raise SettingsError(VARIABLE, text)
+        found[name] = Shares(word)
+    return found
