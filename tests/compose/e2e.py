@@ -28,6 +28,14 @@ OFFLINE = (
     "from utils.embeddings.minilm import MiniLmEmbedder as M; from utils.messages.tokens import count_text_tokens as c;"
     "assert M().embed_sync(['a']).shape == (1, 384); assert c('hello world') == 2; print('offline')"
 )
+KNOCK = """
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], 8000), timeout=3)
+    print("somebody")
+except OSError:
+    print("nobody")
+"""
 BARE = "test $(id -u) = 10001; ! touch /app/x 2>/dev/null; touch /data/x; for x in gcc cc pip; do ! command -v $x; done"
 
 
@@ -67,6 +75,7 @@ def main() -> int:
         _say("runs without a network, a compiler or a writable file system", lambda: look_inside(stack))
         try:
             _say("up", lambda: stack.compose("up", "-d", "--wait", "--no-build"))
+            _say("no agent reaches the supervisor", lambda: knock(stack))
             _say("chat, restart, chat", lambda: talk(stack))
         except AssertionError:
             print(stack.compose("ps", "-a"), stack.compose("logs", "--tail", "20"))
@@ -74,6 +83,16 @@ def main() -> int:
         finally:
             stack.compose("down", "-v", "--timeout", "10")
     return 0
+
+
+def knock(stack: Stack) -> None:
+    """Connect to every address of the supervisor, and to its name, from each agent's container."""
+    template = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}"
+    targets = ["supervisor", *stack.docker("inspect", "-f", template, SUPERVISOR).split()]
+    for agent in ("github", "rag"):
+        for target in targets:
+            knocked = stack.compose("exec", "-T", agent, "python3", "-c", KNOCK, target)
+            assert knocked.strip() == "nobody", f"{agent} reaches the supervisor at {target}: {knocked}"
 
 
 def build(stack: Stack) -> None:

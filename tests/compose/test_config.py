@@ -16,7 +16,7 @@ import yaml
 from docs.make_configuration import COMPOSE
 from tests.compose.tool import ROOT, compose
 from tests.docs.test_configuration import KNOWN
-from utils.a2a_common.agents_file import parse_sub_agents
+from utils.a2a_common.agents_file import parse_sub_agents, with_shares
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 
@@ -39,6 +39,11 @@ def _services(project: Path, **variables: str) -> dict[str, dict[str, Any]]:
     assert done.returncode == 0, done.stderr
     services: dict[str, dict[str, Any]] = json.loads(done.stdout)["services"]
     return services
+
+
+def _networks(project: Path) -> dict[str, dict[str, Any]]:
+    networks: dict[str, dict[str, Any]] = json.loads(_config(project, "--format", "json").stdout)["networks"]
+    return networks
 
 
 def test_the_file_is_valid(project: Path):
@@ -100,6 +105,36 @@ def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(
     assert [name for name, one in services.items() if "ports" in one] == ["supervisor"]
 
 
+def test_agents_share_no_network_with_the_address_that_the_supervisor_listens_at(project: Path):
+    services = _services(project)
+    outside = services["supervisor"]["networks"]["default"]["aliases"]
+    assert services["supervisor"]["environment"]["HOST"] in outside, "it listens where agents reach it"
+    inside = {name for name in services["supervisor"]["networks"] if name != "default"}
+    for name in set(services) - {"supervisor"}:
+        assert set(services[name]["networks"]) == inside == {"sub-agents"}
+    assert not (services["supervisor"]["networks"]["sub-agents"] or {}).get("aliases")
+
+
+def test_the_published_port_leads_to_the_network_of_the_clients(project: Path):
+    """Docker publishes at the first network by name, and docker-compose puts the project's name before each."""
+    names = {key: one["name"] for key, one in _networks(project).items()}
+    assert min(names.values()) == names["default"]
+
+
+def test_agents_of_the_file_are_told_results_and_those_that_run_elsewhere_what_is_said_of_them(project: Path):
+    def told() -> dict[str, str]:
+        listed = _services(project)["supervisor"]["environment"]
+        entries = with_shares(parse_sub_agents(listed["SUB_AGENTS"]), listed["SUB_AGENTS_SHARES"])
+        return {entry.name: entry.shares for entry in entries}
+
+    assert set(told().values()) == {"results"}
+    (project / ".env").write_text("FOREIGN_AGENTS=weather=https://weather.example.com,b=http://b.example:9\n")
+    assert told() | {"weather": "nothing", "b": "nothing"} == told()
+    with (project / ".env").open("a") as file:
+        file.write("FOREIGN_AGENTS_SHARES=b=request\n")
+    assert told() | {"weather": "nothing", "b": "request", "rag": "results"} == told()
+
+
 def test_another_port_is_the_one_on_the_card(project: Path):
     supervisor = _services(project, SUPERVISOR_PORT="9000")["supervisor"]
     assert supervisor["environment"]["PUBLIC_URL"] == "http://localhost:9000"
@@ -129,7 +164,7 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
     (project / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     environments = {name: one["environment"] for name, one in _services(project).items()}
     assert {one["LLM_MODEL"] for one in environments.values()} == {"gpt-4.1"}
-    assert {one["HOST"] for one in environments.values()} == {"0.0.0.0"}
+    assert "10.0.0.1" not in {one["HOST"] for one in environments.values()}
     assert {name for name, one in environments.items() if one["GITHUB_TOKEN"] == "t"} == {"github"}
     assert environments["supervisor"]["SUB_AGENTS"].startswith("github=")
 

@@ -27,6 +27,9 @@ ACCEPTED: dict[str, Values] = {
     "an agent that runs elsewhere": {
         "agents": [GITHUB, {"name": "weather", "url": "https://weather.example.com"}]
     },
+    "an agent that runs elsewhere and is told the request": {
+        "agents": [GITHUB, {"name": "weather", "url": "https://weather.example.com", "shares": "request"}]
+    },
     "an agent with an image of its own": {
         "agents": [{**GITHUB, "image": "registry.example.com/gh:2", "args": ["serve", "gh.agent:Gh"]}]
     },
@@ -157,6 +160,10 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         {"metrics": {"annotations": True}},
         "set metrics.from to your Prometheus",
     ),
+    "what agents are told, by hand": (
+        {"settings": {"SUB_AGENTS_SHARES": "github=results"}},
+        "SUB_AGENTS_SHARES cannot be set by hand",
+    ),
     "two kinds of documents": (
         {"agents": [{"name": "rag", "port": 8002, "documents": {"configMap": "a", "claim": "b"}}]},
         "a configMap or a claim, not both",
@@ -170,6 +177,10 @@ MISTAKES: dict[str, tuple[Values, str]] = {
 """Refused by the chart's own words."""
 
 SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
+    "an agent that is told too much": (
+        {"agents": [{**GITHUB, "shares": "everything"}]},
+        ("shares", "nothing"),
+    ),
     "a misspelled key": ({"ingres": {"enabled": True}}, ("ingres", "dditional propert")),
     "a misspelled key of an agent": (
         {"agents": [{**GITHUB, "prot": 1}]},

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.docs.test_configuration import KNOWN
-from tests.helm.cases import ACCEPTED
-from tests.helm.chart import CHART, Helm, Manifest, of_kind, pods
+from tests.helm.cases import ACCEPTED, GITHUB
+from tests.helm.chart import CHART, Helm, Manifest, Values, of_kind, pods
+from utils.a2a_common.agents_file import parse_sub_agents, with_shares
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -46,12 +49,93 @@ def test_only_the_supervisor_reaches_the_agents(helm4: Helm):
     manifests = helm4.render()
     policies = of_kind(manifests, "NetworkPolicy")
     supervisor = policies["first-platform-engineer-supervisor"]["spec"]
-    assert supervisor["ingress"] == [{"ports": [{"port": "http", "protocol": "TCP"}]}]
     for name in ("github", "rag"):
         (rule,) = policies[f"first-platform-engineer-{name}"]["spec"]["ingress"]
         assert rule["from"] == [{"podSelector": supervisor["podSelector"]}]
     assert "ingress" not in policies["first-platform-engineer-test"]["spec"]
     assert len(policies) == len(pods(manifests))
+
+
+OUTSIDE: dict[str, Values] = {
+    "a load balancer": {"supervisor": {"serviceType": "LoadBalancer"}},
+    "an ingress": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "a pod network": {"networkPolicy": {"podNetworks": ["10.244.0.0/16", "fd00:10:244::/56"]}},
+}
+
+
+def _lets_in(helm: Helm, values: Values, labels: Mapping[str, str], space: str = "team") -> bool:
+    """Whether the supervisor's policy lets a pod in, by its labels and its namespace."""
+    policy = of_kind(helm.render(values), "NetworkPolicy")["first-platform-engineer-supervisor"]
+    (rule,) = policy["spec"]["ingress"]
+    assert rule["ports"] == [{"port": "http", "protocol": "TCP"}]
+    peers = [peer for peer in rule["from"] if "ipBlock" not in peer]
+    return any(
+        _selects(peer["namespaceSelector"], {"kubernetes.io/metadata.name": space})
+        if "namespaceSelector" in peer
+        else space == "team" and _selects(peer["podSelector"], labels)
+        for peer in peers
+    )
+
+
+def _selects(selector: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
+    """What Kubernetes says: a label that is missing is in no set, and so not in any."""
+    wanted = selector.get("matchLabels", {})
+    ways = {"In": True, "NotIn": False}
+    return wanted.items() <= labels.items() and all(
+        (labels.get(one["key"]) in one["values"]) is ways[one["operator"]]
+        for one in selector.get("matchExpressions", ())
+    )
+
+
+@pytest.mark.parametrize("values", [{}, *OUTSIDE.values()], ids=["nothing set", *OUTSIDE])
+def test_an_agents_pod_does_not_reach_the_supervisor_and_every_other_pod_does(helm4: Helm, values: Values):
+    manifests = helm4.render(values)
+    found = {
+        component: one["spec"]["template"]["metadata"]["labels"]
+        for one in of_kind(manifests, "Deployment").values()
+        for component in [one["metadata"]["labels"]["app.kubernetes.io/component"]]
+    }
+    assert {name for name, labels in found.items() if _lets_in(helm4, values, labels)} == {"supervisor"}
+    (test,) = [one for one in manifests if one["kind"] == "Pod"]
+    assert _lets_in(helm4, values, test["metadata"]["labels"])
+    agent = found["github"]
+    assert _lets_in(helm4, values, {"app": "web"})
+    assert _lets_in(helm4, values, agent | {"app.kubernetes.io/instance": "second"})
+    assert _lets_in(helm4, values, agent | {"app.kubernetes.io/name": "another-chart"})
+    assert _lets_in(helm4, values, agent, space="ingress-nginx")
+
+
+def test_addresses_are_let_in_only_where_the_outside_is_and_those_of_pods_are_left_out(helm4: Helm):
+    def blocks(values: Values) -> list[Any]:
+        policy = of_kind(helm4.render(values), "NetworkPolicy")["first-platform-engineer-supervisor"]
+        return [peer["ipBlock"] for peer in policy["spec"]["ingress"][0]["from"] if "ipBlock" in peer]
+
+    assert blocks({}) == []  # an address rule takes in pods, too, in many networks
+    everywhere = [{"cidr": "0.0.0.0/0"}, {"cidr": "::/0"}]
+    assert blocks(OUTSIDE["a load balancer"]) == blocks(OUTSIDE["an ingress"]) == everywhere
+    assert blocks(OUTSIDE["a pod network"]) == [
+        {"cidr": "0.0.0.0/0", "except": ["10.244.0.0/16"]},
+        {"cidr": "::/0", "except": ["fd00:10:244::/56"]},
+    ]
+
+
+def test_agents_of_the_chart_are_told_results_and_those_that_run_elsewhere_what_is_said_of_them(helm4: Helm):
+    weather = {"name": "weather", "url": "https://weather.example.com"}
+    agents = [
+        GITHUB,
+        weather,
+        {**weather, "name": "b", "shares": "request"},
+        {**GITHUB, "name": "c", "port": 8005},
+    ]
+    agents[-1]["shares"] = "nothing"
+    listed = _settings(helm4.render({"agents": agents}))["supervisor"]
+    entries = with_shares(parse_sub_agents(listed["SUB_AGENTS"]), listed["SUB_AGENTS_SHARES"])
+    assert {entry.name: entry.shares for entry in entries} == {
+        "github": "results",
+        "weather": "nothing",
+        "b": "request",
+        "c": "nothing",
+    }
 
 
 def test_narrow_policies_let_the_test_and_the_named_peers_in(helm4: Helm):

@@ -16,7 +16,7 @@
 {{- include "pe.checkSecrets" (dict "secrets" .Values.supervisor.secrets "where" "the supervisor") -}}
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
 {{- if gt (int $it.replicas) 1 -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. More than one needs a shared database, which this version does not have. Leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
-{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}

@@ -18,6 +18,15 @@
 {{- join "," $pairs -}}
 {{- end -}}
 
+{{/* name=shares of every agent, for SUB_AGENTS_SHARES: results for our own pods, nothing for those that run elsewhere. */}}
+{{- define "pe.shares" -}}
+{{- $pairs := list -}}
+{{- range .Values.agents -}}
+{{- $pairs = append $pairs (printf "%s=%s" .name (.shares | default (ternary "nothing" "results" (hasKey . "url")))) -}}
+{{- end -}}
+{{- join "," $pairs -}}
+{{- end -}}
+
 {{/* The address that clients reach the supervisor at; its card names it. */}}
 {{- define "pe.publicUrl" -}}
 {{- if .Values.supervisor.publicUrl -}}
@@ -56,6 +65,7 @@ PLATFORM_ENGINEER_HOME: /data
 PUBLIC_URL: {{ include "pe.publicUrl" .root | quote }}
 ALLOWED_HOSTS: {{ include "pe.hosts" (dict "root" .root "name" "supervisor" "extra" .it.allowedHosts) | quote }}
 SUB_AGENTS: {{ include "pe.subAgents" .root | quote }}
+SUB_AGENTS_SHARES: {{ include "pe.shares" .root | quote }}
 {{- else }}
 PUBLIC_URL: {{ printf "http://%s:%d" (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) | quote }}
 {{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}
