@@ -12,6 +12,7 @@ from tests.broken_rules.table.limits import LIMITS
 from tests.broken_rules.table.push import PUSH
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
+from tests.broken_rules.table.told import TOLD
 
 RULES: tuple[Rule, ...] = (
     *EVENTS,
@@ -23,4 +24,5 @@ RULES: tuple[Rule, ...] = (
     *FAILURES,
     *SHARING,
     *LATER_FAILURES,
+    *TOLD,
 )
