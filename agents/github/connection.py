@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -81,14 +81,11 @@ class Connection(GitHubCore[Any]):
 
 def _wait_of(told: str) -> timedelta:
     """The wait that a `Retry-After` tells as a date or with a fraction; as long as githubkit takes where it tells none."""
-    try:
-        return timedelta(seconds=max(0.0, math.ceil(float(told))))
-    except (ValueError, OverflowError):
-        pass
-    try:
+    with suppress(ValueError, OverflowError):
+        return timedelta(seconds=max(0, math.ceil(float(told))))
+    with suppress(ValueError, TypeError, OverflowError):
         return max(parsedate_to_datetime(told) - datetime.now(UTC), timedelta())
-    except (ValueError, TypeError, OverflowError):
-        return _UNTOLD
+    return _UNTOLD
 
 
 class _Retry:
