@@ -30,6 +30,7 @@ from google.protobuf import json_format, struct_pb2
 
 from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION
 from utils.a2a_common.delegation_scope import DelegationScope
+from utils.a2a_common.json_values import complaint_about
 from utils.a2a_common.peer_limits import MOST_EVENTS, PeerLimits
 from utils.a2a_common.peer_words import cleaned, one_line, with_words
 from utils.a2a_common.progress_gate import ProgressGate
@@ -37,7 +38,7 @@ from utils.a2a_common.remote_errors import failure_of
 from utils.a2a_common.remote_task import RemoteTask
 from utils.a2a_common.signs_of_life import Report, signs_of_life
 from utils.a2a_common.task_tree import clean_children
-from utils.errors import DelegationFailed, PeerLimitExceeded, SubAgentUnavailable
+from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 from utils.resilience.retry import backoff
 
@@ -220,7 +221,7 @@ class RemoteAgent:
         """Whether the agent has the message; if so, `task` is brought up to date, but for artifacts not asked for."""
         for found in await self._candidates(errand, artifacts=artifacts):
             if any(message.message_id == errand.message_id for message in found.history):
-                task.apply_task(found)
+                self._take(task, found)
                 return True
         return False
 
@@ -235,7 +236,7 @@ class RemoteAgent:
 
     async def _catch_up(self, errand: Errand, task: RemoteTask, report: Report, *, last: bool) -> None:
         try:
-            task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
+            self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
             if task.open:
                 await self._rejoin(errand, task, report)
         except (httpx.HTTPError, A2AClientError):
@@ -249,10 +250,10 @@ class RemoteAgent:
             stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
             await self._consume(stream, errand, task, report)
         except UnsupportedOperationError:
-            task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
+            self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
             while task.open:
                 await asyncio.sleep(_ASK_SECONDS)
-                task.apply_task(await self._client.get_task(GetTaskRequest(id=task.task_id)))
+                self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
 
     async def _consume(
         self, stream: AsyncIterator[StreamResponse], errand: Errand, task: RemoteTask, report: Report
@@ -260,6 +261,7 @@ class RemoteAgent:
         async for response in stream:
             if errand.task_id and not task.heard and response.HasField("task") and _waits(response.task):
                 continue  # the task as it stood before the answer
+            self._check(response)
             before = task.state
             metadata = task.apply(response)
             if task.events > MOST_EVENTS:
@@ -267,6 +269,17 @@ class RemoteAgent:
             activity = metadata.get(ACTIVITY_EXTENSION)
             if isinstance(activity, Mapping) or (task.state is not before and task.open):
                 report(_progress(errand, self._name, task, activity))
+
+    def _take(self, task: RemoteTask, found: Task) -> None:
+        self._check(found)
+        task.apply_task(found)
+
+    def _check(self, sent: Task | StreamResponse) -> None:
+        """Refuse values that could be neither stored nor shown to the user."""
+        if complaint := complaint_about(sent):
+            raise DelegationFailed(
+                f"The {self._name} agent's answer {complaint}.", code=ProtocolViolation.code
+            )
 
     async def _abandon(self, errand: Errand, task: RemoteTask) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""

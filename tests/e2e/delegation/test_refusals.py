@@ -88,3 +88,20 @@ async def test_what_an_agent_gives_as_a_reason_is_cut_and_cleaned(state: str) ->
     (told,), _, _ = await asked_for(ending(state, f"{HIDDEN} {LONG}"))
     assert "on week[2Jdays only because" in told
     assert len(told) < 1_500
+
+
+async def test_an_agent_that_sends_what_no_task_can_carry_is_told_apart_and_stored_nowhere() -> None:
+    nested: Any = "bottom"
+    for _ in range(26):
+        nested = {"in": nested}
+
+    async def script(turn: Turn) -> None:
+        await turn.task()
+        await turn.activity(kind="tool_started", deep=nested)
+        await turn.chunk("Done.", append=False, last=True)
+        await turn.status("completed")
+
+    (told,), answer, _ = await asked_for(script)
+    assert "The catering agent's answer holds a value that is nested deeper than 24 levels." in told
+    assert '"error":"protocol_violation"' in told
+    assert answer.text == "I am done."
