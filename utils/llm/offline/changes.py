@@ -36,8 +36,8 @@ def verb_of_change(text: str) -> str | None:
     if not match:
         return None
     word, following = match["verb"].lower().replace("-", ""), match["next"]
-    if word.endswith("ing") and not match["politely"]:
-        return None
+    if word.endswith("ed") or (word.endswith("ing") and not match["politely"]):
+        return None  # "merged pull requests", "closing date of …"
     verb = stem(word)
     wanted = _NAMES_TOO.get(verb)
     fits = wanted.match(following) if wanted else following and not _OF_A_NOUN.match(following)
