@@ -11,8 +11,10 @@ from pathlib import Path
 
 from tests.broken_rules.checkout import Copy, DoesNotEnd
 from tests.broken_rules.judge import Outcome, crash, unnoticed
+from tests.broken_rules.product import Product
 from tests.broken_rules.rules import Break, Rule
 from tests.broken_rules.table import RULES
+from tests.style.sources import ROOT
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -34,6 +36,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _break_all(rules: Sequence[Rule], copy: Copy) -> int:
+    _tell_moved(rules)
     tests = list(dict.fromkeys(test for rule in rules for each in rule.breaks for test in each.tests))
     print(f"{len(tests)} tests on the unbroken checkout …", flush=True)
     unbroken = copy.run_unbroken(tests)
@@ -47,6 +50,15 @@ def _break_all(rules: Sequence[Rule], copy: Copy) -> int:
     red = sum(results)
     print(f"{len(rules)} rules, {len(results)} breaks: {red} red, {len(results) - red} green")
     return 0 if all(results) else 1
+
+
+def _tell_moved(rules: Sequence[Rule]) -> None:
+    """Name the edits whose code was found elsewhere: moved or renamed, so that the table may follow."""
+    product = Product(ROOT)
+    edits = dict.fromkeys(edit for rule in rules for each in rule.breaks for edit in each.edits)
+    for edit in edits:
+        if not product.is_at_its_address(edit):
+            print(f"  moved or renamed since it was written: {edit.where}")
 
 
 def _try(rule: Rule, each: Break, copy: Copy) -> bool:

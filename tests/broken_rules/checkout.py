@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.broken_rules.judge import Outcome, outcomes
+from tests.broken_rules.product import Product
 from tests.broken_rules.rules import Edit
 from tests.style.sources import ROOT, tracked_files
 
@@ -56,19 +57,17 @@ class Copy:
         """The copy with these edits, as long as the context lasts.
 
         Raises:
-            ValueError: An old text does not stand exactly once in its file.
+            Lost: The code that an edit replaces stands nowhere, or not once.
         """
-        before = {edit.file: (self._folder / edit.file).read_text("utf-8") for edit in edits}
+        changed = Product(self._folder).broken(edits)
+        before = {file: (self._folder / file).read_text("utf-8") for file in changed}
         try:
-            for edit in edits:
-                text = (self._folder / edit.file).read_text("utf-8")
-                if text.count(edit.old) != 1:
-                    raise ValueError(f"{edit.file} holds {text.count(edit.old)} times: {edit.old!r}")
-                self._write(edit.file, text.replace(edit.old, edit.new))
+            for file, text in changed.items():
+                self._write(file, text)
             yield
         finally:
-            for name, text in before.items():
-                self._write(name, text)
+            for file, text in before.items():
+                self._write(file, text)
 
     def complaints(self, files: Sequence[str]) -> str:
         """What makes the edited files no program: wrong syntax, names that do not exist. Empty when all is well."""

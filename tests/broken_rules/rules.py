@@ -7,17 +7,33 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of the product.
+    """One change of the product's code.
 
     Attributes:
-        file: Path from the root of the checkout.
-        old: Text that stands there exactly once.
-        new: What takes its place.
+        where: `path/of/module.py::Class.method`, the path from the root of the checkout; only the path where the code
+            stands at the module's top level.
+        old: The statements or the expression that stand there once, in any layout; in a file that is not Python, text.
+        new: What takes their place.
     """
 
-    file: str
+    where: str
     old: str
     new: str
+
+    @property
+    def file(self) -> str:
+        """The module's path."""
+        return self.where.partition("::")[0]
+
+    @property
+    def symbol(self) -> str:
+        """The qualified name inside the module; empty for its top level."""
+        return self.where.partition("::")[2]
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it changes Python code, found by its syntax."""
+        return self.file.endswith(".py")
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,6 @@ class Rule:
     breaks: tuple[Break, ...]
 
 
-def broken(name: str, file: str, old: str, new: str, *tests: str) -> Break:
+def broken(name: str, where: str, old: str, new: str, *tests: str) -> Break:
     """A break that is one edit."""
-    return Break(name, (Edit(file, old, new),), tests)
+    return Break(name, (Edit(where, old, new),), tests)

@@ -8,7 +8,8 @@ from functools import cache
 import pytest
 
 from tests.broken_rules.judge import Outcome, crash, unnoticed
-from tests.broken_rules.rules import Break, Edit, Rule
+from tests.broken_rules.product import Product
+from tests.broken_rules.rules import Break, Rule
 from tests.broken_rules.table import RULES
 from tests.style.sources import ROOT, functions
 
@@ -20,31 +21,18 @@ BREAKS = [
 
 
 @cache
-def text_of(file: str) -> str:
-    return (ROOT / file).read_text("utf-8")
-
-
-@cache
 def named_in(file: str) -> frozenset[str]:
     return frozenset(node.name for node in functions(ROOT / file))
 
 
-def applied(edits: tuple[Edit, ...]) -> dict[str, str]:
-    """The files that these edits change, changed; an old text must stand there exactly once."""
-    changed: dict[str, str] = {}
-    for edit in edits:
-        before = changed.get(edit.file, text_of(edit.file))
-        assert before.count(edit.old) == 1, f"{edit.file} holds {before.count(edit.old)} times: {edit.old!r}"
-        changed[edit.file] = before.replace(edit.old, edit.new)
-    return changed
-
-
 @pytest.mark.parametrize("each", BREAKS)
 def test_what_a_break_edits_is_there_once_and_what_comes_of_it_is_a_program(each: Break):
-    for file, text in applied(each.edits).items():
-        assert text != text_of(file)
+    for file, text in Product(ROOT).broken(each.edits).items():
+        before = (ROOT / file).read_text("utf-8")
         if file.endswith(".py"):
-            ast.parse(text)
+            assert ast.dump(ast.parse(text)) != ast.dump(ast.parse(before))
+        else:
+            assert text != before
 
 
 @pytest.mark.parametrize("each", BREAKS)

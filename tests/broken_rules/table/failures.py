@@ -17,12 +17,20 @@ _TEAM = "tests/e2e/agents/test_delegation.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 
 _QUEUE_OPEN = Edit(
-    "utils/a2a_common/guarded_queue.py", "        if self.settled:\n            return False\n", ""
+    "utils/a2a_common/guarded_queue.py::GuardedQueue._admits",
+    "if self.settled:\n    return False\nif isinstance(event, Task):\n    return not self.has_task",
+    "if isinstance(event, Task):\n    return not self.has_task",
 )
 _SINK_OPEN = Edit(
-    "utils/a2a_common/event_sink.py",
-    "            if self._ended:",
-    "            if self._ended and self._closed:",
+    "utils/a2a_common/event_sink.py::EventSink._send",
+    "if self._ended:\n"
+    "    self._drop('ended')\n"
+    "elif await self._safe_enqueue_event(self._queue, event):\n"
+    "    self._ended = ends",
+    "if self._ended and self._closed:\n"
+    "    self._drop('ended')\n"
+    "elif await self._safe_enqueue_event(self._queue, event):\n"
+    "    self._ended = ends",
 )
 
 FAILURES: tuple[Rule, ...] = (
@@ -32,12 +40,12 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "a second artifact holds the whole answer",
-                "utils/a2a_common/publisher.py",
-                "        await self._response.flush(last=True)\n",
-                "        await self._response.flush(last=True)\n"
-                "        from a2a.types.a2a_pb2 import Artifact, Part\n\n"
-                '        whole = Artifact(artifact_id="final_result", parts=[Part(text="Same answer.")])\n'
-                "        await self._sink.artifact(whole)\n",
+                "utils/a2a_common/publisher.py::Publisher._end",
+                "await self._response.flush(last=True)",
+                "await self._response.flush(last=True)\n"
+                "from a2a.types.a2a_pb2 import Artifact, Part\n"
+                "whole = Artifact(artifact_id='final_result', parts=[Part(text='Same answer.')])\n"
+                "await self._sink.artifact(whole)",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
         ),
@@ -48,17 +56,17 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the results of tools are said as text",
-                _TURN,
-                'if metadata.get("langgraph_node") == _MODEL_NODE and isinstance(message, AIMessage):',
-                "if metadata and isinstance(message, BaseMessage):",
+                _TURN + "::Turn.translate",
+                "metadata.get('langgraph_node') == _MODEL_NODE and isinstance(message, AIMessage)",
+                "metadata and isinstance(message, BaseMessage)",
                 _TEAM
                 + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
             ),
             broken(
                 "the supervisor's synthesis is lost: a delegation ends the turn",
-                _DELEGATION,
-                "            args_schema=DelegationInput,\n",
-                "            args_schema=DelegationInput,\n            return_direct=True,\n",
+                _DELEGATION + "::Delegation._tool",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=_description(agent), args_schema=DelegationInput, metadata={'examples': agent.examples, DELEGATION: True})",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=_description(agent), args_schema=DelegationInput, return_direct=True, metadata={'examples': agent.examples, DELEGATION: True})",
                 _TEAM
                 + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
                 _TEAM + "test_independent_sub_tasks_run_in_parallel_and_the_answer_uses_both",
@@ -76,9 +84,9 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a foreign executor may fail what it completed",
-                _QUEUE_OPEN.file,
-                "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
-                "self.settled = status.state in INTERRUPTED",
+                _QUEUE_OPEN.file + "::GuardedQueue._note_status",
+                "status.state in TERMINAL or status.state in INTERRUPTED",
+                "status.state in INTERRUPTED",
                 _LIFE + "test_nothing_follows_a_terminal_state",
             ),
         ),
@@ -89,18 +97,18 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "a question settles nothing",
-                _QUEUE_OPEN.file,
-                "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
-                "self.settled = status.state in TERMINAL",
+                _QUEUE_OPEN.file + "::GuardedQueue._note_status",
+                "status.state in TERMINAL or status.state in INTERRUPTED",
+                "status.state in TERMINAL",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
             ),
             Break(
                 "sink and queue let an agent talk on",
                 (
                     Edit(
-                        _QUEUE_OPEN.file,
-                        "self.settled = status.state in TERMINAL or status.state in INTERRUPTED",
-                        "self.settled = status.state in TERMINAL",
+                        _QUEUE_OPEN.file + "::GuardedQueue._note_status",
+                        "status.state in TERMINAL or status.state in INTERRUPTED",
+                        "status.state in TERMINAL",
                     ),
                     _SINK_OPEN,
                 ),
@@ -114,27 +122,27 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "an answer with the word Error: fails",
-                _TURN,
-                "        if not self._text.strip() or self._restart:",
-                '        if "Error:" in self._text:\n'
-                '            return Failed("internal_error", self._text)\n'
-                "        if not self._text.strip() or self._restart:",
+                _TURN + "::Turn._end",
+                "if not self._text.strip() or self._restart:\n"
+                "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
+                "if 'Error:' in self._text:\n"
+                "    return Failed('internal_error', self._text)\n"
+                "if not self._text.strip() or self._restart:\n"
+                "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
             broken(
                 "text with a check mark is taken for a notice and left out",
-                _TURN,
-                "        if not shown.text:\n            return\n",
-                '        if not shown.text or "✅" in shown.text:\n            return\n',
+                _TURN + "::Turn._say",
+                "not shown.text",
+                "not shown.text or '✅' in shown.text",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
             broken(
                 "a sub-agent's answer that quotes an error is a failure",
-                _REMOTE,
-                "        match task.state:\n",
-                '        if "Error" in task.text():\n'
-                '            raise DelegationFailed(f"The {self._name} agent failed.")\n'
-                "        match task.state:\n",
+                _REMOTE + "::RemoteAgent.run",
+                "return self._checked(task)",
+                "if 'Error' in task.text():\n    raise DelegationFailed(f'The {self._name} agent failed.')\nreturn self._checked(task)",
                 _TEAM + "test_a_sub_agents_answer_that_quotes_an_error_is_an_answer",
             ),
         ),
@@ -147,23 +155,23 @@ FAILURES: tuple[Rule, ...] = (
                 "no text completes",
                 (
                     Edit(
-                        _TURN,
-                        "        if not self._text.strip() or self._restart:",
-                        "        if self._restart:",
+                        _TURN + "::Turn._end",
+                        "not self._text.strip() or self._restart",
+                        "self._restart",
                     ),
                     Edit(
-                        "utils/resilience/recover.py",
-                        "return _read(response, _names(request.tools), broken=calls.broken)",
-                        "return response",
+                        "utils/resilience/recover.py::ModelRecovery.awrap_model_call",
+                        "_read(response, _names(request.tools), broken=calls.broken)",
+                        "response",
                     ),
                 ),
                 (_TURNS + "test_an_empty_model_stream_fails_with_a_sentence",),
             ),
             broken(
                 "the library's exception is told",
-                _ACTOR,
-                'return Failed("internal_error", "Something went wrong inside the agent. Please try again.")',
-                'return Failed("internal_error", str(error))',
+                _ACTOR + "::failure_of",
+                "'Something went wrong inside the agent. Please try again.'",
+                "str(error)",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
         ),
@@ -174,45 +182,37 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the guard tells an executor's exception",
-                "utils/a2a_common/guarded_executor.py",
-                "        except Exception:  # the executor boundary: every error ends the task\n"
-                '            log.exception("turn_failed", task_id=context.task_id, code=_BROKEN.code)\n'
-                "            failure = _BROKEN",
-                "        except Exception as error:\n            failure = Failed(_BROKEN.code, repr(error))",
+                "utils/a2a_common/guarded_executor.py::GuardedExecutor._run",
+                "log.exception('turn_failed', task_id=context.task_id, code=_BROKEN.code)\nfailure = _BROKEN",
+                "failure = Failed(_BROKEN.code, repr(__import__('sys').exc_info()[1]))",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
             broken(
                 "a tool's exception is told to the model, and by it to the user",
-                _BOUNDARY,
-                'message=f"The tool {name} failed unexpectedly.")',
-                "message=str(error))",
+                _BOUNDARY + "::_problem_message",
+                "f'The tool {name} failed unexpectedly.'",
+                "str(error)",
                 _TURNS + "test_a_bug_in_a_tool_shows_no_detail_to_model_or_client",
             ),
             broken(
                 "a request that fails outside of a turn tells why",
-                "utils/a2a_common/safe_errors.py",
-                'return InternalError("The server failed to handle this request. Its log has the details.")',
-                "return InternalError(str(error))",
+                "utils/a2a_common/safe_errors.py::public_error",
+                "'The server failed to handle this request. Its log has the details.'",
+                "str(error)",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_broken_store_shows_nothing_of_itself_over_any_binding",
             ),
             broken(
                 "a stream that fails midway tells why",
-                "utils/a2a_common/safe_errors.py",
-                "            async for event in events:\n"
-                "                yield event\n"
-                "    except Exception as error:\n"
-                "        raise public_error(error) from error",
-                "            async for event in events:\n"
-                "                yield event\n"
-                "    except Exception as error:\n"
-                "        raise InternalError(str(error)) from error",
+                "utils/a2a_common/safe_errors.py::guarded_stream",
+                "public_error(error)",
+                "InternalError(str(error))",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing",
             ),
             broken(
                 "a failure has no trace id",
-                "utils/a2a_common/publisher.py",
+                "utils/a2a_common/publisher.py::Publisher.publish",
                 "error_payload(event, self._trace_id)",
-                'error_payload(event, "")',
+                "error_payload(event, '')",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
         ),
@@ -223,16 +223,16 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "a failed remote task is an answer",
-                _REMOTE,
-                "            case DelegationState.FAILED:\n",
-                "            case DelegationState.FAILED if task.open:\n",
+                _REMOTE + "::RemoteAgent.run",
+                "return self._checked(task)",
+                "return task if task.state is DelegationState.FAILED else self._checked(task)",
                 _TEAM + "test_a_failed_sub_agent_is_never_read_as_success",
             ),
             broken(
                 "every state of a remote task is success",
-                _REMOTE,
-                "        return self._checked(task)",
-                "        return task",
+                _REMOTE + "::RemoteAgent.run",
+                "self._checked(task)",
+                "task",
                 _TEAM + "test_a_failed_sub_agent_is_never_read_as_success",
             ),
         ),
@@ -243,19 +243,20 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "no text: once more",
-                _REMOTE,
-                "            await self._send(errand, task, report)\n        for attempt",
-                "            await self._send(errand, task, report)\n"
-                "        if not task.text():\n"
-                "            await self._send(errand, task, report)\n"
-                "        for attempt",
+                _REMOTE + "::RemoteAgent._follow",
+                "if not (errand.maybe_sent and await self._arrived(errand, task)):\n"
+                "    await self._send(errand, task, report)",
+                "if not (errand.maybe_sent and await self._arrived(errand, task)):\n"
+                "    await self._send(errand, task, report)\n"
+                "if not task.text():\n"
+                "    await self._send(errand, task, report)",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
             broken(
                 "a stream that breaks off: once more",
-                _REMOTE,
-                "            await self._catch_up(errand, task, report, last=attempt == _RECONNECTS)",
-                "            await self._send(errand, task, report)",
+                _REMOTE + "::RemoteAgent._follow",
+                "self._catch_up(errand, task, report, last=attempt == _RECONNECTS)",
+                "self._send(errand, task, report)",
                 "tests/e2e/delegation/test_broken_lines.py::test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice",
             ),
         ),
@@ -266,16 +267,16 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "each delegation has a fresh remote context",
-                _DELEGATION,
-                "context_id = await self._contexts.get(request.thread_id, name)",
-                "context_id = str(uuid5(_NAMESPACE, cause.id))",
+                _DELEGATION + "::Delegation._begin",
+                "await self._contexts.get(request.thread_id, name)",
+                "str(uuid5(_NAMESPACE, cause.id))",
                 _TEAM + "test_the_same_remote_conversation_is_used_by_every_delegation_of_a_context",
             ),
             broken(
                 "all conversations share one remote context",
-                "utils/persistence/contexts.py",
-                "return _first_id(thread_id, agent, times[0] if times else 0)",
-                'return _first_id("", agent, times[0] if times else 0)',
+                "utils/persistence/contexts.py::RemoteContexts.get.read",
+                "_first_id(thread_id, agent, times[0] if times else 0)",
+                "_first_id('', agent, times[0] if times else 0)",
                 _APART + "test_two_conversations_have_two_remote_ones",
             ),
         ),

@@ -15,22 +15,26 @@ PUSH: tuple[Rule, ...] = (
         (
             broken(
                 "what is stored is not read",
-                _STORE,
-                "        for owner, task_id, body in rows:",
-                "        for owner, task_id, body in rows[:0]:",
+                _STORE + "::SqlitePushConfigs.open",
+                "for owner, task_id, body in rows:\n"
+                "    tasks = self._push_notification_infos.setdefault(owner, {})\n"
+                "    tasks.setdefault(task_id, []).append(TaskPushNotificationConfig.FromString(body))",
+                "for owner, task_id, body in rows[:0]:\n"
+                "    tasks = self._push_notification_infos.setdefault(owner, {})\n"
+                "    tasks.setdefault(task_id, []).append(TaskPushNotificationConfig.FromString(body))",
                 _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),
             broken(
                 "what was deleted comes back",
-                _STORE,
-                "        await self._database.write(lambda db: _nothing(db.execute(statement, values)))\n",
-                "        _ = statement, values\n",
+                _STORE + "::SqlitePushConfigs.delete_info",
+                "await self._database.write(lambda db: _nothing(db.execute(statement, values)))",
+                "_ = (statement, values)",
                 _OWNED,
             ),
             broken(
                 "after a restart everybody owns it",
-                _STORE,
+                _STORE + "::SqlitePushConfigs.open",
                 "self._push_notification_infos.setdefault(owner, {})",
                 'self._push_notification_infos.setdefault(\'["", ""]\' if owner else owner, {})',
                 _OWNED,
@@ -38,15 +42,15 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "everybody may read the file",
                 _STORE,
-                "_PRIVATE = 0o600",
-                "_PRIVATE = 0o644",
+                "_PRIVATE = 384",
+                "_PRIVATE = 420",
                 _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
             ),
             broken(
                 "an agent keeps them in memory",
-                "utils/a2a_common/agent_process.py",
-                '        push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),\n',
-                "        push_configs=SqlitePushConfigs and None,\n",
+                "utils/a2a_common/agent_process.py::agent_app",
+                "SqlitePushConfigs(agent.runtime.home / 'push.sqlite', owner_of)",
+                "SqlitePushConfigs and None",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),
         ),

@@ -17,8 +17,22 @@ _PIECES = "tests/e2e/wire/test_artifacts.py::"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 
-_QUEUE_OPEN = Edit(_SHELL, "        if self.settled:\n            return False\n", "")
-_SINK_OPEN = Edit(_SINK, "            if self._ended:", "            if self._ended and self._closed:")
+_QUEUE_OPEN = Edit(
+    _SHELL + "::GuardedQueue._admits",
+    "if self.settled:\n    return False\nif isinstance(event, Task):\n    return not self.has_task",
+    "if isinstance(event, Task):\n    return not self.has_task",
+)
+_SINK_OPEN = Edit(
+    _SINK + "::EventSink._send",
+    "if self._ended:\n"
+    "    self._drop('ended')\n"
+    "elif await self._safe_enqueue_event(self._queue, event):\n"
+    "    self._ended = ends",
+    "if self._ended and self._closed:\n"
+    "    self._drop('ended')\n"
+    "elif await self._safe_enqueue_event(self._queue, event):\n"
+    "    self._ended = ends",
+)
 
 STREAM: tuple[Rule, ...] = (
     Rule(
@@ -27,16 +41,16 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "the executor begins with a status",
-                _EXECUTOR,
-                "            await sink.task(_submitted(context, request))",
-                "            _ = _submitted(context, request)",
+                _EXECUTOR + "::BaseLangGraphAgentExecutor.execute",
+                "await sink.task(_submitted(context, request))",
+                "_ = _submitted(context, request)",
                 _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
             ),
             broken(
                 "the guard ends a silent executor's turn without a task",
-                _GUARDED,
-                "        await queue.enqueue_event(new_task_from_user_message(context.message))",
-                "        _ = new_task_from_user_message(context.message)",
+                _GUARDED + "::_end",
+                "await queue.enqueue_event(new_task_from_user_message(context.message))",
+                "_ = new_task_from_user_message(context.message)",
                 _LIFE + "test_an_executor_that_ends_without_an_answer_fails_its_task",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
@@ -48,23 +62,23 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "an executor may return while its task works",
-                _GUARDED,
-                "        if not queue.settled:\n            await _end(context, queue, TaskState.TASK_STATE_FAILED, failure)",
-                "        _ = failure",
+                _GUARDED + "::GuardedExecutor._run",
+                "if not queue.settled:\n    await _end(context, queue, TaskState.TASK_STATE_FAILED, failure)",
+                "_ = failure",
                 _LIFE + "test_an_executor_that_ends_without_an_answer_fails_its_task",
             ),
             broken(
                 "an agent that stops without a word completes",
-                _EXECUTOR,
-                "await publisher.publish(_SILENT)",
-                "await sink.status(TaskState.TASK_STATE_COMPLETED)",
+                _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
+                "publisher.publish(_SILENT)",
+                "sink.status(TaskState.TASK_STATE_COMPLETED)",
                 _SAID + "test_an_agent_that_stops_without_an_end_fails_its_task",
             ),
             broken(
                 "a task may step back to submitted",
-                _SHELL,
-                "return not (back and self.state == TaskState.TASK_STATE_WORKING)",
-                "return not (back and self.state == TaskState.TASK_STATE_FAILED)",
+                _SHELL + "::GuardedQueue._admits",
+                "TaskState.TASK_STATE_WORKING",
+                "TaskState.TASK_STATE_FAILED",
                 _LIFE + "test_a_working_task_does_not_become_submitted_again",
             ),
         ),
@@ -75,9 +89,12 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "the queue passes on what comes later",
-                _SHELL,
-                "        if self.settled:\n            return False\n",
-                "",
+                _SHELL + "::GuardedQueue._admits",
+                "if self.settled:\n"
+                "    return False\n"
+                "if isinstance(event, Task):\n"
+                "    return not self.has_task",
+                "if isinstance(event, Task):\n    return not self.has_task",
                 _LIFE + "test_nothing_follows_a_terminal_state",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
             ),
@@ -88,9 +105,9 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a canceled turn may still write",
-                _GUARDED,
-                "            running.close()",
-                "            _ = running.close",
+                _GUARDED + "::GuardedExecutor.cancel",
+                "running.close()",
+                "_ = running.close",
                 _LIFE + "test_a_cancel_ends_the_task_even_when_the_executor_says_nothing",
             ),
         ),
@@ -101,31 +118,31 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "an exception of the agent completes the task",
-                _EXECUTOR,
-                "await publisher.publish(failure_of(error))",
-                "await sink.status(TaskState.TASK_STATE_COMPLETED, metadata={'code': failure_of(error).code})",
+                _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
+                "publisher.publish(failure_of(error))",
+                "sink.status(TaskState.TASK_STATE_COMPLETED, metadata={'code': failure_of(error).code})",
                 _SAID + "test_an_error_of_the_agent_ends_the_task_as_failed_and_never_as_completed",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
             broken(
                 "an exception of an executor completes the task",
-                _GUARDED,
-                "await _end(context, queue, TaskState.TASK_STATE_FAILED, failure)",
-                "await _end(context, queue, TaskState.TASK_STATE_COMPLETED, failure)",
+                _GUARDED + "::GuardedExecutor._run",
+                "TaskState.TASK_STATE_FAILED",
+                "TaskState.TASK_STATE_COMPLETED",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
             broken(
                 "a turn whose every tool failed completes",
-                "utils/a2a_common/turn.py",
-                "if self._problems and not self._answers:",
-                "if self._problems and self._answers < 0:",
+                "utils/a2a_common/turn.py::Turn._end",
+                "not self._answers",
+                "self._answers < 0",
                 _TURNS + "test_an_agent_whose_every_needed_tool_failed_fails_with_that_code",
             ),
             broken(
                 "`Failed` completes the task",
-                _PUBLISHER,
-                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)",
-                "self._end(TaskState.TASK_STATE_COMPLETED, self._say(event.message), error)",
+                _PUBLISHER + "::Publisher.publish",
+                "TaskState.TASK_STATE_FAILED",
+                "TaskState.TASK_STATE_COMPLETED",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
             ),
         ),
@@ -136,44 +153,44 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "the last chunk repeats the whole answer",
-                _RESPONSE,
-                '            text, self._buffer = self._buffer, ""\n',
-                '            text, self._buffer = self._buffer, ""\n'
-                "            self._said = getattr(self, '_said', '') + text\n"
-                "            text = self._said if last else text\n",
+                _RESPONSE + "::ResponseStream.flush",
+                "text, self._buffer = (self._buffer, '')",
+                "text, self._buffer = (self._buffer, '')\n"
+                "self._said = getattr(self, '_said', '') + text\n"
+                "text = self._said if last else text",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
                 "a final artifact repeats the answer",
-                _RESPONSE,
-                "            await self._publish(text, append=append, last=last)",
-                "            await self._publish(text, append=append, last=last)\n"
-                "            if last:\n"
-                "                await self._publish(text, append=False, last=True)",
+                _RESPONSE + "::ResponseStream.flush",
+                "await self._publish(text, append=append, last=last)",
+                "await self._publish(text, append=append, last=last)\n"
+                "if last:\n"
+                "    await self._publish(text, append=False, last=True)",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
                 "the last status repeats the answer",
-                _PUBLISHER,
-                "await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
-                "await self._end(TaskState.TASK_STATE_COMPLETED, self._say('Once and only once.'), short)",
+                _PUBLISHER + "::Publisher.publish",
+                "self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
+                "self._end(TaskState.TASK_STATE_COMPLETED, self._say('Once and only once.'), short)",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
                 "the model's whole message is said after its pieces",
-                "utils/a2a_common/graph_turn.py",
-                "                    for event in self._turn.translate(mode, part):\n                        yield event",
-                "                    for event in self._turn.translate(mode, part):\n"
-                "                        yield event\n"
-                "                    for event in self._turn.translate('messages', part) if mode == 'messages' else ():\n"
-                "                        yield event",
+                "utils/a2a_common/graph_turn.py::GraphTurn.events",
+                "for event in self._turn.translate(mode, part):\n    yield event",
+                "for event in self._turn.translate(mode, part):\n"
+                "    yield event\n"
+                "for event in self._turn.translate('messages', part) if mode == 'messages' else ():\n"
+                "    yield event",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
                 "a subscriber gets chunks of its snapshot again",
-                _HANDLER,
-                "elif not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last):",
-                "elif self._stored(event) or last:",
+                _HANDLER + "::PlatformRequestHandler.on_subscribe_to_task",
+                "not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last)",
+                "self._stored(event) or last",
                 _PIECES + "test_a_subscriber_gets_each_chunk_once_in_its_snapshot_or_after_it",
             ),
         ),
@@ -184,18 +201,17 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a unary answer comes without its artifacts' text",
-                _HANDLER,
-                "return await self._whole(answer) if isinstance(answer, Task) else answer",
-                "return answer",
+                _HANDLER + "::PlatformRequestHandler.on_message_send",
+                "await self._whole(answer) if isinstance(answer, Task) else answer",
+                "answer",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
             broken(
                 "a task that is asked for comes without its artifacts' text",
-                _HANDLER,
-                "        task: Task | None = await super().on_get_task(params, context)\n"
-                "        return await self._whole(task) if task is not None else None",
-                "        task: Task | None = await super().on_get_task(params, context)\n        return task",
+                _HANDLER + "::PlatformRequestHandler.on_get_task",
+                "await self._whole(task) if task is not None else None",
+                "task",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
@@ -203,14 +219,16 @@ STREAM: tuple[Rule, ...] = (
                 "an artifact that came again is added to the stored one",
                 (
                     Edit(
-                        "utils/persistence/task_chunks.py",
-                        "if known is None or not chunk.append:",
-                        "if known is None:",
+                        "utils/persistence/task_chunks.py::assemble",
+                        "known is None or not chunk.append",
+                        "known is None",
                     ),
                     Edit(
-                        "utils/persistence/task_shelf_sqlite.py",
-                        "    for chunk in replaced:\n        db.execute(",
-                        "    for chunk in replaced[:0]:\n        db.execute(",
+                        "utils/persistence/task_shelf_sqlite.py::_put",
+                        "for chunk in replaced:\n"
+                        "    db.execute('DELETE FROM task_chunks WHERE task_id = ? AND position = ?', (row.id, chunk.position))",
+                        "for chunk in replaced[:0]:\n"
+                        "    db.execute('DELETE FROM task_chunks WHERE task_id = ? AND position = ?', (row.id, chunk.position))",
                     ),
                 ),
                 (_PIECES + "test_what_get_task_returns_is_what_was_streamed",),
@@ -223,30 +241,30 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "the first chunk appends",
-                _RESPONSE,
-                "append, self._opened, self._started = self._opened, True, True",
-                "append, self._opened, self._started = True, True, True",
+                _RESPONSE + "::ResponseStream.flush",
+                "self._opened",
+                "True",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
                 "the last chunk does not say so",
-                _RESPONSE,
-                "await self._sink.artifact(artifact, append=append, last=last)",
-                "await self._sink.artifact(artifact, append=append, last=False and last)",
+                _RESPONSE + "::ResponseStream._publish",
+                "self._sink.artifact(artifact, append=append, last=last)",
+                "self._sink.artifact(artifact, append=append, last=False and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
             ),
             broken(
                 "every chunk says that it is the last",
-                _RESPONSE,
-                "await self._sink.artifact(artifact, append=append, last=last)",
-                "await self._sink.artifact(artifact, append=append, last=True or last)",
+                _RESPONSE + "::ResponseStream._publish",
+                "self._sink.artifact(artifact, append=append, last=last)",
+                "self._sink.artifact(artifact, append=append, last=True or last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
             ),
             broken(
                 "the server drops append and lastChunk",
-                "utils/a2a_common/event_sink.py",
-                "                append=append,\n                last_chunk=last,\n",
-                "                append=append,\n                last_chunk=append and not append and last,\n",
+                "utils/a2a_common/event_sink.py::EventSink.artifact",
+                "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=last)",
+                "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=append and (not append) and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
             ),
         ),
@@ -257,16 +275,16 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a remark before a tool call stays in the answer",
-                "utils/a2a_common/turn.py",
-                "self._restart = True  # a remark before tool calls is not the answer",
+                "utils/a2a_common/turn.py::Turn._model_answered",
+                "self._restart = True",
                 "pass",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",
             ),
             broken(
                 "what comes after a restart is appended",
-                _RESPONSE,
-                '        self._buffer = ""\n        self._opened = False',
-                '        self._buffer = ""',
+                _RESPONSE + "::ResponseStream.restart",
+                "self._buffer = ''\nself._opened = False",
+                "self._buffer = ''",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",
                 "tests/e2e/resilience/test_recovery.py::test_a_broken_stream_is_replaced_by_the_whole_answer",
             ),
@@ -280,32 +298,32 @@ STREAM: tuple[Rule, ...] = (
                 "a cancel changes the status and stops nothing",
                 (
                     Edit(
-                        _EXECUTOR,
-                        "            run.work.cancel()\n            await run.ended.wait()",
-                        "            _ = run.ended",
+                        _EXECUTOR + "::BaseLangGraphAgentExecutor.cancel",
+                        "run.work.cancel()\nawait run.ended.wait()",
+                        "_ = run.ended",
                     ),
                     # The SDK ends the executor's own coroutine, which takes its work along.
                     Edit(
-                        _EXECUTOR,
-                        "            run.work.cancel()\n            await asyncio.gather(run.work, return_exceptions=True)",
-                        "            _ = run.work",
+                        _EXECUTOR + "::BaseLangGraphAgentExecutor.execute",
+                        "run.work.cancel()\nawait asyncio.gather(run.work, return_exceptions=True)",
+                        "_ = run.work",
                     ),
                 ),
                 (_TURNS + "test_a_canceled_task_starts_no_further_model_call",),
             ),
             broken(
                 "sub-tasks go on",
-                "utils/a2a_common/remote_agent.py",
-                "        if task.task_id and task.open:\n            await self.cancel(task.task_id)",
-                "        _ = self.cancel",
+                "utils/a2a_common/remote_agent.py::RemoteAgent._abandon",
+                "if task.task_id and task.open:\n    await self.cancel(task.task_id)",
+                "_ = self.cancel",
                 "tests/e2e/delegation/test_stopping.py::test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered",
                 "tests/e2e/agents/test_delegation.py::test_a_canceled_delegation_leaves_no_sub_task_working",
             ),
             broken(
                 "sub-tasks that wait for the user go on",
-                "multi_agents/platform_engineer/delegation.py",
-                "        await asyncio.gather(*(self._cancel(errand) for errand in parked))",
-                "        _ = parked",
+                "multi_agents/platform_engineer/delegation.py::Delegation.close",
+                "await asyncio.gather(*(self._cancel(errand) for errand in parked))",
+                "_ = parked",
                 "tests/e2e/delegation/test_relay.py::test_canceling_a_task_that_waits_cancels_what_waits_below",
             ),
         ),

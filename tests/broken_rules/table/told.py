@@ -14,9 +14,9 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "an agent is told the task's own id",
-                "multi_agents/platform_engineer/delegation.py",
-                "parent_task_id=reference_of(request.task_id)",
-                "parent_task_id=request.task_id",
+                "multi_agents/platform_engineer/delegation.py::Delegation._whole_scope",
+                "reference_of(request.task_id)",
+                "request.task_id",
                 "tests/e2e/delegation/test_attacker.py::"
                 "test_nothing_that_a_sub_agent_is_told_opens_the_users_task_or_answers_its_question",
             ),
@@ -28,17 +28,17 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "every agent is told everything",
-                _SCOPE,
-                "        if shares is Shares.RESULTS:\n",
-                "        if shares:\n",
+                _SCOPE + "::DelegationScope.within",
+                "shares is Shares.RESULTS",
+                "shares",
                 _SHARES + "test_an_agent_that_is_not_ours_is_told_its_sub_task_alone",
                 _SHARES + "test_an_agent_may_be_told_the_original_request_without_results",
             ),
             broken(
                 "an agent that takes text alone is sent JSON",
-                _SCOPE,
-                "    return declared or (shares",
-                "    return True or (shares",
+                _SCOPE + "::takes_scope",
+                "declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)",
+                "True or (shares is not Shares.NOTHING and JSON in card.default_input_modes)",
                 _SHARES + "test_an_agent_that_takes_text_alone_is_sent_text_alone_and_answers",
             ),
         ),
@@ -49,17 +49,17 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "an agent says itself who asks",
-                "utils/a2a_common/relay.py",
-                '    return agent if said in ("", agent) else f"{agent} > {said}"',
-                "    return said or agent",
+                "utils/a2a_common/relay.py::origin_of",
+                "agent if said in ('', agent) else f'{agent} > {said}'",
+                "said or agent",
                 "tests/e2e/delegation/test_relay.py::"
                 "test_a_question_names_the_agent_by_our_name_whoever_it_says_it_is",
             ),
             broken(
                 "a refusal counts as an agent that cannot be reached",
-                "utils/a2a_common/remote_errors.py",
-                "            return SubAgentRefused(",
-                "            return SubAgentUnavailable(",
+                "utils/a2a_common/remote_errors.py::failure_of",
+                "SubAgentRefused",
+                "SubAgentUnavailable",
                 "tests/e2e/delegation/test_refusals.py::test_refusals_do_not_make_an_agent_unavailable",
             ),
         ),
