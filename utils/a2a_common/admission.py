@@ -15,7 +15,7 @@ from utils.a2a_common.message_rules import check_content, check_request
 from utils.a2a_common.parked import ParkedTasks
 from utils.a2a_common.scope import owner_of
 from utils.a2a_common.turns import Turns
-from utils.persistence.task_states import INTERRUPTED, OPEN
+from utils.persistence.task_states import INTERRUPTED, OPEN, TERMINAL
 from utils.persistence.tasks import ChunkedTaskStore
 
 _LOOK_SECONDS = 1.0
@@ -95,8 +95,11 @@ class Admission:
     def settled(self, task: Task, message_id: str) -> bool:
         """Whether the turn that this message began is over, as far as the task tells.
 
-        A task that has just received an answer still says that it waits, but no longer what for.
+        A task that has just received an answer still says that it waits, but no longer what for. One in a terminal
+        state is over, though its executor may not have returned yet.
         """
+        if task.status.state in TERMINAL:
+            return True
         if task.status.state in OPEN or self._turns.under_way(task.id):
             return False
         answered = task.status.state in INTERRUPTED and not task.status.HasField("message")

@@ -8,6 +8,8 @@ import signal
 import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.readiness import Readiness
 
 log = structlog.get_logger(__name__)
 
@@ -110,11 +113,17 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         executor=agent.executor(),
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
-        readiness=agent.told_readiness,
+        readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,
     )
     return build_app(service, settings)
+
+
+async def _readiness(agent: BaseLangGraphAgent) -> Readiness:
+    """What `/readyz` says: the agent's readiness, and which tools of its MCP servers it does without."""
+    state = await agent.readiness()
+    return replace(state, detail="; ".join(filter(None, [state.detail, agent.mcp_note])))
 
 
 async def run_agent(

@@ -16,7 +16,6 @@ import asyncio
 from abc import ABC
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
@@ -121,11 +120,10 @@ class BaseLangGraphAgent(ABC):
         """Whether the agent can take work now."""
         return Readiness(ready=True)
 
-    async def told_readiness(self) -> Readiness:
-        """What `/readyz` says: the readiness, and which tools of its MCP servers the agent does without."""
-        state = await self.readiness()
-        note = self._mcp.note() if self._mcp else ""
-        return replace(state, detail="; ".join(filter(None, [state.detail, note])))
+    @property
+    def mcp_note(self) -> str:
+        """Which tools of its MCP servers the agent does without; empty for none."""
+        return self._mcp.note() if self._mcp else ""
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Further LangChain middleware, run inside the agent's own."""

@@ -184,9 +184,15 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             yield await self._whole(stored.task)
             return
         request = SubscribeToTaskRequest(id=task_id)
-        async with aclosing(self.on_subscribe_to_task(request, context)) as events:
-            async for event in events:
-                yield event
+        try:
+            async with aclosing(self.on_subscribe_to_task(request, context)) as events:
+                async for event in events:
+                    yield event
+        except UnsupportedOperationError:  # it ended between the look and the subscription
+            ended = await self._tasks.get(task_id, context)
+            if ended is None or ended.task.status.state not in TERMINAL:
+                raise
+            yield await self._whole(ended.task)
 
     async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
         """A task with its artifacts."""

@@ -73,6 +73,17 @@ class Gate:
         await stage.status(COMPLETED)
 
 
+class Lingering:
+    """An agent that has ended its task and has not returned yet."""
+
+    def __init__(self) -> None:
+        self.gone = asyncio.Event()
+
+    async def __call__(self, stage: Stage) -> None:
+        await echo(stage)
+        await self.gone.wait()
+
+
 @pytest.mark.parametrize("script", [nothing, left_working])
 async def test_an_executor_that_ends_without_an_answer_fails_its_task(script):
     async with serving(script) as wire, asyncio.timeout(5):
@@ -107,6 +118,19 @@ async def test_nothing_follows_a_terminal_state():
         task = await wire.get(streamed[0]["task"]["id"])
         assert state(task) == "completed"
         assert [artifact["artifactId"] for artifact in task["artifacts"]] == ["response"]
+
+
+async def test_a_message_that_comes_again_while_its_executor_still_tidies_up_is_answered_with_its_task():
+    agent = Lingering()
+    said = {"messageId": "m", "contextId": "c", "text": "hello"}
+    async with serving(agent) as wire, asyncio.timeout(10):
+        first = await wire.stream(**said)
+        streamed = await wire.stream(**said)
+        sent = await wire.send(**said)
+        agent.gone.set()
+    assert [state(each["task"]) for each in streamed] == ["completed"]
+    assert streamed[0]["task"]["id"] == sent["id"] == first[0]["task"]["id"]
+    assert sent["artifacts"][0]["parts"] == [{"text": "hello"}]
 
 
 async def test_a_working_task_does_not_become_submitted_again():
