@@ -1,6 +1,7 @@
 """How a task begins, changes and ends."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from a2a.types.a2a_pb2 import TaskState
@@ -122,7 +123,7 @@ async def test_nothing_follows_a_terminal_state():
 
 async def test_a_message_that_comes_again_while_its_executor_still_tidies_up_is_answered_with_its_task():
     agent = Lingering()
-    said = {"messageId": "m", "contextId": "c", "text": "hello"}
+    said: dict[str, Any] = {"messageId": "m", "contextId": "c", "text": "hello"}
     async with serving(agent) as wire, asyncio.timeout(10):
         first = await wire.stream(**said)
         streamed = await wire.stream(**said)
