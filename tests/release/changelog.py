@@ -128,9 +128,12 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def version_problems(text: str, version: str) -> list[str]:
-    """Whether the newest section is that of the project's version, or that version is still to come."""
+    """Whether the newest section is that of the project's version, or that version is still to come.
+
+    What is no version at all is for `check_versions` to tell.
+    """
     released = [section.version for section in sections_of(text) if section.version]
-    if released and _numbers(released[0]) > _numbers(version):
+    if released and VERSION.fullmatch(version) and _numbers(released[0]) > _numbers(version):
         return [f"{FILE} has {released[0]}, pyproject.toml {version}; raise the version in pyproject.toml"]
     return []
 

@@ -81,6 +81,8 @@ def test_a_fault_of_the_form_is_found(old, new, said):
     assert any(said in problem for problem in form_problems(GOOD.replace(old, new, 1)))
 
 
-@pytest.mark.parametrize("version, ahead", [("0.9.0", True), ("0.10.0", False), ("1.0.0", False)])
+@pytest.mark.parametrize(
+    "version, ahead", [("0.9.0", True), ("0.10.0", False), ("1.0.0", False), ("1rc1", False)]
+)
 def test_the_newest_section_is_not_ahead_of_the_project(version, ahead):
     assert bool(version_problems(GOOD, version)) is ahead

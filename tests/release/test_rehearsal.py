@@ -30,7 +30,8 @@ def root(tmp_path: Path) -> Path:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(ROOT / name)
     version = WITHOUT_HELM["version"](folder).told.split()[0]
     for name in ("pyproject.toml", "Dockerfile", "helm/platform-engineer/Chart.yaml", "docs/operations.md"):
         _write(folder / name, (folder / name).read_text("utf-8").replace(version, "1.2.3"))
