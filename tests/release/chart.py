@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,31 +29,30 @@ def check_chart(root: Path) -> Result:
     with tempfile.TemporaryDirectory() as home:
         for name, binary in helms.items():
             helm = Helm(binary, Path(home))
-            for words in (("lint", "--strict", str(CHART)), ("template", "release", str(CHART))):
-                done = helm.run(*words)
-                if done.returncode:
-                    problems.append(
-                        f"{name} {words[0]}: {(done.stderr or done.stdout).strip()}; mend the chart"
-                    )
-                elif words[0] == "template":
-                    manifests = [one for one in yaml.safe_load_all(done.stdout) if one]
-                    rendered = len(manifests)
-                    problems += [f"{name}: {problem}" for problem in manifest_problems(manifests, version)]
+            linted = helm.run("lint", "--strict", str(CHART))
+            done = helm.run("template", "release", str(CHART))
+            if failed := next((one for one in (linted, done) if one.returncode), None):
+                problems.append(
+                    f"{name}: {' '.join((failed.stdout + failed.stderr).split())}; mend the chart"
+                )
+                continue
+            manifests = [one for one in yaml.safe_load_all(done.stdout) if one]
+            rendered = len(manifests)
+            problems += [f"{name}: {problem}" for problem in manifest_problems(manifests, version)]
     return Result(f"{' and '.join(helms)} lint it and render {rendered} manifests of {version}", problems)
 
 
 def manifest_problems(manifests: Sequence[dict[str, Any]], version: str) -> Iterator[str]:
-    """The manifests whose label or image tells another version."""
+    """The labels and images that tell another version, each once."""
     if not manifests:
         yield "nothing is rendered; mend the chart"
-    for manifest in manifests:
-        name = f"{manifest['kind']} {manifest['metadata']['name']}"
-        label = manifest["metadata"].get("labels", {}).get(LABEL)
+    labels = Counter(one["metadata"].get("labels", {}).get(LABEL) for one in manifests)
+    for label, count in labels.items():
         if label != version:
-            yield f"{name} has the label {LABEL}: {label}, not {version}; see appVersion in Chart.yaml"
-        for image in _images(manifest):
-            if not image.endswith(f":{version}"):
-                yield f"{name} runs {image}, not {version}; leave image.tag in values.yaml empty"
+            yield f"{count} manifests have {LABEL} {label}, not {version}; see appVersion in Chart.yaml"
+    for image in sorted({image for one in manifests for image in _images(one)}):
+        if not image.endswith(f":{version}"):
+            yield f"a pod runs {image}, not {version}; leave image.tag in values.yaml empty"
 
 
 def _images(value: object) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ import pytest
 
 from tests.release.__main__ import CHECKS, rehearse
 from tests.release.result import ROOT, Result
+from tests.release.versions import CARRIERS
 
 FILES = (
     "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/operations.md",
@@ -32,13 +34,19 @@ def root(tmp_path: Path) -> Path:
     for name in FOLDERS:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).symlink_to(ROOT / name)
-    version = WITHOUT_HELM["version"](folder).told.split()[0]
-    for name in ("pyproject.toml", "Dockerfile", "helm/platform-engineer/Chart.yaml", "docs/operations.md"):
-        _write(folder / name, (folder / name).read_text("utf-8").replace(version, "1.2.3"))
+    _set_version(folder / "pyproject.toml", r'^version = "(.*)"$')
+    for name, carried in CARRIERS.items():
+        for pattern in carried.values():
+            _set_version(folder / name, pattern)
     _write(folder / "CHANGELOG.md", CHANGES)
     _git(folder, "init", "-q")
     _commit(folder)
     return folder
+
+
+def _set_version(path: Path, pattern: str) -> None:
+    text = path.read_text("utf-8")
+    _write(path, re.sub(pattern, lambda match: match[0].replace(match[1], "1.2.3"), text, flags=re.MULTILINE))
 
 
 def _write(path: Path, text: str) -> None:

@@ -37,9 +37,9 @@ def test_no_code_assigns_a_version():
 
 def test_the_version_of_a_manifest_and_of_its_images_is_checked():
     assert list(manifest_problems([POD], "1.2.3")) == []
-    label, image = manifest_problems([POD], "1.2.4")
-    assert "Pod a has the label app.kubernetes.io/version: 1.2.3, not 1.2.4" in label
-    assert "Pod a runs registry.example.com:5000/a:1.2.3, not 1.2.4" in image
+    label, image = manifest_problems([POD, POD], "1.2.4")
+    assert "2 manifests have app.kubernetes.io/version 1.2.3, not 1.2.4; see appVersion" in label
+    assert "a pod runs registry.example.com:5000/a:1.2.3, not 1.2.4" in image
     assert list(manifest_problems([], "1.2.3")) == ["nothing is rendered; mend the chart"]
 
 
