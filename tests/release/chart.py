@@ -14,6 +14,8 @@ from tests.release.result import Result
 from tests.release.versions import version_of
 
 LABEL = "app.kubernetes.io/version"
+LONGEST = 200
+"""Characters of helm's words that are shown."""
 
 
 def check_chart(root: Path) -> Result:
@@ -33,7 +35,7 @@ def check_chart(root: Path) -> Result:
             done = helm.run("template", "release", str(CHART))
             if failed := next((one for one in (linted, done) if one.returncode), None):
                 problems.append(
-                    f"{name}: {' '.join((failed.stdout + failed.stderr).split())}; mend the chart"
+                    f"{name}: {_complaint(failed.stdout + failed.stderr)}; make check-helm shows all"
                 )
                 continue
             manifests = [one for one in yaml.safe_load_all(done.stdout) if one]
@@ -53,6 +55,12 @@ def manifest_problems(manifests: Sequence[dict[str, Any]], version: str) -> Iter
     for image in sorted({image for one in manifests for image in _images(one)}):
         if not image.endswith(f":{version}"):
             yield f"a pod runs {image}, not {version}; leave image.tag in values.yaml empty"
+
+
+def _complaint(printed: str) -> str:
+    """The first line of helm's output that says what is wrong."""
+    lines = [line for line in printed.splitlines() if line.startswith(("[ERROR]", "[WARNING]", "Error:"))]
+    return lines[0][:LONGEST] if lines else "it failed without a word"
 
 
 def _images(value: object) -> Iterator[str]:
