@@ -14,7 +14,7 @@ N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci ci-fuzz ci-tests fmt lint eval eval-context fuzz-context bench chaos broken-rules docs lock clean
+.PHONY: help chat up new-agent setup setup-dev test ci ci-fuzz ci-tests fmt lint eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +99,9 @@ lock: ## Write both lock files anew (needs uv)
 		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -q -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --only-binary :all: --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -q -o requirements-dev.lock
+
+release-check: setup-dev ## Rehearse a release: tree, version, changelog, locks, licences, chart; publishes nothing
+	@$(BIN)/python -m tests.release
 
 clean: ## Remove the virtual environment and caches; keeps .data
 	rm -rf .venv .venv.lock .cache .mypy_cache .ruff_cache .hypothesis *.egg-info

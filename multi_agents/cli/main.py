@@ -40,6 +40,25 @@ Url = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from utils.version import project_version
+
+        typer.echo(f"platform-engineer {project_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """What stands before a command."""
+    del version  # its callback has done the work
+
+
 @app.command(epilog=EXIT_CODE_HELP)
 def chat(
     url: Url = None,

@@ -14,11 +14,13 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.docs.blocks import blocks_of
 from utils.a2a_common import BaseLangGraphAgent, Skill
+from utils.a2a_common.agent_process import agent_card
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
 from utils.events import Completed, TextDelta
 from utils.testing.agent_contract import AgentContract
 from utils.testing.scripted_model import ScriptedModel
+from utils.version import project_version
 
 MOST_LINES = 25
 MOST_HOOKS = 13
@@ -90,6 +92,15 @@ def test_a_class_that_is_only_inherited_from_needs_no_name():
         description = "Helps."
 
     assert Member.version == "7"
+
+
+@pytest.mark.parametrize("own", [None, "7"])
+def test_a_card_tells_the_agent_s_own_version_or_else_the_project_s(tmp_path, own):
+    class Versioned(Namer):
+        version = own
+
+    runtime = AgentRuntime(home=tmp_path, environ={}, model=ScriptedModel.of(), checkpointer=InMemorySaver())
+    assert agent_card(Versioned(runtime), "http://127.0.0.1:1").version == (own or project_version())
 
 
 def test_the_agent_of_the_documentation_has_fewer_than_25_lines():

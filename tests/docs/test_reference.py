@@ -59,9 +59,15 @@ def test_every_command_stands_on_the_page_of_the_command_line():
 
 
 def test_the_page_names_only_options_that_exist():
-    known = {option for command in _commands().values() for part in command.params for option in part.opts}
+    every = [get_command(app), *_commands().values()]
+    known = {option for command in every for part in command.params for option in part.opts}
     named = set(re.findall(r"(?<![\w|-])--[a-z][a-z-]+", _page("cli.md")))
     assert named <= known | {"--help"}
+
+
+def test_every_option_that_stands_before_a_command_is_told():
+    told = _page("cli.md")
+    assert all(option in told for part in get_command(app).params for option in part.opts)
 
 
 def test_every_option_of_chat_is_explained():

@@ -82,10 +82,16 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         name=agent.name,
         description=agent.description,
         skills=agent.offered_skills,
-        version=agent.version,
+        version=_version(type(agent)),
         url=url,
         model=describe_model(LLMSettings.load(agent.runtime.environ)),
     )
+
+
+def _version(agent_class: type[BaseLangGraphAgent]) -> str:
+    from utils.version import project_version
+
+    return agent_class.version or project_version()
 
 
 def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
@@ -145,7 +151,7 @@ async def run_agent(
     url = settings.public_url or f"http://{settings.host}:{port}"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
-            export_traces(telemetry, agent=agent_class.name, version=agent_class.version)
+            export_traces(telemetry, agent=agent_class.name, version=_version(agent_class))
         )
         await _own_home(agent_class.name, environ, stack)
         runtime = await open_runtime(agent_class.name, environ, stack)

@@ -56,7 +56,7 @@ class BaseLangGraphAgent(ABC):
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
         description: What it does, in a sentence. A supervisor routes by it. Required.
         skills: What its card offers, with examples in users' words.
-        version: Version on the card.
+        version: Version on the card; that of this project when unset.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
             usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
@@ -65,7 +65,7 @@ class BaseLangGraphAgent(ABC):
     name: ClassVar[str]
     description: ClassVar[str]
     skills: tuple[Skill, ...] = ()
-    version: ClassVar[str] = "0.1.0"
+    version: ClassVar[str | None] = None
     shown_examples: ClassVar[int] = 3
     summary_prompt: ClassVar[str | None] = None
 

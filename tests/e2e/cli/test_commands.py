@@ -5,6 +5,7 @@ import socket
 
 from tests.e2e.cli.command import ROOT, finish, run, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
+from utils.version import project_version
 
 
 async def asking(turn: Turn) -> None:
@@ -62,6 +63,11 @@ async def test_tasks_can_be_listed_shown_followed_and_canceled(tmp_path):
         assert again.code == 4
         missing = await run("tasks", "show", "no-such-task", "--url", url, "--json", home=tmp_path)
         assert (missing.code, json.loads(missing.out)["code"]) == (4, "agent_refused")
+
+
+async def test_the_version_is_printed_alone(tmp_path):
+    done = await run("--version", home=tmp_path)
+    assert (done.code, done.out, done.err) == (0, f"platform-engineer {project_version()}\n", "")
 
 
 async def test_tasks_without_a_service_say_how_to_start_one(tmp_path):

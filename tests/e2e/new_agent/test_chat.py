@@ -15,6 +15,7 @@ from multi_agents.cli.commands.agents_file import add_agent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
 from utils.a2a_common.agents_file import load_agents_file, parse_sub_agents
 from utils.testing.live_agent import running_agent
+from utils.version import project_version
 
 OFFLINE = {"EMBEDDINGS_PROVIDER": "embedded"}
 
@@ -44,7 +45,7 @@ async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
     async with running_agent(TemplateAgent, environ=OFFLINE) as url:
         code, _, err = await run(folder, "agents", "add", "board", url)
         assert code == 0, err
-        assert "Its card says: template, version 0.1.0; skills: List template entries." in err
+        assert f"Its card says: template, version {project_version()}; skills: List template entries." in err
         agents, answer = await delegated_to(folder, "Ask board to list the template entries")
     assert agents == {"board"}
     assert "agents/template/tools.py" in answer
