@@ -14,7 +14,7 @@ N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci ci-fuzz ci-tests fmt lint eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -174,7 +174,7 @@ def _retry_label(event: ModelRetried) -> str:
     if event.fallback:
         return "the model does not answer; asking the fallback model"
     wait = f" in {event.seconds:.0f} s" if event.seconds >= 1 else ""
-    return f"the model did not answer; trying again{wait}"
+    return f"asking the model again{wait}"
 
 
 def _node(nodes: list[Node], key: str, label: str) -> Node:
