@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 
 from utils.errors import SettingsError
 from utils.loopback import is_loopback
+from utils.setting_values import http_address
 from utils.settings import LLMSettings, ModelProvider, RecoverySettings
 
 if TYPE_CHECKING:
@@ -202,16 +202,12 @@ def _required(value: T | None, variable: str, settings: LLMSettings) -> T:
 
 
 def _address(url: str | None, variable: str) -> str | None:
-    if url is None:
-        return None
     try:
-        parts = urlsplit(url)
-        whole = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is no number
-        whole = False
-    if not whole:
-        raise SettingsError(variable, f"{variable} must be an address that starts with http:// or https://.")
-    return url
+        return http_address(url)
+    except ValueError:
+        raise SettingsError(
+            variable, f"{variable} must be an address that starts with http:// or https://."
+        ) from None
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -56,7 +56,6 @@ async def test_what_people_say_is_in_no_file_that_others_may_read(tmp_path):
             assert open_to_others(home) == []
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
 @pytest.mark.usefixtures("usual_umask")
 async def test_a_shared_folder_above_the_agents_own_keeps_its_rights(tmp_path):
     home = tmp_path / "home"
