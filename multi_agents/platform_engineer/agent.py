@@ -186,7 +186,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                         yield updated
         finally:
             if not waits:
-                await self.abandon(request.task_id)
+                await self.cancel_children(request.task_id)
 
     def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
@@ -205,13 +205,13 @@ class PlatformEngineer(BaseLangGraphAgent):
         waiting = await self._delegation.waiting(request.task_id)
         question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
-        if not question or await self.answers(question, request.text, data):
+        if not question or await self.is_answer(question, request.text, data):
             return request
         log.info("delegation.subject_changed", task_id=request.task_id)
-        await self.abandon(request.task_id)
+        await self.cancel_children(request.task_id)
         return replace(request, resumes=False)
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message answers a question: by its form, and by the model where that does not tell.
 
         Another agent names the task that it answers; what it delegates without one is a task of its own.
@@ -222,7 +222,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         model = None if embedded else self.runtime.model
         return not await is_other_subject(question, text, data, model)
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Cancel what waits at sub-agents for a task that has ended."""
         if self._delegation is not None:
-            await self._delegation.close(task_id)
+            await self._delegation.cancel_pending(task_id)

@@ -101,7 +101,7 @@ class Delegation:
     async def start(self) -> None:
         """Look up what an earlier process left at other agents. Call before the agents are looked for."""
         left = await self._errands.of_cut_off_tasks()
-        self._left = LeftBehind(left, end=self._give_up, forget=self._errands.forget)
+        self._left = LeftBehind(left, end=self._cancel_by_message, forget=self._errands.forget)
 
     async def stop(self) -> None:
         """End what works in the background."""
@@ -138,11 +138,11 @@ class Delegation:
         origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
         return InputRequired(sentence, origin, asked.get("form"), auth)
 
-    async def close(self, parent_task_id: str) -> None:
+    async def cancel_pending(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
         kept = await self._errands.of_task(parent_task_id)
-        parked = [errand for errand in kept if errand.state == WAITING]
-        await asyncio.gather(*(self._cancel(errand) for errand in parked))
+        waiting = [errand for errand in kept if errand.state == WAITING]
+        await asyncio.gather(*(self._cancel(errand) for errand in waiting))
         if kept:
             await self._errands.forget(parent_task_id)
 
@@ -246,7 +246,7 @@ class Delegation:
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._errands.put(kept)
             try:
-                async with line.errand(errand.deadline):
+                async with line.slot(errand.deadline):
                     task = await remote.run(errand, runtime.stream_writer)
             except DelegationFailed:
                 await self._errands.put(replace(kept, state=FAILED))
@@ -294,11 +294,11 @@ class Delegation:
                 async with self._remote(errand.agent) as remote:
                     await remote.cancel(errand.task_id)
 
-    async def _give_up(self, errand: KeptErrand) -> None:
+    async def _cancel_by_message(self, errand: KeptErrand) -> None:
         """Find what was sent last, by its id, and cancel its task."""
         message_id = _message_id(errand, max(0, errand.sent - 1))
         async with self._remote(errand.agent) as remote:
-            await remote.give_up(message_id, errand.context_id, errand.task_id)
+            await remote.cancel_by_message(message_id, errand.context_id, errand.task_id)
         log.info("delegation.given_up", agent=errand.agent, task_id=errand.parent_task_id)
 
     def _errand(

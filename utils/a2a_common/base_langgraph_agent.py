@@ -104,10 +104,10 @@ class BaseLangGraphAgent(ABC):
             await self._mcp.stop()
         await self.stop()
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message that names no task answers the question of this conversation's waiting task.
 
         If so that task goes on; if not it is canceled, since its conversation goes on without it. A plain
@@ -233,7 +233,7 @@ class BaseLangGraphAgent(ABC):
         if not turn.waits and not find_delegation_context(
             request.data
         ):  # another agent's words are not the user's
-            self._pins.after_turn(graph, config, None if turn.answers else request.text)
+            self._pins.after_turn(graph, config, None if turn.is_answer else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")

@@ -71,7 +71,7 @@ async def test_only_an_agent_that_cannot_be_reached_is_left_alone(
     line = Bulkhead("a", breaker)
     for _ in range(5):
         with pytest.raises(DelegationFailed):
-            async with line.errand(1.0):
+            async with line.slot(1.0):
                 raise failure_of("a", error)
     assert breaker.is_open is opens
 

@@ -1,4 +1,4 @@
-"""The line to one remote agent: how many errands at a time, and none while it is down."""
+"""The line to one remote agent: how many calls at a time, and none while it is down."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Bulkhead:
         self._show()
 
     @asynccontextmanager
-    async def errand(self, seconds: float) -> AsyncIterator[None]:
-        """Room for one errand.
+    async def slot(self, seconds: float) -> AsyncIterator[None]:
+        """Room for one call.
 
         Raises:
             SubAgentUnavailable: The agent is down, or had no room for so many seconds.

@@ -71,7 +71,7 @@ class RemoteCall:
     Attributes:
         call_id: The tool call that caused it.
         text: The request or the answer in words.
-        message_id: Deterministic, so that the same errand is never a second message.
+        message_id: Deterministic, so that the same call is never a second message.
         context_id: The remote conversation.
         scope: What the remote agent is told besides; `None` for one that would not take it.
         deadline: Seconds to wait for the end.
@@ -109,7 +109,7 @@ class RemoteAgent:
         self._progress_seconds = progress_seconds
         self._ours = ours
 
-    async def run(self, errand: RemoteCall, report: Report) -> RemoteTask:
+    async def run(self, call: RemoteCall, report: Report) -> RemoteTask:
         """Send the message and wait for the end of the task, or for its question.
 
         Returns:
@@ -120,22 +120,22 @@ class RemoteAgent:
             SubAgentRefused: The agent does not accept the message.
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
-        report(DelegationStarted(errand.call_id, self._name, errand.text))
-        started, task, finished = time.monotonic(), RemoteTask(errand.task_id, ours=self._ours), False
+        report(DelegationStarted(call.call_id, self._name, call.text))
+        started, task, finished = time.monotonic(), RemoteTask(call.task_id, ours=self._ours), False
 
         def waited(seconds: float) -> DelegationProgress:
-            return replace(_progress(errand, self._name, task, None), seconds=round(seconds, 1))
+            return replace(_progress(call, self._name, task, None), seconds=round(seconds, 1))
 
         try:
             async with (
-                asyncio.timeout(errand.deadline),
+                asyncio.timeout(call.deadline),
                 heartbeat(report, waited, self._progress_seconds) as noted,
             ):
                 shown = ProgressGate(noted)
-                await self._follow(errand, task, shown)
+                await self._follow(call, task, shown)
             finished = True
         except TimeoutError as error:
-            text = f"The {self._name} agent did not finish within {errand.deadline:.0f} seconds."
+            text = f"The {self._name} agent did not finish within {call.deadline:.0f} seconds."
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (httpx.HTTPError, A2AError, OSError) as error:
             failure = failure_of(self._name, error)
@@ -146,10 +146,10 @@ class RemoteAgent:
             raise failure from error
         finally:
             if not finished:
-                await self._abandon(errand, task)
+                await self._cancel_unfinished(call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = time.monotonic() - started
-            end = (errand.call_id, self._name, task.task_id, state, seconds)
+            end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task)))
         return self._checked(task)
 
@@ -161,7 +161,7 @@ class RemoteAgent:
         except _IN_VAIN as error:
             log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
 
-    async def give_up(self, message_id: str, context_id: str, task_id: str = "") -> None:
+    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str = "") -> None:
         """Cancel the task that a message began or answered, where it has not ended. Best effort.
 
         Args:
@@ -188,23 +188,23 @@ class RemoteAgent:
         except _IN_VAIN as error:
             log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
 
-    async def _follow(self, errand: RemoteCall, task: RemoteTask, report: Report) -> None:
+    async def _follow(self, call: RemoteCall, task: RemoteTask, report: Report) -> None:
         """Follow the task to its end; a stream that breaks off is taken up again, never sent again."""
-        if not (errand.maybe_sent and await self._arrived(errand, task)):
-            await self._send(errand, task, report)
+        if not (call.maybe_sent and await self._arrived(call, task)):
+            await self._send(call, task, report)
         for attempt in range(1, _RECONNECTS + 1):
             if not task.open or not task.task_id:
                 break
             log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
-            await self._catch_up(errand, task, report, last=attempt == _RECONNECTS)
+            await self._catch_up(call, task, report, last=attempt == _RECONNECTS)
         if task.open:
             raise DelegationFailed(f"The {self._name} agent stopped answering.", retryable=True)
 
-    async def _send(self, errand: RemoteCall, task: RemoteTask, report: Report) -> None:
+    async def _send(self, call: RemoteCall, task: RemoteTask, report: Report) -> None:
         """Send the message. Where it is unknown whether it arrived, it is looked for before it is sent again."""
         for attempt in range(1, _SENDS + 1):
             try:
-                await self._consume(self._client.send_message(_request(errand)), errand, task, report)
+                await self._consume(self._client.send_message(_request(call)), call, task, report)
             except (httpx.HTTPError, A2AClientError):
                 if attempt == _SENDS and not task.heard:
                     raise
@@ -214,41 +214,41 @@ class RemoteAgent:
                 return
             await asyncio.sleep(backoff(attempt, first=_FIRST_WAIT))
             with contextlib.suppress(httpx.HTTPError, A2AClientError):
-                if await self._arrived(errand, task):
+                if await self._arrived(call, task):
                     return
 
-    async def _arrived(self, errand: RemoteCall, task: RemoteTask, *, artifacts: bool = True) -> bool:
+    async def _arrived(self, call: RemoteCall, task: RemoteTask, *, artifacts: bool = True) -> bool:
         """Whether the agent has the message; if so, `task` is brought up to date, but for artifacts not asked for."""
-        for found in await self._candidates(errand, artifacts=artifacts):
-            if any(message.message_id == errand.message_id for message in found.history):
+        for found in await self._candidates(call, artifacts=artifacts):
+            if any(message.message_id == call.message_id for message in found.history):
                 self._take(task, found)
                 return True
         return False
 
-    async def _candidates(self, errand: RemoteCall, *, artifacts: bool) -> Sequence[Task]:
-        if errand.task_id:
-            return [await self._client.get_task(GetTaskRequest(id=errand.task_id))]
+    async def _candidates(self, call: RemoteCall, *, artifacts: bool) -> Sequence[Task]:
+        if call.task_id:
+            return [await self._client.get_task(GetTaskRequest(id=call.task_id))]
         try:
-            listed = ListTasksRequest(context_id=errand.context_id, include_artifacts=artifacts)
+            listed = ListTasksRequest(context_id=call.context_id, include_artifacts=artifacts)
             return list((await self._client.list_tasks(listed)).tasks)
         except A2AError:
             return []  # an agent that lists no tasks must know a repeated message by its id
 
-    async def _catch_up(self, errand: RemoteCall, task: RemoteTask, report: Report, *, last: bool) -> None:
+    async def _catch_up(self, call: RemoteCall, task: RemoteTask, report: Report, *, last: bool) -> None:
         try:
             self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
             if task.open:
-                await self._rejoin(errand, task, report)
+                await self._rejoin(call, task, report)
         except (httpx.HTTPError, A2AClientError):
             if last:
                 raise
             await asyncio.sleep(_FIRST_WAIT)
 
-    async def _rejoin(self, errand: RemoteCall, task: RemoteTask, report: Report) -> None:
+    async def _rejoin(self, call: RemoteCall, task: RemoteTask, report: Report) -> None:
         """Follow an open task again. An agent that refuses that, as for a task that ended just now, is asked for it."""
         try:
             stream = self._client.subscribe(SubscribeToTaskRequest(id=task.task_id))
-            await self._consume(stream, errand, task, report)
+            await self._consume(stream, call, task, report)
         except UnsupportedOperationError:
             self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
             while task.open:
@@ -256,10 +256,10 @@ class RemoteAgent:
                 self._take(task, await self._client.get_task(GetTaskRequest(id=task.task_id)))
 
     async def _consume(
-        self, stream: AsyncIterator[StreamResponse], errand: RemoteCall, task: RemoteTask, report: Report
+        self, stream: AsyncIterator[StreamResponse], call: RemoteCall, task: RemoteTask, report: Report
     ) -> None:
         async for response in stream:
-            if errand.task_id and not task.heard and response.HasField("task") and _waits(response.task):
+            if call.task_id and not task.heard and response.HasField("task") and _waits(response.task):
                 continue  # the task as it stood before the answer
             self._check(response)
             before = task.state
@@ -268,7 +268,7 @@ class RemoteAgent:
                 raise PeerLimits(self._name).exceeded(f"more than {MOST_EVENTS:,} events")
             activity = metadata.get(ACTIVITY_EXTENSION)
             if isinstance(activity, Mapping) or (task.state is not before and task.open):
-                report(_progress(errand, self._name, task, activity))
+                report(_progress(call, self._name, task, activity))
 
     def _take(self, task: RemoteTask, found: Task) -> None:
         self._check(found)
@@ -281,12 +281,12 @@ class RemoteAgent:
                 f"The {self._name} agent's answer {complaint}.", code=ProtocolViolation.code
             )
 
-    async def _abandon(self, errand: RemoteCall, task: RemoteTask) -> None:
+    async def _cancel_unfinished(self, call: RemoteCall, task: RemoteTask) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""
         if not task.task_id:
             with contextlib.suppress(*_IN_VAIN):
                 async with asyncio.timeout(_CANCEL_SECONDS):
-                    await self._arrived(errand, task, artifacts=False)
+                    await self._arrived(call, task, artifacts=False)
         if task.task_id and task.open:
             await self.cancel(task.task_id)
 
@@ -306,9 +306,9 @@ class RemoteAgent:
                 raise DelegationFailed(with_words(ended, task.said))
 
 
-def _progress(errand: RemoteCall, agent: str, task: RemoteTask, activity: Any) -> DelegationProgress:
+def _progress(call: RemoteCall, agent: str, task: RemoteTask, activity: Any) -> DelegationProgress:
     return DelegationProgress(
-        call_id=errand.call_id,
+        call_id=call.call_id,
         agent=agent,
         remote_task_id=task.task_id,
         state=task.state,
@@ -330,15 +330,15 @@ def _waits(task: Task) -> bool:
     return task.status.state in (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
 
 
-def _request(errand: RemoteCall) -> SendMessageRequest:
-    texts = [Part(text=errand.text)] if errand.text else []
-    told = [errand.scope.to_payload()] if errand.scope else []
+def _request(call: RemoteCall) -> SendMessageRequest:
+    texts = [Part(text=call.text)] if call.text else []
+    told = [call.scope.to_payload()] if call.scope else []
     message = Message(
-        message_id=errand.message_id,
-        context_id=errand.context_id,
-        task_id=errand.task_id,
+        message_id=call.message_id,
+        context_id=call.context_id,
+        task_id=call.task_id,
         role=Role.ROLE_USER,
-        parts=[*texts, *(_data_part(value) for value in (*errand.data, *told))],
+        parts=[*texts, *(_data_part(value) for value in (*call.data, *told))],
     )
     return SendMessageRequest(message=message)
 

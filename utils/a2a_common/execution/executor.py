@@ -93,20 +93,20 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             run.work.cancel()
             await run.ended.wait()
         else:
-            await self.abandon(task_id)
+            await self.cancel_children(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message without a task answers a question, as far as the agent can tell."""
-        answers = getattr(self._agent, "answers", None)
-        return answers is not None and bool(await answers(question, text, data))
+        is_answer = getattr(self._agent, "is_answer", None)
+        return is_answer is not None and bool(await is_answer(question, text, data))
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Let the agent drop what waits elsewhere for a task that waited for its user."""
-        abandon = getattr(self._agent, "abandon", None)
-        if abandon is not None:
-            await abandon(task_id)
+        cancel_children = getattr(self._agent, "cancel_children", None)
+        if cancel_children is not None:
+            await cancel_children(task_id)
 
     async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}

@@ -77,24 +77,24 @@ class GuardedExecutor(AgentExecutor):
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_CANCELED, None)
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message without a task answers the question of one that waits; no, where nobody can tell."""
-        answers = getattr(self._inner, "answers", None)
-        if answers is None:
+        is_answer = getattr(self._inner, "is_answer", None)
+        if is_answer is None:
             return False
         try:
-            return bool(await answers(question, text, data))
+            return bool(await is_answer(question, text, data))
         except Exception:  # the executor boundary: the message is a request of its own
             log.exception("answer_undecided")
             return False
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Let the executor drop what waits elsewhere for a task that this process does not hold."""
-        abandon = getattr(self._inner, "abandon", None)
-        if abandon is None:
+        cancel_children = getattr(self._inner, "cancel_children", None)
+        if cancel_children is None:
             return
         try:
-            await abandon(task_id)
+            await cancel_children(task_id)
         except Exception:  # the executor boundary: a cancel is answered whatever the executor does
             log.exception("cancel_failed", task_id=task_id)
 

@@ -55,7 +55,7 @@ class GraphRun:
             await close_open_calls(self._graph, self._config)
 
     @property
-    def answers(self) -> bool:
+    def is_answer(self) -> bool:
         """Whether the request is the answer to a question, known once the turn is open."""
         return bool(self._asked)
 

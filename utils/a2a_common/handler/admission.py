@@ -41,16 +41,21 @@ class Admission:
     Args:
         store: The tasks.
         turns: Which of them are worked on in this process.
-        parked: Finds the task that a message without one belongs to.
+        pending_input: Finds the task that a message without one belongs to.
         takes_files: Whether the agent reads parts that are neither text nor objects.
     """
 
     def __init__(
-        self, store: ChunkedTaskStore, turns: Turns, parked: PendingInputRouter, *, takes_files: bool = False
+        self,
+        store: ChunkedTaskStore,
+        turns: Turns,
+        pending_input: PendingInputRouter,
+        *,
+        takes_files: bool = False,
     ) -> None:
         self._tasks = store
         self._turns = turns
-        self._parked = parked
+        self._pending_input = pending_input
         self._takes_files = takes_files
         self._begun = Begun()
 
@@ -69,7 +74,7 @@ class Admission:
         check_request(params)
         if not self._takes_files:
             check_content(message)
-        await self._parked.place(message, context)
+        await self._pending_input.route(message, context)
         task_id = message.task_id or new_task_id(owner_of(context), message)
         while True:
             with self._tasks.watched(task_id) as changed:

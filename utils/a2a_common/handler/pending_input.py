@@ -28,29 +28,29 @@ log = structlog.get_logger(__name__)
 _NEWEST = 20
 """Tasks of a conversation that are looked at, newest status first."""
 
-Answers = Callable[[str, str, Sequence[Mapping[str, Any]]], Awaitable[bool]]
+IsAnswer = Callable[[str, str, Sequence[Mapping[str, Any]]], Awaitable[bool]]
 """Whether a text with its data parts answers a question: the agent's own rule."""
 
 Cancel = Callable[[str, ServerCallContext], Awaitable[object]]
 
 
 class PendingInputRouter:
-    """Finds the task that a message without one belongs to.
+    """Routes a message that names no task to the task that waits for it.
 
     Args:
         store: The tasks.
         turns: Which of them are worked on in this process.
-        answers: Decides whether a message answers a question.
+        is_answer: Decides whether a message answers a question.
         cancel: Cancels a task with all that waits below it.
     """
 
-    def __init__(self, store: ChunkedTaskStore, turns: Turns, *, answers: Answers, cancel: Cancel) -> None:
+    def __init__(self, store: ChunkedTaskStore, turns: Turns, *, is_answer: IsAnswer, cancel: Cancel) -> None:
         self._tasks = store
         self._turns = turns
-        self._answers = answers
+        self._is_answer = is_answer
         self._cancel = cancel
 
-    async def place(self, message: Message, context: ServerCallContext) -> None:
+    async def route(self, message: Message, context: ServerCallContext) -> None:
         """Name the task in a message that answers it, or has answered it before; else end what waits."""
         if message.task_id or not message.context_id:
             return
@@ -62,7 +62,7 @@ class PendingInputRouter:
             message.task_id = known.id
             return
         waiting = [task for task in tasks if self._waits(task)]
-        if waiting and await self._is_answer(waiting[0], message):
+        if waiting and await self._answers_task(waiting[0], message):
             log.info("task.answered", task_id=waiting[0].id)
             message.task_id = context.state[ANSWERED_TASK] = waiting.pop(0).id
         for task in waiting:
@@ -73,9 +73,9 @@ class PendingInputRouter:
     def _waits(self, task: Task) -> bool:
         return task.status.state in INTERRUPTED and not self._turns.under_way(task.id)
 
-    async def _is_answer(self, task: Task, message: Message) -> bool:
+    async def _answers_task(self, task: Task, message: Message) -> bool:
         said = "\n".join(part.text for part in message.parts if part.text)
-        return await self._answers(_question(task), said, _data(message))
+        return await self._is_answer(_question(task), said, _data(message))
 
 
 def _question(task: Task) -> str:

@@ -116,8 +116,10 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         self._guarded = agent_executor
         self._tasks = store
         store.on_lost = end_by_storage
-        parked = PendingInputRouter(store, turns, answers=agent_executor.answers, cancel=self._cancel_parked)
-        self._admission = Admission(store, turns, parked, takes_files=takes_files)
+        pending_input = PendingInputRouter(
+            store, turns, is_answer=agent_executor.is_answer, cancel=self._cancel_pending
+        )
+        self._admission = Admission(store, turns, pending_input, takes_files=takes_files)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
@@ -217,14 +219,14 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             task = await self._ended_by(error, params.id, context)
         return await self._whole(task) if task is not None else None
 
-    async def _cancel_parked(self, task_id: str, context: ServerCallContext) -> None:
+    async def _cancel_pending(self, task_id: str, context: ServerCallContext) -> None:
         await self.on_cancel_task(CancelTaskRequest(id=task_id), context)
 
     async def _cancel_remote(
         self, task_id: str, task: Task, version: TaskVersion, context: ServerCallContext
     ) -> Task:
         """Cancel a task that waits for its user and that no process holds any more."""
-        await self._guarded.abandon(task_id)
+        await self._guarded.cancel_children(task_id)
         canceled: Task = await super()._cancel_remote(task_id, task, version, context)
         return canceled
 
