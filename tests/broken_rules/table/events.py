@@ -111,8 +111,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "nobody is told that it began",
                 "utils/a2a_common/client/remote_agent.py::RemoteAgent.run",
-                "report(DelegationStarted(errand.call_id, self._name, errand.text))",
-                "_ = DelegationStarted(errand.call_id, self._name, errand.text)",
+                "report(DelegationStarted(call.call_id, self._name, call.text))",
+                "_ = DelegationStarted(call.call_id, self._name, call.text)",
                 "tests/e2e/agents/test_delegation.py::test_a_delegation_is_told_from_its_start_to_its_end",
             ),
         ),
