@@ -148,7 +148,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
 
-    def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
+    def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback

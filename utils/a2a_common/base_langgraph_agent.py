@@ -6,8 +6,10 @@ The smallest agent says who it is; every hook has a default. This one has a tool
         name = "clock"
         description = "Tells the time."
 
-        async def tools(self) -> Sequence[BaseTool]:
-            return [what_time]
+        @agent_tool(examples=["What time is it?"])
+        async def what_time(self) -> str:
+            \"\"\"Tell the time.\"\"\"
+            return datetime.now(UTC).isoformat()
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
+from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
@@ -34,11 +37,15 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
+    from langgraph.graph import StateGraph
+    from pydantic import BaseModel
+    from starlette.middleware import Middleware
 
     from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
     from utils.a2a_common.graph.constraint_finder import ConstraintFinder
     from utils.a2a_common.graph.graph_run import BuiltGraph
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
+    from utils.a2a_common.graph.own_graph import GraphParts
     from utils.mcp.servers import McpServers
 
 
@@ -55,11 +62,15 @@ class BaseLangGraphAgent(ABC):
     Class attributes:
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
         description: What it does, in a sentence. A supervisor routes by it. Required.
-        skills: What its card offers, with examples in users' words.
+        skills: What its card offers, with examples in users' words; made of the tools where it is empty.
         version: Version on the card; that of this project when unset.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
             usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
+        state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in
+            `ToolRuntime.state` and changes it by returning a `Command`. None by default.
+        answer_schema: A pydantic model that every answer fills: it is published as a data artifact. Needs a
+            model that fills forms, which the offline model does not. None by default.
     """
 
     name: ClassVar[str]
@@ -68,6 +79,8 @@ class BaseLangGraphAgent(ABC):
     version: ClassVar[str | None] = None
     shown_examples: ClassVar[int] = 3
     summary_prompt: ClassVar[str | None] = None
+    state_schema: ClassVar[type[Any] | None] = None
+    answer_schema: ClassVar[type[BaseModel] | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -78,6 +91,7 @@ class BaseLangGraphAgent(ABC):
         self.runtime = runtime
         self.url = ""  # where clients reach it: set by whoever serves it, before `start`
         self._built: BuiltGraph | None = None
+        self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -86,9 +100,21 @@ class BaseLangGraphAgent(ABC):
         """The instruction that stands before every conversation; made of name and description by default."""
         return default_prompt(self.name, self.description)
 
-    async def tools(self) -> Sequence[BaseTool]:
-        """The tools that the model may call; none by default. Called by `build`, after `start`."""
-        return ()
+    async def tools(self) -> Sequence[BaseTool | AgentTool]:
+        """The tools that the model may call: the methods marked with `@agent_tool` by default.
+
+        Called after `start`, and again whenever the graph is made anew.
+        """
+        return declared_tools(self)
+
+    async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any] | None:
+        """A LangGraph graph of the agent's own, not compiled; `None`, the default, for model and tools alone.
+
+        Use `parts.agent` as a node of it, so that the model's calls keep their context management, repair,
+        retries and limits. Conversation, checkpoints, streaming, questions and cancel are kept around the graph.
+        """
+        del parts
+        return None
 
     async def start(self) -> None:
         """Open what the agent needs. Called once, before the first request."""
@@ -125,8 +151,12 @@ class BaseLangGraphAgent(ABC):
         """Which tools of its MCP servers the agent does without; empty for none."""
         return self._mcp.note() if self._mcp else ""
 
-    def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
-        """Further LangChain middleware, run inside the agent's own."""
+    def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
+        """LangChain middleware around the model and its tools, inside the agent's own; none by default."""
+        return ()
+
+    def http_middleware(self) -> Sequence[Middleware]:
+        """Starlette middleware around every HTTP request to the agent, behind its own guards; none by default."""
         return ()
 
     @cached_property
@@ -166,7 +196,8 @@ class BaseLangGraphAgent(ABC):
         """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
         from utils.a2a_common.graph.mcp_skills import skills_of
 
-        return (*self.skills, *skills_of(self._mcp.offers() if self._mcp else ()))
+        own = self.skills or self._tool_skills
+        return (*own, *skills_of(self._mcp.offers() if self._mcp else ()))
 
     def _mcp_servers(self) -> McpServers | None:
         if not McpSettings.load(self.runtime.environ).servers:
@@ -176,25 +207,15 @@ class BaseLangGraphAgent(ABC):
         return mcp_servers(self.runtime.environ, self.name)
 
     async def _build(self) -> BuiltGraph:
-        from langchain.agents import create_agent
-
-        from utils.a2a_common.graph.graph_run import BuiltGraph
+        from utils.a2a_common.graph.graph_build import build_graph
+        from utils.a2a_common.graph.tool_skills import skills_from
         from utils.messages.tool_examples import described
 
-        system = self.system_prompt()
-        own = await self.tools()
+        own = built(await self.tools())
+        self._tool_skills = skills_from(own)
         joined = self._mcp.tools(own) if self._mcp else ()
         tools = [described(tool, self.shown_examples) for tool in (*own, *joined)]
-        graph = create_agent(
-            self.runtime.model,
-            tools,
-            system_prompt=system,
-            middleware=self._middlewares.stack(self.middleware()),
-            context_schema=AgentRequest,
-            checkpointer=self.runtime.checkpointer,
-            name=self.name,
-        )
-        return BuiltGraph(graph, system, tools)
+        return await build_graph(self, tools, self._middlewares.stack(self.model_middleware()))
 
     async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
         """Work on one request and say so as it happens.
@@ -221,8 +242,9 @@ class BaseLangGraphAgent(ABC):
             yield Completed()
             return
         assert self._built is not None
-        graph, config = self._built.graph, self._config(request)
-        turn = GraphRun(graph, self.name, request, config)
+        built, config = self._built, self._config(request)
+        graph = built.graph
+        turn = GraphRun(built, self.name, request, config)
         await turn.open()
         notice = await self._notice(graph, config, request)
         for compacted in await self._preflight_context_check(config, request.text):
@@ -233,7 +255,7 @@ class BaseLangGraphAgent(ABC):
         if not turn.waits and not find_delegation_context(
             request.data
         ):  # another agent's words are not the user's
-            self._pins.after_turn(graph, config, None if turn.is_answer else request.text)
+            self._pins.after_turn(built, config, None if turn.is_answer else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")
@@ -261,7 +283,8 @@ class BaseLangGraphAgent(ABC):
 
         if self._built is None:
             return []
-        graph, system, tools = self._built
+        built = self._built
+        graph, tools = built.graph, built.tools
         context, done = self._middlewares.context, list[ContextCompacted]()
         state = await graph.aget_state(config)
         if not state.values.get("messages"):
@@ -269,13 +292,13 @@ class BaseLangGraphAgent(ABC):
         update = await context.preflight(
             state.values,
             [HumanMessage(query)],
-            system=SystemMessage(system),
+            system=SystemMessage(built.system),
             tools=[*tools, *context.tools],
             scope=config["configurable"]["thread_id"],
             write=done.append,
         )
         if update is not None and not state.interrupts:
-            await graph.aupdate_state(config, update, as_node="model")
+            await built.update(config, update)
         return done
 
     async def clear_context(self, thread_id: str) -> None:

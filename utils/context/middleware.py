@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Annotated, Any, NotRequired
+from typing import Any, NotRequired
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
+from langchain.agents.middleware.types import ExtendedModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -61,15 +61,15 @@ SUMMARIES = "summaries"
 
 
 class ContextState(AgentState[Any]):
-    """What context management keeps in the graph's state.
+    """What context management keeps in the graph's state. Both keys pass through a subgraph to an agent's own graph.
 
     Attributes:
         compaction: Decisions about the view (`Compaction.as_state`).
         pinned: Constraints that a model found in the user's messages, each with the id of its message.
     """
 
-    compaction: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
-    pinned: NotRequired[Annotated[list[list[str]], PrivateStateAttr]]
+    compaction: NotRequired[dict[str, Any]]
+    pinned: NotRequired[list[list[str]]]
 
 
 class ContextMiddleware(AgentMiddleware[ContextState, Any]):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from utils.errors import UpstreamRefused
 from utils.mcp.config import McpServer
 from utils.messages.approval import LONGEST_SHOWN, approval_form, approves, fenced
-from utils.messages.invisible import invisible_in
+from utils.messages.invisible import written_out
 
 if TYPE_CHECKING:
     from mcp import types
@@ -48,7 +48,7 @@ def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[st
     Raises:
         UpstreamRefused: The arguments are too long to be shown.
     """
-    shown = _visible(json.dumps(arguments, ensure_ascii=False, indent=2))
+    shown = written_out(json.dumps(arguments, ensure_ascii=False, indent=2))
     if len(shown) > LONGEST_SHOWN:
         raise UpstreamRefused(
             f"Nothing was called: the arguments of {tool} are over {LONGEST_SHOWN} characters, which is more than "
@@ -56,18 +56,12 @@ def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[st
         )
     digest = hashlib.sha256(json.dumps([server, tool, arguments], sort_keys=True).encode()).hexdigest()
     parts = [
-        f"May I call the tool {_visible(tool)} of the MCP server {server}? These are exactly its arguments:",
+        f"May I call the tool {written_out(tool)} of the MCP server {server}? These are exactly its arguments:",
         fenced(shown, "json"),
         'Answer "yes" to call it. After any other answer nothing is called.',
     ]
     return {
         "question": "\n\n".join(parts),
         "origin": server,
-        "form": approval_form(f"Call {_visible(tool)} of {server}?", digest),
+        "form": approval_form(f"Call {written_out(tool)} of {server}?", digest),
     }
-
-
-def _visible(text: str) -> str:
-    """A text in which what nobody can see is written as JSON writes it."""
-    hidden = invisible_in(text)
-    return "".join(json.dumps(one)[1:-1] if place in hidden else one for place, one in enumerate(text))

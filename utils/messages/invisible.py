@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 
 _IGNORABLE = (
@@ -100,3 +101,9 @@ def _is_picture(one: str) -> bool:
 
 def _within(one: str, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(first <= ord(one) <= last for first, last in ranges)
+
+
+def written_out(text: str) -> str:
+    """A text in which each character that a reader cannot see is written as JSON writes it (`\\u3164`)."""
+    hidden = invisible_in(text)
+    return "".join(json.dumps(one)[1:-1] if place in hidden else one for place, one in enumerate(text))

@@ -55,7 +55,7 @@ class Whoami(BaseLangGraphAgent):
     def system_prompt(self) -> str:
         return "Use the tool."
 
-    def middleware(self) -> Sequence[Any]:
+    def model_middleware(self) -> Sequence[Any]:
         return (PlanMiddleware(lambda: {"who"}),)
 
     async def tools(self) -> Sequence[BaseTool]:

@@ -20,6 +20,7 @@ from utils.messages.transcript import active_index
 from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
+    from utils.a2a_common.graph.graph_run import BuiltGraph
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
@@ -49,18 +50,18 @@ class ConstraintFinder:
         self._lock_of = lock_of
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def after_turn(self, graph: Any, config: RunnableConfig, text: str | None) -> None:
+    def after_turn(self, built: BuiltGraph, config: RunnableConfig, text: str | None) -> None:
         """Ask about the message of a turn, where that is worth a question.
 
         Args:
-            graph: The agent's graph.
+            built: The agent's graph.
             config: Names the conversation's thread.
             text: The message; the conversation's last one where the turn went on after a question.
         """
         needless = text is not None and question_about(text) is None
         if not self._on or needless or len(self._tasks) >= AT_ONCE:
             return
-        task = asyncio.create_task(self._guarded(graph, config, text))
+        task = asyncio.create_task(self._guarded(built, config, text))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -71,13 +72,13 @@ class ConstraintFinder:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _guarded(self, graph: Any, config: RunnableConfig, text: str | None) -> None:
+    async def _guarded(self, built: BuiltGraph, config: RunnableConfig, text: str | None) -> None:
         try:
             async with asyncio.timeout(self._settings.seconds):
-                text = await _last_said(graph, config) if text is None else text
+                text = await _last_said(built.graph, config) if text is None else text
                 quotes = await self._asked(text)
                 if quotes:
-                    await self._keep(graph, config, text, quotes)
+                    await self._keep(built, config, text, quotes)
         except Exception as error:  # noqa: BLE001 - a background task: the rules have pinned what they know
             log.warning("context.pins_failed", error=type(error).__name__)
 
@@ -98,10 +99,10 @@ class ConstraintFinder:
         log.info("context.pins_found", found=len(quotes))
         return quotes
 
-    async def _keep(self, graph: Any, config: RunnableConfig, text: str, quotes: list[str]) -> None:
+    async def _keep(self, built: BuiltGraph, config: RunnableConfig, text: str, quotes: list[str]) -> None:
         """Write the quotes into the state, unless the conversation was forgotten or waits for its user."""
         async with self._lock_of(config["configurable"]["thread_id"]):
-            state = await graph.aget_state(config)
+            state = await built.graph.aget_state(config)
             message = _said(state.values.get("messages", ()), text)
             if message is None or state.next or state.interrupts:
                 log.info("context.pins_dropped", found=len(quotes))
@@ -109,7 +110,7 @@ class ConstraintFinder:
             known = [list(pin) for pin in state.values.get("pinned") or ()]
             new = [pin for quote in quotes if (pin := [quote, str(message.id)]) not in known]
             if new:
-                await graph.aupdate_state(config, {"pinned": [*known, *new]}, as_node="model")
+                await built.update(config, {"pinned": [*known, *new]})
 
 
 async def _last_said(graph: Any, config: RunnableConfig) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from langchain_core.messages import HumanMessage
+from langgraph.constants import END
 from langgraph.types import Command
 
 from utils.a2a_common.graph.interrupts import resume_value
-from utils.a2a_common.graph.stream_translator import STREAM_MODES, StreamTranslator
+from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, StreamTranslator
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent
@@ -23,29 +24,46 @@ if TYPE_CHECKING:
 
 
 class BuiltGraph(NamedTuple):
-    """A graph and what it was made from; exchanged as one."""
+    """A graph and what it was made from; exchanged as one.
+
+    Attributes:
+        graph: The compiled graph.
+        system: The system prompt.
+        tools: All tools.
+        writer: The node in whose name the conversation's state is updated between turns.
+        agents: The nodes of an own graph that are agents themselves; none for the usual graph.
+    """
 
     graph: Any
     system: str
     tools: Sequence[BaseTool]
+    writer: str = MODEL_NODE
+    agents: frozenset[str] = frozenset()
+
+    async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
+        """Change the state of a conversation between turns; nothing is left to run afterwards."""
+        await self.graph.aupdate_state(config, values, as_node=self.writer)
+        if self.agents:  # what follows the node in an own graph must not run now
+            await self.graph.aupdate_state(config, None, as_node=END)
 
 
 class GraphRun:
     """Runs one request on a graph. Made per request, so that nothing is shared between turns.
 
     Args:
-        graph: The compiled graph; a rebuilt agent's running turns keep the one that they began with.
+        built: The graph; a rebuilt agent's running turns keep the one that they began with.
         agent: Name of the agent.
         request: What is asked.
         config: Names the conversation's thread.
     """
 
-    def __init__(self, graph: Any, agent: str, request: AgentRequest, config: RunnableConfig) -> None:
-        self._graph = graph
+    def __init__(self, built: BuiltGraph, agent: str, request: AgentRequest, config: RunnableConfig) -> None:
+        self._graph = built.graph
+        self._agents = built.agents
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
-        self._turn = StreamTranslator(agent, request.used)
+        self._turn = StreamTranslator(agent, request.used, agents=built.agents)
 
     async def open(self) -> None:
         """Find the questions that the request answers; where there are none, close what a killed turn left open."""
@@ -67,18 +85,23 @@ class GraphRun:
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """The graph's run as events, without the last ones; no tool call is left open, unless it waits for the user."""
         run = self._graph.astream(
-            self._entry(), self._config, stream_mode=STREAM_MODES, context=self._request
+            self._entry(), self._config, stream_mode=STREAM_MODES, context=self._request, subgraphs=True
         )
         try:
             async with aclosing(run) as parts:
-                async for mode, part in parts:
-                    for event in self._turn.translate(mode, part):
-                        yield event
+                async for namespace, mode, part in parts:
+                    if self._is_shown(namespace):
+                        for event in self._turn.translate(mode, part):
+                            yield event
         finally:
             if self._turn.ledger.pending_tool_calls and not self._turn.waits:
                 await close_open_calls(self._graph, self._config)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
+
+    def _is_shown(self, namespace: Sequence[str]) -> bool:
+        """Whether a part comes from the graph itself or from an agent that is a node of it, not from deeper inside."""
+        return not namespace or (len(namespace) == 1 and namespace[0].split(":")[0] in self._agents)
 
     def finish(self) -> Iterator[AgentEvent]:
         """The last events of the turn; the very last one ends it."""

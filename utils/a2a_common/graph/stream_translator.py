@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
@@ -26,7 +26,9 @@ from utils.resilience.answer import PARTIAL
 from utils.resilience.ledger import Ledger
 from utils.resilience.loop_guard import STOPPED_CALL
 
-_MODEL_NODE = "model"
+MODEL_NODE = "model"
+"""The node of LangChain's agent graph that calls the model."""
+
 STREAM_MODES = ["messages", "updates", "custom"]
 
 COST = "cost_usd"
@@ -34,9 +36,18 @@ COST = "cost_usd"
 
 
 class StreamTranslator:
-    """Collects what one turn did. Made per request, so that nothing is shared between turns."""
+    """Collects what one turn did. Made per request, so that nothing is shared between turns.
 
-    def __init__(self, agent: str, used: Mapping[str, Usage] | None = None) -> None:
+    Args:
+        agent: Name of the agent.
+        used: What earlier turns of the task used.
+        agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
+    """
+
+    def __init__(
+        self, agent: str, used: Mapping[str, Usage] | None = None, *, agents: Collection[str] = ()
+    ) -> None:
+        self._agents = agents
         self.ledger = Ledger()
         self._agent = agent
         self._usage: dict[str, Usage] = dict(used or {})
@@ -44,6 +55,7 @@ class StreamTranslator:
         self._answers = 0
         self._text = ""
         self._restart = False
+        self._answered = False
         self._answer = AnswerStream()
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
@@ -54,7 +66,7 @@ class StreamTranslator:
             yield from self._custom(part)
         elif mode == "messages":
             message, metadata = part
-            if metadata.get("langgraph_node") == _MODEL_NODE and isinstance(message, AIMessage):
+            if metadata.get("langgraph_node") == MODEL_NODE and isinstance(message, AIMessage):
                 yield from self._say(self._answer.feed(message_text(message)))
         elif mode == "updates":
             for node, update in part.items():
@@ -93,8 +105,8 @@ class StreamTranslator:
         self._restart = self._restart or (shown.anew and bool(self._text))
         if not shown.text:
             return
-        if self._restart:
-            self._restart = False
+        if self._restart or (self._answered and self._text):
+            self._restart = self._answered = False
             self._text = ""
             yield TextRestarted()
         self._text += shown.text
@@ -103,6 +115,8 @@ class StreamTranslator:
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
         if node == "__interrupt__":
             self._question = _question(update, self._agent)
+            return
+        if node in self._agents:
             return
         messages = _messages(update)
         for message in messages:
@@ -126,6 +140,7 @@ class StreamTranslator:
             self._partial = Partial(**message.response_metadata[PARTIAL])
         if message.tool_calls and self._text:
             self._restart = True  # a remark before tool calls is not the answer
+        self._answered = bool(self._agents) and not message.tool_calls  # the last agent's answer is the graph's
 
     def _tool_answered(self, message: ToolMessage) -> None:
         problem = message.additional_kwargs.get(PROBLEM)

@@ -122,6 +122,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,
+        middleware=agent.http_middleware(),
     )
     return build_app(service, settings)
 

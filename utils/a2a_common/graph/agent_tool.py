@@ -1,0 +1,168 @@
+"""`@agent_tool`: makes a typed function a tool that models choose well and that fails safely.
+
+    @agent_tool(examples=["List the open incidents", "Is there an outage?"])
+    async def list_incidents(state: Literal["open", "all"] = "all") -> list[dict[str, str]]:
+        \"\"\"List incidents, newest first.
+
+        Args:
+            state: Only incidents in this state.
+        \"\"\"
+
+The name is the function's, the description its docstring, the arguments' schema its signature. A function of a
+module is named in the agent's `tools()`; a method of the agent is offered by the default `tools()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, overload
+
+from utils.a2a_common.graph.tool_result import result_text
+from utils.errors import UpstreamRefused, UpstreamUnavailable
+
+if TYPE_CHECKING:
+    import httpx
+    from langchain_core.tools import BaseTool
+
+_SERVER_ERROR = 500
+
+
+@dataclass(frozen=True)
+class AgentTool:
+    """A function and how it is offered to a model. It can still be called as the function that it was.
+
+    Attributes:
+        function: What runs: plain functions in a thread, so that they do not block the agent.
+        name: Name for the model.
+        examples: Requests that it answers, in users' words.
+        kind: What a row of its result is, plural: "incidents".
+        approval: What the user is asked to approve before each call; empty for none.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    examples: tuple[str, ...] = ()
+    kind: str = ""
+    approval: str = ""
+
+    def __call__(self, *args: Any, **values: Any) -> Any:
+        """Call the function itself, without approval and conversion."""
+        return self.function(*args, **values)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> AgentTool: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> AgentTool: ...
+    def __get__(self, instance: object | None, owner: type) -> AgentTool:
+        """The tool with its function bound to an agent, where it is a method of one."""
+        if instance is None:
+            return self
+        return replace(self, function=types.MethodType(self.function, instance))
+
+    def build(self) -> BaseTool:
+        """The LangChain tool.
+
+        Raises:
+            TypeError: The function has no docstring, or an argument without a type.
+        """
+        from langchain_core.tools import StructuredTool
+
+        self._check()
+        return StructuredTool.from_function(
+            coroutine=self._runner(),
+            name=self.name,
+            parse_docstring=True,
+            metadata={"examples": list(self.examples), **({"changes": True} if self.approval else {})},
+        )
+
+    def _check(self) -> None:
+        if not (inspect.getdoc(self.function) or "").strip():
+            raise TypeError(f"The tool {self.name} needs a docstring: models choose a tool by it.")
+        for parameter in inspect.signature(self.function).parameters.values():
+            if parameter.annotation is parameter.empty:
+                raise TypeError(f"The argument {parameter.name} of the tool {self.name} needs a type.")
+
+    def _runner(self) -> Callable[..., Any]:
+        @functools.wraps(self.function)
+        async def run(*args: Any, **values: Any) -> str:
+            if self.approval:
+                self._approve(values)
+            return result_text(await self._run(*args, **values), self.kind)
+
+        return run
+
+    def _approve(self, values: dict[str, Any]) -> None:
+        from utils.a2a_common.graph.questions import approve
+
+        shown = {name: value for name, value in values.items() if _is_plain(value)}
+        approve(self.approval, self.name, shown)
+
+    async def _run(self, *args: Any, **values: Any) -> Any:
+        import httpx
+
+        try:
+            if inspect.iscoroutinefunction(self.function):
+                return await self.function(*args, **values)
+            return await asyncio.to_thread(self.function, *args, **values)
+        except httpx.HTTPStatusError as error:
+            raise _refusal(self.name, error) from error
+        except httpx.HTTPError as error:
+            raise UpstreamUnavailable(f"The service behind {self.name} cannot be reached right now.") from error
+
+
+def agent_tool(
+    *, examples: Iterable[str] = (), name: str = "", kind: str = "", approval: str = ""
+) -> Callable[[Callable[..., Any]], AgentTool]:
+    """Make a function a tool.
+
+    Its result is what the function returns: a shape of `utils.messages.results`, rows (a list of mappings,
+    dataclasses or pydantic models), one thing (a mapping, dataclass or model), or text. It may raise the types of
+    `utils.errors`; errors of httpx become one of them, and everything else is an internal error that is logged.
+
+    Args:
+        examples: Requests that it answers, in users' words: models choose by them.
+        name: Name for the model; the function's when empty.
+        kind: What a row of its result is, plural: "incidents"; from the name when empty.
+        approval: What the user is asked to approve before each call, as in "delete a ticket". The question
+            shows all arguments. Empty for a tool that changes nothing.
+    """
+
+    def decorate(function: Callable[..., Any]) -> AgentTool:
+        called = name or function.__name__
+        rows = kind or called.removeprefix("list_").removeprefix("get_").replace("_", " ")
+        return AgentTool(function, called, tuple(examples), rows, approval)
+
+    return decorate
+
+
+def declared_tools(agent: object) -> Sequence[AgentTool]:
+    """The methods of an agent that are tools, in the order of their definition, a base class's first."""
+    names: dict[str, None] = {}
+    for cls in reversed(type(agent).__mro__):
+        names |= {name: None for name, value in vars(cls).items() if isinstance(value, AgentTool)}
+    found = (getattr(agent, name) for name in names)
+    return [tool for tool in found if isinstance(tool, AgentTool)]
+
+
+def built(tools: Iterable[BaseTool | AgentTool]) -> list[BaseTool]:
+    """Tools as LangChain takes them."""
+    return [tool.build() if isinstance(tool, AgentTool) else tool for tool in tools]
+
+
+def _refusal(name: str, error: httpx.HTTPStatusError) -> UpstreamRefused | UpstreamUnavailable:
+    status = error.response.status_code
+    if status >= _SERVER_ERROR:
+        return UpstreamUnavailable(f"The service behind {name} failed with status {status}.")
+    return UpstreamRefused(f"The service behind {name} answered with status {status}.")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether an argument came from the model, and not from the graph (`ToolRuntime`)."""
+    from langchain.tools import ToolRuntime
+
+    return not isinstance(value, ToolRuntime)

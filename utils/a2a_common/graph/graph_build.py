@@ -1,0 +1,86 @@
+"""Makes an agent's graph: LangChain's agent graph, alone or as a node of the agent's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, get_type_hints
+
+from utils.a2a_common.graph.graph_run import BuiltGraph
+from utils.a2a_common.graph.own_graph import GraphParts
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain_core.tools import BaseTool
+    from langgraph.graph import StateGraph
+
+
+class GraphAgent(Protocol):
+    """What a graph is made from."""
+
+    runtime: AgentRuntime
+
+    @property
+    def name(self) -> str:
+        """Name of the agent."""
+
+    @property
+    def state_schema(self) -> type[Any] | None:
+        """Further state."""
+
+    @property
+    def answer_schema(self) -> type[Any] | None:
+        """What every answer fills."""
+
+    def system_prompt(self) -> str:
+        """The instruction before every conversation."""
+
+    async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any] | None:
+        """The agent's own graph."""
+
+
+async def build_graph(
+    agent: GraphAgent, tools: Sequence[BaseTool], middleware: Sequence[AgentMiddleware[Any, Any]]
+) -> BuiltGraph:
+    """The graph of an agent, compiled with its checkpointer.
+
+    Raises:
+        TypeError: The agent's own graph has no node that is `parts.agent`, or is compiled already.
+    """
+    from langchain.agents import create_agent
+    from langgraph.graph import StateGraph
+
+    system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
+    options: dict[str, Any] = {
+        "model": agent.runtime.model,
+        "tools": tools,
+        "system_prompt": system,
+        "middleware": middleware,
+        "response_format": agent.answer_schema,
+        "state_schema": agent.state_schema,
+        "context_schema": AgentRequest,
+        "name": agent.name,
+    }
+    inner = create_agent(**options)
+    parts = GraphParts(inner, _state(agent.state_schema), AgentRequest, agent.runtime.model, tools)
+    own = await agent.graph(parts)
+    if own is None:
+        return BuiltGraph(create_agent(**options, checkpointer=checkpointer), system, tools)
+    if not isinstance(own, StateGraph):
+        raise TypeError(f"graph() of the agent {agent.name} must return a StateGraph that is not compiled.")
+    graph = own.compile(checkpointer=checkpointer, name=agent.name)
+    agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
+    if not agents:
+        raise TypeError(f"The graph of the agent {agent.name} has no node that is parts.agent.")
+    return BuiltGraph(graph, system, tools, writer=min(agents), agents=agents)
+
+
+def _state(own: type[Any] | None) -> type[Any]:
+    """The schema of the conversation's state, with the agent's further state."""
+    from utils.context.middleware import ContextState
+
+    if own is None:
+        return ContextState
+    keys = get_type_hints(ContextState, include_extras=True) | get_type_hints(own, include_extras=True)
+    return TypedDict("AgentState", keys)  # type: ignore[operator, no-any-return]

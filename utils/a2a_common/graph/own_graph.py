@@ -1,0 +1,34 @@
+"""What an agent builds a LangGraph graph of its own from, so that everything around the graph is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.tools import BaseTool
+    from langgraph.graph.state import CompiledStateGraph
+
+
+@dataclass(frozen=True)
+class GraphParts:
+    """The parts of an agent's graph.
+
+    A model call that is made through `agent` fits the window, is repaired, retried, counted and limited. A call of
+    `model` in a node is none of that: use it for short questions only.
+
+    Attributes:
+        agent: The graph that the agent would have had: model, tools and everything around them. Use it as a node.
+        state: The schema of its state. An own state extends it, so that the conversation is kept.
+        context: The schema of the run's context, `AgentRequest`: for `StateGraph(context_schema=…)`.
+        model: The chat model.
+        tools: The agent's tools.
+    """
+
+    agent: CompiledStateGraph[Any, Any, Any, Any]
+    state: type
+    context: type
+    model: BaseChatModel
+    tools: Sequence[BaseTool]

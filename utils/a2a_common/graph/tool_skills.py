@@ -1,0 +1,22 @@
+"""What an agent's card offers where the agent says nothing itself: its tools. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.protocol.skill import Skill
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+
+def skills_from(tools: Sequence[BaseTool]) -> tuple[Skill, ...]:
+    """One skill for each tool, with its examples."""
+    return tuple(_skill(tool) for tool in tools)
+
+
+def _skill(tool: BaseTool) -> Skill:
+    title = tool.name.replace("_", " ").capitalize()
+    examples = tuple((tool.metadata or {}).get("examples", ()))
+    return Skill(tool.name, title, tool.description, examples)
