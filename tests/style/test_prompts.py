@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.style.sources import ROOT
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.agent_tool import built
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.messages import results
 from utils.testing.scripted_model import ScriptedModel
@@ -19,6 +20,8 @@ MODULES = sorted(
     ".".join(path.parent.relative_to(ROOT).parts) + ".agent"
     for path in [*ROOT.glob("agents/*/agent.py"), *ROOT.glob("multi_agents/*/agent.py")]
 )
+QUIET = {"EMBEDDINGS_PROVIDER": "none", "RAG_SOURCES": "none", "SUB_AGENTS": ""}
+"""Settings that spare `start` what no prompt is about."""
 QUOTED = re.compile(r"`([a-z][a-z0-9_]*)`")
 SNAKE = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 FIELDS = {
@@ -35,18 +38,19 @@ def _agent(module: str, home: Path) -> BaseLangGraphAgent:
         if isinstance(value, type) and issubclass(value, BaseLangGraphAgent) and value.__module__ == module
     ]
     assert len(found) == 1, f"{module} defines {len(found)} agents"
-    runtime = AgentRuntime(home=home, environ={}, model=ScriptedModel.of(), checkpointer=InMemorySaver())
+    runtime = AgentRuntime(home=home, environ=QUIET, model=ScriptedModel.of(), checkpointer=InMemorySaver())
     return found[0](runtime)
 
 
 @pytest.mark.parametrize("module", MODULES)
 async def test_a_prompt_names_only_tools_and_arguments_that_exist(module, tmp_path):
     agent = _agent(module, tmp_path)
-    tools = await agent.tools()
+    await agent.start()
+    tools = built(await agent.tools())
     known = {tool.name for tool in tools} | {name for tool in tools for name in tool.args} | FIELDS
     prompt = agent.system_prompt()
     named = {*QUOTED.findall(prompt), *SNAKE.findall(prompt)}
-    await agent.stop()
+    await agent.close()
     assert named <= known
 
 

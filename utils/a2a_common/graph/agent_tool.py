@@ -20,7 +20,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 
 from utils.a2a_common.graph.tool_result import result_text
 from utils.errors import UpstreamRefused, UpstreamUnavailable
@@ -71,12 +71,17 @@ class AgentTool:
             TypeError: The function has no docstring, or an argument without a type.
         """
         from langchain_core.tools import StructuredTool
+        from langchain_core.tools.base import create_schema_from_function
 
         self._check()
+        schema = create_schema_from_function(
+            self.name, self.function, filter_args=self._injected(), parse_docstring=True
+        )
         return StructuredTool.from_function(
             coroutine=self._runner(),
             name=self.name,
-            parse_docstring=True,
+            description=schema.__doc__ or "",
+            args_schema=schema,
             metadata={"examples": list(self.examples), **({"changes": True} if self.approval else {})},
         )
 
@@ -87,20 +92,37 @@ class AgentTool:
             if parameter.annotation is parameter.empty:
                 raise TypeError(f"The argument {parameter.name} of the tool {self.name} needs a type.")
 
+    def _injected(self) -> list[str]:
+        """Arguments that the graph fills, and no model."""
+        from langchain.tools import ToolRuntime
+
+        try:
+            hints = get_type_hints(self.function)
+        except NameError as error:
+            told = (
+                f"The tool {self.name} needs {error.name} imported where it runs, not for type checkers only."
+            )
+            raise TypeError(told) from error
+        return [name for name, hint in hints.items() if (get_origin(hint) or hint) is ToolRuntime]
+
     def _runner(self) -> Callable[..., Any]:
-        @functools.wraps(self.function)
-        async def run(*args: Any, **values: Any) -> str:
-            if self.approval:
-                self._approve(values)
-            return result_text(await self._run(*args, **values), self.kind)
+        from langchain_core.messages import ToolMessage
+        from langgraph.types import Command
 
-        return run
-
-    def _approve(self, values: dict[str, Any]) -> None:
         from utils.a2a_common.graph.questions import approve
 
-        shown = {name: value for name, value in values.items() if _is_plain(value)}
-        approve(self.approval, self.name, shown)
+        injected = self._injected()
+
+        @functools.wraps(self.function)
+        async def run(*args: Any, **values: Any) -> Any:
+            if self.approval:
+                approve(
+                    self.approval, self.name, {name: values[name] for name in values if name not in injected}
+                )
+            result = await self._run(*args, **values)
+            return result if isinstance(result, Command | ToolMessage) else result_text(result, self.kind)
+
+        return run
 
     async def _run(self, *args: Any, **values: Any) -> Any:
         import httpx
@@ -112,7 +134,9 @@ class AgentTool:
         except httpx.HTTPStatusError as error:
             raise _refusal(self.name, error) from error
         except httpx.HTTPError as error:
-            raise UpstreamUnavailable(f"The service behind {self.name} cannot be reached right now.") from error
+            raise UpstreamUnavailable(
+                f"The service behind {self.name} cannot be reached right now."
+            ) from error
 
 
 def agent_tool(
@@ -121,7 +145,7 @@ def agent_tool(
     """Make a function a tool.
 
     Its result is what the function returns: a shape of `utils.messages.results`, rows (a list of mappings,
-    dataclasses or pydantic models), one thing (a mapping, dataclass or model), or text. It may raise the types of
+    dataclasses or pydantic models), one thing (a mapping, dataclass or model), text, or a `Command` of LangGraph. It may raise the types of
     `utils.errors`; errors of httpx become one of them, and everything else is an internal error that is logged.
 
     Args:
@@ -159,10 +183,3 @@ def _refusal(name: str, error: httpx.HTTPStatusError) -> UpstreamRefused | Upstr
     if status >= _SERVER_ERROR:
         return UpstreamUnavailable(f"The service behind {name} failed with status {status}.")
     return UpstreamRefused(f"The service behind {name} answered with status {status}.")
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether an argument came from the model, and not from the graph (`ToolRuntime`)."""
-    from langchain.tools import ToolRuntime
-
-    return not isinstance(value, ToolRuntime)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,9 @@ from utils.a2a_common.graph.answer_stream import AnswerStream, Shown
 from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.events import (
     AgentEvent,
+    ArtifactAdded,
     Completed,
+    DataPart,
     Failed,
     InputRequired,
     ModelRetried,
@@ -30,6 +33,12 @@ MODEL_NODE = "model"
 """The node of LangChain's agent graph that calls the model."""
 
 STREAM_MODES = ["messages", "updates", "custom"]
+
+STRUCTURED = "structured_response"
+"""Key of the graph's state where LangChain's agent graph puts an answer that fills a schema."""
+
+ANSWER_ARTIFACT = "answer"
+"""Id of the artifact that such an answer is published as."""
 
 COST = "cost_usd"
 """Key of an answer's `response_metadata` that holds its cost in US dollars."""
@@ -127,6 +136,15 @@ class StreamTranslator:
                 self._model_answered(message)
             elif isinstance(message, ToolMessage):
                 self._tool_answered(message)
+        if isinstance(update, Mapping) and update.get(STRUCTURED) is not None:
+            yield from self._filled(update[STRUCTURED])
+
+    def _filled(self, value: Any) -> Iterator[AgentEvent]:
+        """An answer that fills the agent's `answer_schema`: data for programs, and as text where the model said none."""
+        plain = value.model_dump(mode="json")
+        yield ArtifactAdded([DataPart(plain)], name=type(value).__name__, id=ANSWER_ARTIFACT)
+        if not self._text.strip() or self._restart:
+            yield from self._say(Shown(f"```json\n{json.dumps(plain, indent=2, ensure_ascii=False)}\n```"))
 
     def _said(self, message: AIMessage) -> Iterator[AgentEvent]:
         """What was held back of an answer, now that it was read."""
@@ -140,7 +158,9 @@ class StreamTranslator:
             self._partial = Partial(**message.response_metadata[PARTIAL])
         if message.tool_calls and self._text:
             self._restart = True  # a remark before tool calls is not the answer
-        self._answered = bool(self._agents) and not message.tool_calls  # the last agent's answer is the graph's
+        self._answered = (
+            bool(self._agents) and not message.tool_calls
+        )  # the last agent's answer is the graph's
 
     def _tool_answered(self, message: ToolMessage) -> None:
         problem = message.additional_kwargs.get(PROBLEM)
