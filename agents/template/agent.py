@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+import json
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from agents.template.settings import TemplateSettings
-from agents.template.tools import EXAMPLES, list_entries
-from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.protocol.skill import Skill
+from utils.a2a_common import BaseLangGraphAgent, agent_tool
+from utils.errors import UpstreamUnavailable
+from utils.messages.results import Items
 
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
+_PROMPT = """\
+You answer from the entries that the tool `list_entries` returns, and from nothing else.
 
-_PROMPT = Path(__file__).parent / "prompts" / "system.md"
+- Look before you answer, and pass on the `state` that the user asks for.
+- Say how many there are, and name each with its state.
+- When there are none, say so. Never guess.
+"""
+
+_EXAMPLES = (
+    "List the template entries",
+    "What is open in template?",
+    "Show me everything that template has",
+    "Which template entries are done?",
+    "How many entries are there in template?",
+)
+"""Requests in users' words. They stand on the card and beside the tool: models choose by them."""
 
 
 class TemplateAgent(BaseLangGraphAgent):
@@ -22,19 +35,25 @@ class TemplateAgent(BaseLangGraphAgent):
 
     name = "template"
     description = "Lists the entries of template, with their state."
-    skills = (
-        Skill(
-            id="list_entries",
-            name="List template entries",
-            description="Lists open and done entries of template.",
-            examples=EXAMPLES,
-        ),
-    )
 
     def system_prompt(self) -> str:
-        """The text of `prompts/system.md`."""
-        return _PROMPT.read_text("utf-8")
+        """What the model is told before every conversation."""
+        return _PROMPT
 
-    async def tools(self) -> Sequence[BaseTool]:
-        """One tool. Open connections in `start` and close them in `stop`."""
-        return [list_entries(TemplateSettings.load(self.runtime.environ).file)]
+    @agent_tool(examples=_EXAMPLES)
+    def list_entries(
+        self, state: Literal["open", "done", "all"] = "all", limit: Annotated[int, Field(ge=1, le=100)] = 20
+    ) -> Items:
+        """List entries with their state, newest first.
+
+        Args:
+            state: Only entries in this state.
+            limit: Most entries to list.
+        """
+        file = TemplateSettings.load(self.runtime.environ).file
+        try:
+            entries = json.loads(file.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UpstreamUnavailable("The entries cannot be read right now.") from error
+        found = [entry for entry in entries if state in ("all", entry["state"])]
+        return Items(kind="entries", items=found[:limit], total=len(found))

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import structlog
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Plan
+    from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
@@ -39,7 +40,14 @@ _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
 
 class PlatformEngineer(BaseLangGraphAgent):
-    """Plans, delegates to sub-agents over A2A, and answers from what they return."""
+    """Plans, delegates to sub-agents over A2A, and answers from what they return.
+
+    An agent that delegates is a subclass of it: with a name, a description, a role and, where it has some, tools
+    of its own. Its sub-agents are those of its own `SUB_AGENTS`.
+
+    Class attributes:
+        role: Who the prompt says that the model is: a sentence after "You are".
+    """
 
     name = "platform-engineer"
     description = "Answers platform engineering questions by delegating to specialist agents."
@@ -57,6 +65,9 @@ class PlatformEngineer(BaseLangGraphAgent):
         ),
     )
 
+    role: ClassVar[str] = (
+        "the platform engineer: you answer questions about platform engineering by delegating to specialist agents."
+    )
     shown_examples = 12  # a sub-agent has many skills, and one tool
 
     def __init__(self, runtime: AgentRuntime) -> None:
@@ -136,11 +147,13 @@ class PlatformEngineer(BaseLangGraphAgent):
     def system_prompt(self) -> str:
         """The instruction, with the agents that are known now."""
         lines = [f'- {agent.name}: "{agent.description}"' for agent in self._registry.known]
-        return _PROMPT.read_text("utf-8").replace("{agents}", "\n".join(lines) or "- none at the moment")
+        prompt = _PROMPT.read_text("utf-8").replace("{role}", self.role)
+        return prompt.replace("{agents}", "\n".join(lines) or "- none at the moment")
 
-    async def tools(self) -> Sequence[BaseTool]:
-        """One delegation tool for each known sub-agent."""
-        return [] if self._delegation is None else self._delegation.tools()
+    async def tools(self) -> Sequence[BaseTool | AgentTool]:
+        """The agent's own tools, and one delegation tool for each known sub-agent."""
+        delegations = [] if self._delegation is None else self._delegation.tools()
+        return [*await super().tools(), *delegations]
 
     def executor(self) -> SupervisorExecutor:
         """What runs the supervisor's turns as A2A tasks."""

@@ -1,4 +1,7 @@
-"""Agents and the Agent2Agent protocol. `BaseLangGraphAgent` is what an agent subclasses."""
+"""Agents and the Agent2Agent protocol. `BaseLangGraphAgent` is what an agent subclasses.
+
+The names that authors of agents need are exported here; `utils.a2a_common.server.serve` serves an agent.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,22 @@ from utils.observability.sdk_spans import switch_sdk_spans
 switch_sdk_spans()
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent  # noqa: E402
+from utils.a2a_common.graph.agent_tool import AgentTool, agent_tool  # noqa: E402
+from utils.a2a_common.graph.own_graph import GraphParts  # noqa: E402
+from utils.a2a_common.graph.questions import ask_user  # noqa: E402
+from utils.a2a_common.graph.runtime import AgentRuntime  # noqa: E402
+from utils.a2a_common.graph.tool_events import publish  # noqa: E402
+from utils.a2a_common.protocol.request import AgentRequest  # noqa: E402
 from utils.a2a_common.protocol.skill import Skill  # noqa: E402
 
-__all__ = ["BaseLangGraphAgent", "Skill"]
+__all__ = [
+    "AgentRequest",
+    "AgentRuntime",
+    "AgentTool",
+    "BaseLangGraphAgent",
+    "GraphParts",
+    "Skill",
+    "agent_tool",
+    "ask_user",
+    "publish",
+]

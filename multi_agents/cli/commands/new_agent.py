@@ -137,4 +137,4 @@ def _tell(made: Draft, root: Path, notes: list[str]) -> None:
     for note in notes:
         say(f"Note: {note}")
     say(f'Try it: make chat ASK="List the {made.name.text} entries" (end a running service before).')
-    say(f"Then make it yours, from agents/{made.name.package}/tools.py on: see docs/add-an-agent.md.")
+    say(f"Then make it yours, from agents/{made.name.package}/agent.py on: see docs/add-an-agent.md.")

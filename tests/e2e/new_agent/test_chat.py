@@ -45,10 +45,10 @@ async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
     async with running_agent(TemplateAgent, environ=OFFLINE) as url:
         code, _, err = await run(folder, "agents", "add", "board", url)
         assert code == 0, err
-        assert f"Its card says: template, version {project_version()}; skills: List template entries." in err
+        assert f"Its card says: template, version {project_version()}; skills: List entries." in err
         agents, answer = await delegated_to(folder, "Ask board to list the template entries")
     assert agents == {"board"}
-    assert "agents/template/tools.py" in answer
+    assert "agents/template/agent.py" in answer
 
 
 async def test_an_agent_that_is_down_is_added_with_force_only_and_can_be_removed(tmp_path):

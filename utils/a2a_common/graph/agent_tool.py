@@ -4,7 +4,7 @@
     async def list_incidents(state: Literal["open", "all"] = "all") -> list[dict[str, str]]:
         \"\"\"List incidents, newest first.
 
-        Args:
+Args:
             state: Only incidents in this state.
         \"\"\"
 

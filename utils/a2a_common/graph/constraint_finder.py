@@ -20,11 +20,11 @@ from utils.messages.transcript import active_index
 from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
-    from utils.a2a_common.graph.graph_run import BuiltGraph
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
+    from utils.a2a_common.graph.graph_run import BuiltGraph
     from utils.a2a_common.graph.runtime import AgentRuntime
 
 log = structlog.get_logger(__name__)

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
 
 def skills_from(tools: Sequence[BaseTool]) -> tuple[Skill, ...]:
-    """One skill for each tool, with its examples."""
-    return tuple(_skill(tool) for tool in tools)
+    """One skill for each tool that has examples: a supervisor routes by them, and a skill without any is noise."""
+    return tuple(_skill(tool) for tool in tools if (tool.metadata or {}).get("examples"))
 
 
 def _skill(tool: BaseTool) -> Skill:
     title = tool.name.replace("_", " ").capitalize()
-    examples = tuple((tool.metadata or {}).get("examples", ()))
-    return Skill(tool.name, title, tool.description, examples)
+    return Skill(tool.name, title, tool.description, tuple((tool.metadata or {})["examples"]))
