@@ -104,6 +104,6 @@ def _within(one: str, ranges: tuple[tuple[int, int], ...]) -> bool:
 
 
 def written_out(text: str) -> str:
-    """A text in which each character that a reader cannot see is written as JSON writes it (`\\u3164`)."""
+    """A text in which each character that a reader cannot see is written as its number, as in JSON."""
     hidden = invisible_in(text)
     return "".join(json.dumps(one)[1:-1] if place in hidden else one for place, one in enumerate(text))

@@ -17,16 +17,26 @@ from pydantic import BaseModel
 from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from multi_agents.platform_engineer.agent import PlatformEngineer
+from tests.e2e.agents.test_delegation import until_ready
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.questions import ask_user
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.tool_events import publish
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.context.middleware import ContextState
 from utils.events import ArtifactAdded, FileBytes, StatusText
 from utils.testing.contract.client import client_of, state_of, text_of
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import Script, ScriptedModel, call, calls
+
+
+class TicketState(ContextState):
+    """Whether a ticket is urgent, beside the conversation."""
+
+    urgent: NotRequired[bool]
 
 
 class Triage(BaseLangGraphAgent):
@@ -34,7 +44,6 @@ class Triage(BaseLangGraphAgent):
 
     name = "triage"
     description = "Handles tickets."
-    shutdowns: Sequence[str] = ()
 
     @agent_tool(examples=["Who owns T-1?"])
     async def owner(self, ticket: str) -> str:
@@ -44,9 +53,6 @@ class Triage(BaseLangGraphAgent):
     async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
         """First urgency, then the agent, then a signature."""
 
-        class State(parts.state):  # type: ignore[misc, name-defined]
-            urgent: NotRequired[bool]
-
         def urgency(state: Any) -> dict[str, Any]:
             return {"urgent": "down" in str(state["messages"][-1].content)}
 
@@ -54,7 +60,7 @@ class Triage(BaseLangGraphAgent):
             said = str(state["messages"][-1].content)
             return {"messages": [AIMessage(f"{said} (urgent)" if state["urgent"] else f"{said} (can wait)")]}
 
-        graph = StateGraph(State, context_schema=parts.context)
+        graph: StateGraph[Any, Any, Any, Any] = StateGraph(TicketState, context_schema=AgentRequest)
         graph.add_node("urgency", urgency)
         graph.add_node("agent", parts.agent)
         graph.add_node("sign", sign)
@@ -130,7 +136,7 @@ async def test_a_graph_without_the_agent_in_it_is_refused_with_a_sentence(tmp_pa
 
         async def graph(self, parts: GraphParts) -> StateGraph[Any, Any, Any, Any]:
             """A graph of one node."""
-            graph = StateGraph(parts.state)
+            graph: StateGraph[Any, Any, Any, Any] = StateGraph(ContextState)
             graph.add_node("alone", lambda _: {})
             graph.add_edge(START, "alone")
             return graph
@@ -294,3 +300,32 @@ async def test_the_card_of_an_agent_without_skills_offers_its_tools() -> None:
     (skill,) = card["skills"]
     assert (skill["id"], skill["examples"]) == ("owner", ["Who owns T-1?"])
     assert skill["description"] == "Tell who owns a ticket."
+
+
+class DataOps(PlatformEngineer):
+    """An agent that delegates, with a tool of its own."""
+
+    name = "dataops"
+    description = "Answers questions about data pipelines."
+    role = "the data engineer on duty: you answer questions about pipelines, and delegate the rest."
+    skills = ()
+
+    @agent_tool(examples=["Which pipelines are late?"])
+    async def late_pipelines(self) -> list[dict[str, str]]:
+        """List the pipelines that are late."""
+        return [{"pipeline": "billing"}]
+
+
+async def test_an_agent_that_delegates_has_tools_of_its_own_beside_its_sub_agents() -> None:
+    shop = scripted([calls(call("put", thing="tea")), "It is in the basket."])
+    lead = scripted([calls(call("late_pipelines"), call("shop", request="Put tea aside.")), "billing is late."])
+    async with running_agent(Shop, model=shop) as below:
+        environ = {"SUB_AGENTS": f"shop={below}", "SUB_AGENTS_SHARES": "shop=nothing"}
+        async with running_agent(DataOps, model=lead, environ=environ) as url, client_of(url) as client:
+            await until_ready(url)
+            seen = await client.ask("What is late? And put tea aside.")
+    assert seen.text == "billing is late."
+    results = [str(m.content) for m in lead.requests[-1].messages if isinstance(m, ToolMessage)]
+    assert "billing" in results[0]
+    assert results[1] == "It is in the basket."
+    assert lead.requests[0].messages[0].text.startswith("You are the data engineer on duty")

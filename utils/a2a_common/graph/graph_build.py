@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
 from utils.a2a_common.graph.own_graph import GraphParts
@@ -63,7 +63,7 @@ async def build_graph(
         "name": agent.name,
     }
     inner = create_agent(**options)
-    parts = GraphParts(inner, _state(agent.state_schema), AgentRequest, agent.runtime.model, tools)
+    parts = GraphParts(inner, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         return BuiltGraph(create_agent(**options, checkpointer=checkpointer), system, tools)
@@ -74,13 +74,3 @@ async def build_graph(
     if not agents:
         raise TypeError(f"The graph of the agent {agent.name} has no node that is parts.agent.")
     return BuiltGraph(graph, system, tools, writer=min(agents), agents=agents)
-
-
-def _state(own: type[Any] | None) -> type[Any]:
-    """The schema of the conversation's state, with the agent's further state."""
-    from utils.context.middleware import ContextState
-
-    if own is None:
-        return ContextState
-    keys = get_type_hints(ContextState, include_extras=True) | get_type_hints(own, include_extras=True)
-    return TypedDict("AgentState", keys)  # type: ignore[operator, no-any-return]

@@ -21,14 +21,11 @@ class GraphParts:
 
     Attributes:
         agent: The graph that the agent would have had: model, tools and everything around them. Use it as a node.
-        state: The schema of its state. An own state extends it, so that the conversation is kept.
-        context: The schema of the run's context, `AgentRequest`: for `StateGraph(context_schema=…)`.
+            The state of the graph must extend `utils.context.middleware.ContextState`, so that the conversation is kept.
         model: The chat model.
         tools: The agent's tools.
     """
 
     agent: CompiledStateGraph[Any, Any, Any, Any]
-    state: type
-    context: type
     model: BaseChatModel
     tools: Sequence[BaseTool]
