@@ -95,11 +95,27 @@ def test_the_table_of_events_is_complete():
 
 
 def test_the_tables_for_authors_of_agents_name_what_exists():
-    page = _page("add-an-agent.md")
+    page = _page("agent-reference.md")
     shapes = re.findall(r"`(\w+)`", " ".join(_first_column(_section(page, "Results that a tool returns"))))
     raised = re.findall(r"`(\w+)`", " ".join(_first_column(_section(page, "Errors that a tool raises"))))
-    hooks = re.findall(r"`(\w+)\(", " ".join(_first_column(_section(page, "The agent"))))
+    hooks = re.findall(r"`(\w+)\(", " ".join(_first_column(_section(page, "Hooks"))))
     assert [] not in (shapes, raised, hooks)
     assert all(hasattr(results, name) for name in shapes)
     assert all(issubclass(getattr(errors, name), errors.PlatformError) for name in raised)
     assert all(callable(getattr(BaseLangGraphAgent, name)) for name in hooks)
+    attributes = re.findall(r"`(\w+)`", " ".join(_first_column(_section(page, "Class attributes"))))
+    assert set(attributes) <= set(BaseLangGraphAgent.__annotations__)
+
+
+def test_every_hook_and_class_attribute_stands_in_the_reference():
+    page = _page("agent-reference.md")
+    public = {
+        name
+        for name, value in vars(BaseLangGraphAgent).items()
+        if not name.startswith("_") and callable(value)
+    }
+    told = set(re.findall(r"`(\w+)\(", _section(page, "Hooks")))
+    assert public - told <= {"close", "executor", "clear_context"}
+    assert set(BaseLangGraphAgent.__annotations__) <= set(
+        re.findall(r"`(\w+)`", _section(page, "Class attributes"))
+    )

@@ -318,7 +318,9 @@ class DataOps(PlatformEngineer):
 
 async def test_an_agent_that_delegates_has_tools_of_its_own_beside_its_sub_agents() -> None:
     shop = scripted([calls(call("put", thing="tea")), "It is in the basket."])
-    lead = scripted([calls(call("late_pipelines"), call("shop", request="Put tea aside.")), "billing is late."])
+    lead = scripted(
+        [calls(call("late_pipelines"), call("shop", request="Put tea aside.")), "billing is late."]
+    )
     async with running_agent(Shop, model=shop) as below:
         environ = {"SUB_AGENTS": f"shop={below}", "SUB_AGENTS_SHARES": "shop=nothing"}
         async with running_agent(DataOps, model=lead, environ=environ) as url, client_of(url) as client:
