@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from multi_agents.cli.scaffold.names import AgentName
-from multi_agents.cli.scaffold.yaml_text import add_entry, append_to_scalar
+from multi_agents.cli.scaffold.yaml_edits import add_entry, append_to_scalar
 from utils.a2a_common.agents_file import AgentEntry
 
 FIRST_PORT = 8001
