@@ -47,7 +47,7 @@ def add_entry(text: str, path: Path, entry: str) -> str:
     changed = _edited(text, source, change)
     if block and not block.fa.flow_style():
         changed = _with_comments_below(changed, path, len(entry.splitlines()))
-    return _checked(changed, text, source, change)
+    return _checked(changed, source, change)
 
 
 def append_to_scalar(text: str, path: Path, suffix: str) -> str:
@@ -63,7 +63,7 @@ def append_to_scalar(text: str, path: Path, suffix: str) -> str:
             raise CannotEdit(f"{_named(path)} is no text on one line")
         _at(document, path[:-1])[path[-1]] = type(value)(f"{value}{suffix}")
 
-    return _checked(_edited(text, text, change), text, text, change)
+    return _checked(_edited(text, text, change), text, change)
 
 
 def remove_key(text: str, key: str) -> str:
@@ -84,7 +84,7 @@ def remove_key(text: str, key: str) -> str:
     if start and end < len(lines) and not lines[start - 1].strip() and not lines[end].strip():
         end += 1
     changed = "\n".join(lines[:start] + lines[end:]).strip("\n") + "\n"
-    return _checked(changed, text, text, lambda plain: plain.pop(key), removed=lines[start:end])
+    return _checked(changed, text, lambda plain: plain.pop(key))
 
 
 def _add(document: Any, path: Path, new: Any) -> None:
@@ -101,15 +101,18 @@ def _add(document: Any, path: Path, new: Any) -> None:
 
 
 def _edited(text: str, source: str, change: Callable[[Any], None]) -> str:
-    """`source` after the change, written in the layout of `text`."""
-    before = set(text.splitlines())
+    """`source` after the change, in the layout and with the comments of `text`."""
+    before = text.splitlines()
 
     def lines_lost(layout: tuple[int, int, int]) -> int:
-        return len(before - set(_written(_loaded(text), layout).splitlines()))
+        return len(set(before) - set(_written(_loaded(text), layout).splitlines()))
 
     document = _loaded(source)
     change(document)
-    return _written(document, min(_LAYOUTS, key=lines_lost))
+    changed = _written(document, min(_LAYOUTS, key=lines_lost))
+    if any(line[line.index("#") :].strip() not in changed for line in before if "#" in line):
+        raise CannotEdit("a comment stands where it would be lost")
+    return changed
 
 
 def _with_comments_below(text: str, path: Path, length: int) -> str:
@@ -124,19 +127,15 @@ def _with_comments_below(text: str, path: Path, length: int) -> str:
     return "\n".join(lines[:first] + new + lines[first:start] + lines[start + length :]).rstrip("\n") + "\n"
 
 
-def _checked(
-    changed: str, text: str, source: str, change: Callable[[Any], Any], removed: Sequence[str] = ()
-) -> str:
-    """`changed`, when it has the changed data and every comment of `text`.
+def _checked(changed: str, source: str, change: Callable[[Any], object]) -> str:
+    """`changed`, when its data is that of `source` after the change.
 
     Raises:
-        CannotEdit: It has not.
+        CannotEdit: It is not.
     """
     expected = _plain(source)
     change(expected)
-    comments = [line[line.index("#") :].strip() for line in text.splitlines() if "#" in line]
-    gone = [one for one in comments if one not in changed and not any(one in line for line in removed)]
-    if gone or (_plain(changed) or {}) != expected:
+    if (_plain(changed) or {}) != expected:
         raise CannotEdit("its layout does not allow to change one entry and keep all others")
     return changed
 
