@@ -1,11 +1,11 @@
 """A GitHub for tests: GitHub's own OpenAPI examples over HTTP, full-size.
 
-    python -m utils.testing.github_server --port 8080 --pulls 60
+    python -m agents.github.testing.server --port 8080 --pulls 60
 
 serves on loopback until it is ended; `run_github_server()` does the same inside a test. The pull
 request example is repeated with other numbers, titles, authors and states. Known repositories are
 octocat/hello-world and octo-org/octo-repo; others are answered with 404 as GitHub does. The
-repositories of the owner `faulty` fail in the way of their name (`github_faults.FAULTS`).
+repositories of the owner `faulty` fail in the way of their name (`faults.FAULTS`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from utils.testing.github_data import GitHubData
-from utils.testing.github_faults import FaultMiddleware
-from utils.testing.github_recorder import Recorder, RecorderMiddleware
-from utils.testing.github_routes import routes
+from agents.github.testing.data import GitHubData
+from agents.github.testing.faults import FaultMiddleware
+from agents.github.testing.recorder import Recorder, RecorderMiddleware
+from agents.github.testing.routes import routes
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-_EXAMPLES = Path(__file__).parent / "github_examples"
+_EXAMPLES = Path(__file__).parent / "examples"
 _START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 _AUTHORS = ("octocat", "hubot", "monalisa")
 _EVERY_CLOSED = 6

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from utils.testing.github_data import (
+from agents.github.testing.data import (
     FILES,
     REPOSITORIES,
     GitHubData,
