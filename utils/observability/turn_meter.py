@@ -9,7 +9,7 @@ import structlog
 
 from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta
 from utils.observability import catalogue
-from utils.observability.fold import observations
+from utils.observability.event_metrics import observations
 from utils.observability.metrics import Metrics, Observation
 
 log = structlog.get_logger(__name__)

@@ -22,9 +22,9 @@ from utils.errors import ModelFailure
 from utils.events import ModelRetried
 from utils.llm.classify import classify
 from utils.resilience.answer import read_answer
-from utils.resilience.deadline import Deadline
-from utils.resilience.plan import Retry, RetryPlan
 from utils.resilience.raw_calls import raw_calls
+from utils.resilience.retry_plan import Retry, RetryPlan
+from utils.resilience.timing import Deadline
 
 log = structlog.get_logger(__name__)
 

@@ -1,9 +1,13 @@
-"""How long something may still take."""
+"""How long something may still take, and how long to wait before it is tried again."""
 
 from __future__ import annotations
 
+import random
 import time
 from dataclasses import dataclass
+
+LONGEST_WAIT = 30.0
+"""Most seconds between two tries, unless the other side asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +33,15 @@ class Deadline:
     def allows(self, seconds: float) -> bool:
         """Whether that many seconds pass before it."""
         return seconds < self.left
+
+
+def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) -> float:
+    """Seconds before try `attempt` + 1: doubled each time, with jitter, so that many do not come at once.
+
+    Args:
+        attempt: How many tries there were, from 1.
+        first: Seconds after the first try.
+        longest: Most seconds.
+    """
+    full: float = min(longest, first * 2 ** (attempt - 1))
+    return full * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret

@@ -14,9 +14,8 @@ from utils.errors import (
     OrphanedToolCall,
     RateLimited,
 )
-from utils.resilience.deadline import Deadline
-from utils.resilience.plan import Retry, RetryPlan
-from utils.resilience.retry import LONGEST_WAIT, backoff
+from utils.resilience.retry_plan import Retry, RetryPlan
+from utils.resilience.timing import LONGEST_WAIT, Deadline, backoff
 
 
 def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | None = None) -> RetryPlan:

@@ -16,8 +16,7 @@ from utils.errors import (
     ReplyUnusable,
     ToolCallUnreadable,
 )
-from utils.resilience.deadline import Deadline
-from utils.resilience.retry import backoff
+from utils.resilience.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {
     OrphanedToolCall: 1,
