@@ -13,6 +13,7 @@ import structlog
 from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
 from utils.mcp.config import McpServer
 from utils.mcp.transport import transport_of
+from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types
@@ -24,7 +25,6 @@ Changed = Callable[[], Awaitable[None]]
 START_SECONDS = 30.0
 """Longest wait for a server's greeting and its list of tools."""
 PING_SECONDS = 30.0
-_LONGEST_PAUSE = 30.0
 _STOP_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
@@ -155,7 +155,7 @@ class Connection:
                 self._failures += 1
                 log.warning("mcp.unreachable", server=self.server.name, reason=reason_of(error))
             self.tried.set()
-            await self._rest(min(_LONGEST_PAUSE, self._pause * 2 ** min(self._failures, 10)))
+            await self._rest(backoff(self._failures + 1, first=self._pause))
 
     async def _rest(self, seconds: float) -> None:
         """Wait, but not when it is time to close."""

@@ -6,6 +6,8 @@ import random
 import time
 from dataclasses import dataclass
 
+_MOST_DOUBLINGS = 30  # an attempt is counted for as long as a server is down
+
 LONGEST_WAIT = 30.0
 """Most seconds between two tries, unless the other side asks for more."""
 
@@ -43,5 +45,5 @@ def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) 
         first: Seconds after the first try.
         longest: Most seconds.
     """
-    full: float = min(longest, first * 2 ** (attempt - 1))
+    full: float = min(longest, first * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
     return full * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
