@@ -22,7 +22,7 @@ EXAMPLES = (
     "Which template entries are done?",
     "How many entries are there in template?",
 )
-"""Requests in users' words. They stand on the card and beside the tool: models choose by them."""
+"""Requests in users' words, for the card and the tool: models choose tools by them."""
 
 
 class ListEntries(BaseModel):

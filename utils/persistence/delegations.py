@@ -90,7 +90,7 @@ class DelegationStore:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:
-        """Open the file, made when missing.
+        """Open the file, created when missing.
 
         Raises:
             StorageError: The file cannot be opened.

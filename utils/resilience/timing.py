@@ -1,4 +1,4 @@
-"""How long something may still take, and how long to wait before it is tried again."""
+"""Deadlines, and the exponential backoff between tries."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import random
 import time
 from dataclasses import dataclass
 
-_MOST_DOUBLINGS = 30  # an attempt is counted for as long as a server is down
+_MOST_DOUBLINGS = 30  # attempts are counted without end while a server is down
 
 LONGEST_WAIT = 30.0
-"""Most seconds between two tries, unless the other side asks for more."""
+"""Largest wait between two tries in seconds, unless the server asks for more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on the monotonic clock of this process; `None` is never.
+    """A point in time on the monotonic clock of this process; `None` is never.
 
     Attributes:
-        at: `time.monotonic()` at which it is too late.
+        at: The value of `time.monotonic()` at which time is up.
     """
 
     at: float | None = None
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The deadline that many seconds from now; never for `None`."""
+        """The deadline `seconds` from now; never for `None`."""
         return cls(None if seconds is None else time.monotonic() + seconds)
 
     @property
     def left(self) -> float:
-        """Seconds until then, at least 0; infinite for never."""
+        """Seconds left, at least 0; infinite for never."""
         return float("inf") if self.at is None else max(0.0, self.at - time.monotonic())
 
     def allows(self, seconds: float) -> bool:
-        """Whether that many seconds pass before it."""
+        """Whether `seconds` end before the deadline."""
         return seconds < self.left
 
 
 def backoff(attempt: int, *, first: float = 1.0, longest: float = LONGEST_WAIT) -> float:
-    """Seconds before try `attempt` + 1: doubled each time, with jitter, so that many do not come at once.
+    """Seconds to wait before try `attempt` + 1: doubles each time, with jitter so that clients do not retry in step.
 
     Args:
-        attempt: How many tries there were, from 1.
+        attempt: Number of the try that failed, from 1.
         first: Seconds after the first try.
-        longest: Most seconds.
+        longest: Upper limit in seconds.
     """
     full: float = min(longest, first * 2 ** min(attempt - 1, _MOST_DOUBLINGS))
     return full * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret

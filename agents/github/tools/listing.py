@@ -35,7 +35,7 @@ async def list_of_repository(
     key: str | None = None,
     keep: Callable[[Row], bool] | None = None,
 ) -> Items:
-    """One page of the rows at `path` below the repository, each projected by `row`; the rest is as in `read_list`."""
+    """One page of the rows at `path` below the repository, each converted by `row`; see `read_list`."""
     segments = path.split("/")
     listing = await read_list(
         github,

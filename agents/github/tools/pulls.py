@@ -83,7 +83,7 @@ def _row(raw: Row) -> Row:
 
 
 def _state(raw: Row) -> str | None:
-    """open, draft, merged or closed: GitHub spreads it over three fields."""
+    """open, draft, merged or closed, which GitHub spreads over three fields."""
     if raw.get("merged_at"):
         return "merged"
     if raw.get("draft") and raw.get("state") == "open":

@@ -16,7 +16,7 @@ from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
 FAILED = frozenset({"failure", "timed_out", "startup_failure"})
-"""Conclusions that mean: it went wrong."""
+"""Conclusions that count as failed."""
 _JOBS = 100
 
 
@@ -67,7 +67,7 @@ async def read_jobs(github: GitHubClient, args: RepositoryArguments, run_id: int
 
 
 def is_failed(raw: Row) -> bool:
-    """Whether a job or step went wrong."""
+    """Whether a job or step failed."""
     return raw.get("conclusion") in FAILED
 
 

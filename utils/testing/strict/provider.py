@@ -1,4 +1,4 @@
-"""The double itself: an ASGI application that checks, records and answers."""
+"""The strict provider: an ASGI application that checks, records and answers requests."""
 
 from __future__ import annotations
 
