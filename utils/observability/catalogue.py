@@ -98,7 +98,7 @@ REPAIRS = _counter(
 
 DROPPED = _counter(
     "dropped_events",
-    "Events of a turn that nobody got: after its end (ended), queue closed (closed) or full (stuck).",
+    "Events of a turn that were not delivered: after its end (ended), queue closed (closed) or full (stuck).",
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")

@@ -169,9 +169,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         try:
             return await self._save(task, event, prev_version, context)
         except StorageError:
-            if _number(
-                prev_version
-            ):  # else there is no task yet, and the sender of the message gets the error
+            if _number(prev_version):  # else there is no task yet, and the sender gets the error
                 self._end(task, prev_version, context)
             raise
 

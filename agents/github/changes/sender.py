@@ -26,11 +26,11 @@ Ask = Callable[[dict[str, Any]], Any]
 
 _KIND = "change on GitHub"
 _TWICE = (
-    "Careful: the very same was sent before, and nobody knows whether it arrived. "
-    "Look first; sending it again may do it twice."
+    "Warning: the same change was sent before, and its outcome is unknown. "
+    "Check GitHub first; sending it again may make the change twice."
 )
 _DECLINED = "the answer was not an explicit yes"
-_NOT_SHOWN = "nobody was shown it before"
+_NOT_SHOWN = "it had not been shown before"
 
 
 class Sender:

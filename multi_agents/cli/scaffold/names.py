@@ -52,10 +52,12 @@ def checked_name(given: str) -> AgentName:
     """
     if not _NAME.fullmatch(given):
         shown = repr(given) if given.isprintable() and len(given) <= 40 else "That"  # noqa: PLR2004
-        raise UsageError(f"{shown} is no name for an agent: {RULE}.")
+        raise UsageError(f"{shown} is not a valid name for an agent: {RULE}.")
     name = AgentName(given.replace("_", "-"))
     if name.text in RESERVED:
         raise UsageError(f"The name {name.text!r} is taken by the service itself. Choose another one.")
     if keyword.iskeyword(name.package):
-        raise UsageError(f"{name.text!r} is a word of Python, so no module can have it. Choose another one.")
+        raise UsageError(
+            f"{name.text!r} is a Python keyword, so no module can have that name. Choose another one."
+        )
     return name

@@ -60,7 +60,7 @@ def append_to_scalar(text: str, path: Path, suffix: str) -> str:
     def change(document: Any) -> None:
         value = _at(document, path)
         if not isinstance(value, str) or not value or "\n" in value:
-            raise CannotEdit(f"{_named(path)} is no text on one line")
+            raise CannotEdit(f"{_named(path)} is not a text on one line")
         _at(document, path[:-1])[path[-1]] = type(value)(f"{value}{suffix}")
 
     return _checked(_edited(text, text, change), text, change)
@@ -75,7 +75,7 @@ def remove_key(text: str, key: str) -> str:
     document: Any = _loaded(text)
     starts = _first_lines(document)
     if key not in starts or document.fa.flow_style():
-        raise CannotEdit(f"there is no block {key}")
+        raise CannotEdit(f"there is no entry {key} in block style")
     lines = text.rstrip("\n").split("\n")
     start = starts[key]
     end = min((line for line in starts.values() if line > start), default=len(lines))
@@ -97,7 +97,7 @@ def _add(document: Any, path: Path, new: Any) -> None:
         for key, value in new.items():
             block[key] = value
     else:
-        raise CannotEdit(f"{_named(path)} takes no such entry")
+        raise CannotEdit(f"{_named(path)} is no such block, or has that entry already")
 
 
 def _edited(text: str, source: str, change: Callable[[Any], None]) -> str:
@@ -111,7 +111,7 @@ def _edited(text: str, source: str, change: Callable[[Any], None]) -> str:
     change(document)
     changed = _written(document, min(_LAYOUTS, key=lines_lost))
     if any(line[line.index("#") :].strip() not in changed for line in before if "#" in line):
-        raise CannotEdit("a comment stands where it would be lost")
+        raise CannotEdit("one of its comments would be lost")
     return changed
 
 

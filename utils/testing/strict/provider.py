@@ -60,7 +60,7 @@ class StrictProvider:
         self.reset(brain, window=window)
 
     def reset(self, brain: Brain | None = None, *, window: int = 128_000) -> None:
-        """Begin anew, so that one running double serves several tests."""
+        """Reset, so that several tests can share one running server."""
         self.brain: Brain = brain or EchoBrain()
         self.window = window
         self.requests: list[ChatRequest] = []
