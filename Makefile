@@ -84,7 +84,7 @@ fuzz-context: setup-dev ## Send N=100000 generated conversations through context
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks
 
-docs: setup-dev ## Write docs/configuration.md and .env.example anew from the settings
+docs: setup-dev ## Write docs/configuration.md and .env.example from the settings
 	$(BIN)/python -m docs.make_configuration
 
 chaos: N = 1000
@@ -94,7 +94,7 @@ chaos: setup-dev ## Break everything at random in N=1000 conversations and count
 broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
 	$(BIN)/python -m tests.broken_rules $(RULES)
 
-lock: ## Write both lock files anew (needs uv)
+lock: ## Write both lock files (needs uv)
 	uv pip compile pyproject.toml --universal --python-version 3.11 --only-binary :all: --generate-hashes \
 		--no-emit-index-url --no-emit-find-links --no-header --no-annotate -q -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --only-binary :all: --generate-hashes \

@@ -41,7 +41,7 @@ def _skills(specs: Iterable[Any]) -> tuple[Skill, ...]:
 
 
 class GitHubAgent(BaseLangGraphAgent):
-    """Answers questions about what is on GitHub. Changes something only with GITHUB_WRITE, after a yes."""
+    """Answers questions about GitHub. Changes something only with GITHUB_WRITE and the user's approval."""
 
     name = "github"
     description = (
@@ -60,12 +60,12 @@ class GitHubAgent(BaseLangGraphAgent):
             self.skills = _skills((*SPECS, *CHANGES, refusal(write=True)))
 
     def system_prompt(self) -> str:
-        """The text of `prompts/system.md`, with what is added for the tools that settings add."""
+        """The text of `prompts/system.md`, with sections for the tools that settings add."""
         names = ["system", "write" if self._settings.write else "read_only", *(["gh"] if self._gh else [])]
         return "\n".join((_PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 
     async def tools(self) -> Sequence[BaseTool]:
-        """All tools, on one client."""
+        """All tools, which share one client."""
         found = build_tools(self._github)
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
@@ -80,7 +80,7 @@ class GitHubAgent(BaseLangGraphAgent):
         return found
 
     async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
-        """Work on one request; tells once of a change whose outcome nobody knows."""
+        """Run one request; first reports a change with an unknown outcome, once."""
         untold = await self._sender.journal.untold(request.thread_id) if self._settings.write else []
         turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))
         async with aclosing(turn) as events:

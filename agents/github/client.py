@@ -1,4 +1,4 @@
-"""Reading from GitHub: JSON, pages and texts, with typed errors."""
+"""Client for reading from GitHub: JSON, pages and texts, with typed errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agents.github.connection import Connection
 
 _LONGEST_LINE = 1_000_000
-"""Bytes after which a line without an end is given out in parts."""
+"""Bytes after which a line without a line end is returned in parts."""
 
 Row = dict[str, Any]
 Params = Mapping[str, str | int | None]
@@ -27,10 +27,10 @@ class Page:
     """One page of a list.
 
     Attributes:
-        rows: Its rows, as GitHub gives them.
-        total: Rows in the whole list, where GitHub tells it.
+        rows: Its rows, as GitHub returns them.
+        total: Rows in the whole list, if GitHub returns it.
         has_next: Whether a page follows.
-        last: Number of the last page, where GitHub tells it.
+        last: Number of the last page, if GitHub returns it.
     """
 
     rows: list[Row]
@@ -40,16 +40,16 @@ class Page:
 
 
 def path_of(*segments: str | int) -> str:
-    """A request path from raw segments, each escaped so that none can reach into another path."""
+    """A request path from raw segments, each escaped so that none can leave its place."""
     return "/".join(quote(str(segment), safe="") for segment in segments)
 
 
 class GitHubClient:
-    """Reads from one GitHub, over connections shared by all tasks.
+    """Reads from one GitHub server, over connections shared by all tasks.
 
-    `what` names the thing asked for in errors: "repository octocat/hello-world". All methods raise
+    `what` names the requested thing in errors: "repository octocat/hello-world". All methods raise
     `UpstreamUnavailable` when GitHub cannot be reached or fails, and `UpstreamRefused` when it
-    answers that it does not serve the request.
+    refuses the request.
     """
 
     def __init__(self, settings: GitHubSettings) -> None:
@@ -79,7 +79,7 @@ class GitHubClient:
         return value
 
     async def get_page(self, path: str, what: str, params: Params, *, key: str | None = None) -> Page:
-        """One page of a list; where the answer is an object, `key` holds its rows."""
+        """One page of a list; if the response is an object, its rows are under `key`."""
         response = await self._request(path, what, params)
         value = _json(response, what)
         total = value.get("total_count") if isinstance(value, dict) else None
@@ -98,7 +98,7 @@ class GitHubClient:
     async def lines(
         self, path: str, what: str, params: Params, *, max_bytes: int, accept: str = "*/*"
     ) -> AsyncGenerator[str, None]:
-        """Lines of the text at `path` as they come in, without their ends; stops after `max_bytes`."""
+        """Lines of the text at `path` as they arrive, without line ends; stops after `max_bytes`."""
         rest = b""
         async with aclosing(self._chunks(path, what, params, max_bytes, accept)) as chunks:
             async for chunk in chunks:

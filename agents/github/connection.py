@@ -1,4 +1,4 @@
-"""githubkit on one shared HTTP client. Imported when the first request is made: it is heavy."""
+"""githubkit on one shared HTTP client. Imported at the first request, since it is heavy."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from utils.net.loopback import is_loopback
 RETRY_PAUSE = timedelta(milliseconds=200)
 """Pause before the first retry; it doubles each time."""
 LONGEST_PAUSE = timedelta(seconds=3)
-"""A wait that GitHub asks for is sat out up to this; a longer one is told to the user."""
+"""Longest wait requested by GitHub that is waited for; a longer one is reported to the user."""
 _UNTOLD = timedelta(seconds=60)
-"""A wait whose length GitHub did not tell: as its documentation advises."""
+"""The wait when GitHub gives none, as its documentation advises."""
 _SERVER_ERRORS = frozenset({500, 502, 503, 504})
 
 
 class Connection(GitHubCore[Any]):
     """githubkit's core, with one HTTP client for all tasks.
 
-    githubkit keeps its client in a context variable, so tasks that begin elsewhere would each open
-    their own. Responses are not cached: a chat asks for what is true now.
+    githubkit keeps its client in a context variable, so tasks that start elsewhere would each open
+    their own. Responses are not cached: a chat needs current data.
 
     Args:
-        settings: Which GitHub, as whom.
-        sends: For changes: each request goes out once, to the address that is given and no other.
+        settings: Address and token of GitHub.
+        sends: For changes: each request is sent once, without retries or redirects.
     """
 
     def __init__(self, settings: GitHubSettings, *, sends: bool = False) -> None:
@@ -66,7 +66,7 @@ class Connection(GitHubCore[Any]):
         yield self._shared
 
     def _extract_retry_after(self, response: Response[Any]) -> timedelta:
-        """How long GitHub, or a proxy before it, asks to wait: githubkit knows whole seconds only."""
+        """The wait that GitHub or a proxy asks for; githubkit parses whole seconds only."""
         try:
             return super()._extract_retry_after(response)
         except (ValueError, OverflowError):
@@ -80,7 +80,7 @@ class Connection(GitHubCore[Any]):
 
 
 def _wait_of(told: str) -> timedelta:
-    """The wait that a `Retry-After` tells as a date or with a fraction; as long as githubkit takes where it tells none."""
+    """The wait of a `Retry-After` with a date or a fraction; githubkit's own default if there is none."""
     with suppress(ValueError, OverflowError):
         return timedelta(seconds=max(0, math.ceil(float(told))))
     with suppress(ValueError, TypeError, OverflowError):
@@ -89,7 +89,7 @@ def _wait_of(told: str) -> timedelta:
 
 
 class _Retry:
-    """Which failures are tried again: refused and broken connections, server errors, short waits."""
+    """Decides which failures are retried: failed connections, server errors, short waits."""
 
     def __init__(self, retries: int) -> None:
         self._retries = retries

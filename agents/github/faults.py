@@ -1,4 +1,4 @@
-"""What went wrong at GitHub, as an error that a model and a person can work with."""
+"""Maps errors of GitHub to typed errors with messages for the model and the user."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def platform_error(error: GitHubException, what: str, *, has_token: bool) -> Pla
 
     Args:
         error: What githubkit raised.
-        what: What was asked for, as a noun: "repository octocat/hello-world".
+        what: A noun phrase for the requested thing: "repository octocat/hello-world".
         has_token: Whether the request carried a token.
     """
     if isinstance(error, RateLimitExceeded):
@@ -43,7 +43,7 @@ def platform_error(error: GitHubException, what: str, *, has_token: bool) -> Pla
 
 
 def not_json(what: str) -> UpstreamUnavailable:
-    """The error for an answer that is not what GitHub's API gives (a proxy's page, a wrong address)."""
+    """The error for a response that is not from GitHub's API (a proxy's page, a wrong address)."""
     return UpstreamUnavailable(
         f"What answered for {what} is not GitHub's API: the answer has another form. GITHUB_API_URL may be wrong."
     )

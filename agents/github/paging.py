@@ -1,4 +1,4 @@
-"""Lists in pages of the caller's size, read within limits."""
+"""Reads lists in pages of the caller's size, with a limited number of requests."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from agents.github.client import GitHubClient, Page, Params, Row
 PAGE_SIZE = 100
 """Rows per request at most: GitHub's own maximum."""
 MAX_REQUESTS = 10
-"""Requests that a listing may take in which rows are passed over: 1,000 rows."""
+"""Largest number of requests for a filtered listing: 1,000 rows."""
 SPARE_REQUESTS = 1
-"""Requests more than full pages would take: GitHub may leave rows out of a page."""
+"""Requests in addition to those for full pages: GitHub may omit rows of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of rows. `total` is exact where it is set; `more` tells that rows follow."""
+    """One page of rows. `total` is exact if set; `more` means that rows follow."""
 
     rows: list[Row]
     page: int
@@ -39,18 +39,18 @@ async def read_list(
     """Page number `page` of a list, in pages of `limit` rows (the setting's maximum at most).
 
     Args:
-        github: Where to read.
+        github: The client.
         path: Path of the list.
         what: Names the list in errors.
         params: Query parameters.
         limit: Rows per page.
         page: Page, from 1.
-        key: Where the answer is an object, the key that holds its rows.
-        keep: Rows that count; all when omitted.
+        key: If the response is an object, the key of its rows.
+        keep: Filter of rows; all rows when omitted.
 
     Raises:
         UpstreamUnavailable: GitHub cannot be reached or fails.
-        UpstreamRefused: GitHub does not serve the list.
+        UpstreamRefused: GitHub refused the request.
     """
     limit = max(1, min(limit, github.settings.max_items))
     offset = (page - 1) * limit
@@ -75,5 +75,5 @@ async def read_list(
 
 
 def _count(page_of_one: Page) -> int | None:
-    """Rows in a list that was asked for in pages of one row: the number of its last page."""
+    """Number of rows of a list that was read in pages of one row: the number of its last page."""
     return page_of_one.last

@@ -1,4 +1,4 @@
-"""Requests for a change on GitHub that no tool makes: they are refused, with what is possible instead."""
+"""The tool for changes that the agent cannot make: refuses them and says what is possible instead."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ _NEVER = (
 
 
 class NoArguments(BaseModel):
-    """Nothing: the answer is the same for every change."""
+    """No arguments: the answer is the same for every change."""
 
 
 def refusal(*, write: bool) -> ToolSpec[NoArguments]:
     """The tool for every change that the agent does not make.
 
     Args:
-        write: Whether it has the tools of `GITHUB_WRITE`, so that only other changes come here.
+        write: Whether the tools of `GITHUB_WRITE` exist, so that only other changes are refused.
     """
     sentence = _OTHER if write else _READ_ONLY
 

@@ -8,7 +8,7 @@ from utils.settings import EnvSettings
 
 
 class GitHubSettings(EnvSettings):
-    """Which GitHub is asked, as whom, and how much of it is read at once."""
+    """Address and token of GitHub, and limits on what is read at once."""
 
     api_url: str = Field(
         "https://api.github.com",

@@ -4,7 +4,7 @@ from agents.template.agent import TemplateAgent
 from utils.a2a_common.server.serve import serve
 
 _PORT = 8009
-"""Its port where neither `--port` nor `PORT` names one."""
+"""The port when neither `--port` nor `PORT` is set."""
 
 if __name__ == "__main__":
     raise SystemExit(serve(TemplateAgent, default_port=_PORT))

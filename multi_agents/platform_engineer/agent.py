@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
-    from utils.persistence.errands import Errands
+    from utils.persistence.delegations import DelegationStore
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._pool = ClientPool(settings.largest_answer)
         self._settings = settings
         self._contexts: RemoteContexts | None = None
-        self._errands: Errands | None = None
+        self._delegations: DelegationStore | None = None
         self._delegation: Delegation | None = None
 
     def _came_up(self, name: str) -> None:
@@ -99,17 +99,17 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Begin to look for the sub-agents; those that are down join when they come up."""
         from multi_agents.platform_engineer.delegation import Delegation
         from utils.persistence.contexts import RemoteContexts
-        from utils.persistence.errands import Errands
+        from utils.persistence.delegations import DelegationStore
 
         self._contexts = RemoteContexts(self.runtime.home / "contexts.sqlite")
-        self._errands = Errands(self.runtime.home / "errands.sqlite")
+        self._delegations = DelegationStore(self.runtime.home / "errands.sqlite")
         await self._contexts.open()
-        await self._errands.open()
+        await self._delegations.open()
         self._delegation = Delegation(
             self._registry,
             self._pool,
             self._contexts,
-            self._errands,
+            self._delegations,
             me=(self.name, self.url),
             shares=self._shares,
             settings=self._settings,
@@ -125,8 +125,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         await self._pool.aclose()
         if self._contexts is not None:
             await self._contexts.close()
-        if self._errands is not None:
-            await self._errands.close()
+        if self._delegations is not None:
+            await self._delegations.close()
 
     async def clear_context(self, thread_id: str) -> None:
         """Forget a conversation, here and at the sub-agents; those that do not know how are given new ones."""
@@ -183,7 +183,9 @@ class PlatformEngineer(BaseLangGraphAgent):
             if again is not None:
                 yield again
                 return
-        begun = await self._errands.of_task(request.task_id) if self._errands and request.resumes else []
+        begun = (
+            await self._delegations.of_task(request.task_id) if self._delegations and request.resumes else []
+        )
         plan, waits = Plan(known_steps(begun)), False
         try:
             turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))

@@ -41,16 +41,16 @@ from utils.a2a_common.protocol.shares import Shares
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
 from utils.messages.results import ToolProblem, dump_result
-from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
-from utils.resilience.deadline import Deadline
+from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.loop_guard import STOPPED_CALL
+from utils.resilience.timing import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from utils.a2a_common.client.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
-    from utils.persistence.errands import Errands
+    from utils.persistence.delegations import DelegationStore
     from utils.settings import SubAgentSettings
 
 log = structlog.get_logger(__name__)
@@ -81,7 +81,7 @@ class Delegation:
         registry: SubAgentRegistry,
         pool: ClientPool,
         contexts: RemoteContexts,
-        errands: Errands,
+        delegations: DelegationStore,
         *,
         me: tuple[str, str],
         shares: Mapping[str, Shares],
@@ -92,7 +92,7 @@ class Delegation:
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
-        self._errands = errands
+        self._delegations = delegations
         self._settings = settings
         self._lines: dict[str, Bulkhead] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
@@ -100,8 +100,8 @@ class Delegation:
 
     async def start(self) -> None:
         """Look up what an earlier process left at other agents. Call before the agents are looked for."""
-        left = await self._errands.of_cut_off_tasks()
-        self._left = LeftBehind(left, end=self._cancel_by_message, forget=self._errands.forget)
+        left = await self._delegations.of_cut_off_tasks()
+        self._left = LeftBehind(left, end=self._cancel_by_message, forget=self._delegations.forget)
 
     async def stop(self) -> None:
         """End what works in the background."""
@@ -113,24 +113,24 @@ class Delegation:
         return [self._tool(agent) for agent in self._registry.known]
 
     def came_up(self, name: str) -> None:
-        """An agent that was down was seen to be up: the next errand is let through."""
+        """An agent that was down was seen to be up: the next call is let through."""
         if name in self._lines:
             self._lines[name].try_now()
         if self._left is not None:
             self._left.came_up(name)
 
-    async def waiting(self, parent_task_id: str) -> list[KeptErrand]:
-        """The errands of a task of ours that wait for the user, oldest first."""
-        kept = await self._errands.of_task(parent_task_id)
-        return [errand for errand in kept if errand.state == WAITING and errand.questions]
+    async def waiting(self, parent_task_id: str) -> list[DelegationRecord]:
+        """The delegations of a task of ours that wait for the user, oldest first."""
+        kept = await self._delegations.of_task(parent_task_id)
+        return [record for record in kept if record.state == WAITING and record.questions]
 
     async def out_of_reach(self, parent_task_id: str) -> InputRequired | None:
         """The question once more, where an agent that waits for its answer cannot be reached now."""
         waiting = await self.waiting(parent_task_id)
-        missing = await self._registry.missing({errand.agent for errand in waiting}, _LOOK_SECONDS)
+        missing = await self._registry.missing({record.agent for record in waiting}, _LOOK_SECONDS)
         if not missing:
             return None
-        asked = next(errand.questions[-1] for errand in waiting if errand.agent == missing[0])
+        asked = next(record.questions[-1] for record in waiting if record.agent == missing[0])
         sentence = (
             f"The {missing[0]} agent, which waits for your answer, cannot be reached right now. "
             f"Please send the answer again in a moment. It asked: {asked['question']}"
@@ -140,11 +140,11 @@ class Delegation:
 
     async def cancel_pending(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
-        kept = await self._errands.of_task(parent_task_id)
-        waiting = [errand for errand in kept if errand.state == WAITING]
-        await asyncio.gather(*(self._cancel(errand) for errand in waiting))
+        kept = await self._delegations.of_task(parent_task_id)
+        waiting = [record for record in kept if record.state == WAITING]
+        await asyncio.gather(*(self._cancel(record) for record in waiting))
         if kept:
-            await self._errands.forget(parent_task_id)
+            await self._delegations.forget(parent_task_id)
 
     async def forget(self, thread_id: str) -> None:
         """Begin anew at every agent, and ask those that can to forget what was said to them in this conversation."""
@@ -176,12 +176,12 @@ class Delegation:
         """Send the request, relay each question to the user, return the final artifact.
 
         The graph runs this again from its start after each question: what an earlier run sent is in
-        the table of errands, and the answers that it got come out of `interrupt` in the same order.
+        the table of delegations, and the answers that it got come out of `interrupt` in the same order.
         """
         cause = tool_call_origin(
             runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id)
         )
-        kept = await self._errands.get(cause.id)
+        kept = await self._delegations.get(cause.id)
         if kept is None and (why := self._circular(name, text, runtime)):
             return _not_made(name, text, why, cause, runtime)
         kept = kept or await self._begin(name, text, cause, runtime.context)
@@ -211,15 +211,17 @@ class Delegation:
         ours = hop(self._name, self._url, told.request or runtime.context.text)
         return [*(scope.trail if scope else ()), ours]
 
-    async def _begin(self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest) -> KeptErrand:
-        """A new errand, in the conversation's own context at the agent unless a question is open there."""
+    async def _begin(
+        self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest
+    ) -> DelegationRecord:
+        """A new delegation, in the conversation's own context at the agent unless a question is open there."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
         context_id = await self._contexts.get(request.thread_id, name)
         await self._contexts.put(request.thread_id, name, context_id)
-        waiting = await self._errands.waiting(request.thread_id)
-        if any(errand.agent == name and errand.context_id == context_id for errand in waiting):
+        waiting = await self._delegations.waiting(request.thread_id)
+        if any(record.agent == name and record.context_id == context_id for record in waiting):
             context_id = str(uuid5(_NAMESPACE, f"{context_id}/{cause.id}"))
-        return KeptErrand(
+        return DelegationRecord(
             id=cause.id,
             parent_task_id=request.task_id,
             thread_id=request.thread_id,
@@ -232,24 +234,24 @@ class Delegation:
 
     async def _exchange(
         self,
-        kept: KeptErrand,
+        kept: DelegationRecord,
         replies: list[Reply],
         cause: ToolCallOrigin,
         runtime: ToolRuntime[AgentRequest],
-    ) -> tuple[RemoteTask, KeptErrand]:
+    ) -> tuple[RemoteTask, DelegationRecord]:
         """Send the request, or the newest answer, and keep what came of it."""
-        # One errand at a time in a remote conversation: a second one would be refused or mixed up.
+        # One delegation at a time in a remote conversation: a second one would be refused or mixed up.
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
         async with lock, self._remote(kept.agent) as remote:
             line = self._line(kept.agent)
-            errand = self._errand(kept, replies, cause, runtime)
+            call = self._call(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
-            await self._errands.put(kept)
+            await self._delegations.put(kept)
             try:
-                async with line.slot(errand.deadline):
-                    task = await remote.run(errand, runtime.stream_writer)
+                async with line.slot(call.deadline):
+                    task = await remote.run(call, runtime.stream_writer)
             except DelegationFailed:
-                await self._errands.put(replace(kept, state=FAILED))
+                await self._delegations.put(replace(kept, state=FAILED))
                 raise
             used = usage_since(kept.counted, task.usage)
             kept = await self._keep(kept, task)
@@ -258,7 +260,7 @@ class Delegation:
             runtime.stream_writer(under_name(used, kept.agent))
         return task, kept
 
-    async def _keep(self, kept: KeptErrand, task: RemoteTask) -> KeptErrand:
+    async def _keep(self, kept: DelegationRecord, task: RemoteTask) -> DelegationRecord:
         if task.context_id and task.context_id != kept.context_id:
             await self._contexts.put(kept.thread_id, kept.agent, task.context_id)
         questions = [*kept.questions, question_of(task, kept.agent)] if task.waits else kept.questions
@@ -270,7 +272,7 @@ class Delegation:
             questions=questions,
             counted=usage_payload(task.usage) if task.usage else kept.counted,
         )
-        await self._errands.put(kept)
+        await self._delegations.put(kept)
         return kept
 
     def _line(self, name: str) -> Bulkhead:
@@ -288,22 +290,22 @@ class Delegation:
         async with self._pool.client(name, card) as client:
             yield RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds, ours=ours)
 
-    async def _cancel(self, errand: KeptErrand) -> None:
-        if errand.agent in {agent.name for agent in self._registry.known}:
+    async def _cancel(self, record: DelegationRecord) -> None:
+        if record.agent in {agent.name for agent in self._registry.known}:
             with suppress(SubAgentUnavailable):  # its card names no address any more
-                async with self._remote(errand.agent) as remote:
-                    await remote.cancel(errand.task_id)
+                async with self._remote(record.agent) as remote:
+                    await remote.cancel(record.task_id)
 
-    async def _cancel_by_message(self, errand: KeptErrand) -> None:
+    async def _cancel_by_message(self, record: DelegationRecord) -> None:
         """Find what was sent last, by its id, and cancel its task."""
-        message_id = _message_id(errand, max(0, errand.sent - 1))
-        async with self._remote(errand.agent) as remote:
-            await remote.cancel_by_message(message_id, errand.context_id, errand.task_id)
-        log.info("delegation.given_up", agent=errand.agent, task_id=errand.parent_task_id)
+        message_id = _message_id(record, max(0, record.sent - 1))
+        async with self._remote(record.agent) as remote:
+            await remote.cancel_by_message(message_id, record.context_id, record.task_id)
+        log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
 
-    def _errand(
+    def _call(
         self,
-        kept: KeptErrand,
+        kept: DelegationRecord,
         replies: list[Reply],
         cause: ToolCallOrigin,
         runtime: ToolRuntime[AgentRequest],
@@ -324,7 +326,11 @@ class Delegation:
         )
 
     def _scope(
-        self, kept: KeptErrand, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
+        self,
+        kept: DelegationRecord,
+        cause: ToolCallOrigin,
+        runtime: ToolRuntime[AgentRequest],
+        seconds: float,
     ) -> DelegationContext | None:
         """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
         shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
@@ -352,8 +358,8 @@ class Delegation:
         )
 
 
-def _message_id(kept: KeptErrand, number: int) -> str:
-    """Id of an errand's message: the request (0) or a reply, the same after any restart."""
+def _message_id(kept: DelegationRecord, number: int) -> str:
+    """Id of a delegation's message: the request (0) or a reply, the same after any restart."""
     return str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
 
 

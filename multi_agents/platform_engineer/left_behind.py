@@ -7,34 +7,34 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import structlog
 
-from utils.persistence.errands import COMPLETED, FAILED, KeptErrand
+from utils.persistence.delegations import COMPLETED, FAILED, DelegationRecord
 
 log = structlog.get_logger(__name__)
 
-End = Callable[[KeptErrand], Awaitable[None]]
+End = Callable[[DelegationRecord], Awaitable[None]]
 Forget = Callable[[str], Awaitable[None]]
 
 
 class LeftBehind:
-    """The errands of tasks that ended with an earlier process. Each is ended once its agent is seen.
+    """The delegations of tasks that ended with an earlier process. Each is ended once its agent is seen.
 
     Args:
-        errands: What the tasks that were worked on had begun, whatever became of it.
-        end: Ends an errand at its agent; best effort.
-        forget: Drops the errands of one of our tasks.
+        records: What the tasks that were worked on had begun, whatever became of it.
+        end: Ends a delegation at its agent; best effort.
+        forget: Drops the delegations of one of our tasks.
     """
 
-    def __init__(self, errands: Sequence[KeptErrand], *, end: End, forget: Forget) -> None:
-        self._left = [errand for errand in errands if errand.state not in (COMPLETED, FAILED)]
+    def __init__(self, records: Sequence[DelegationRecord], *, end: End, forget: Forget) -> None:
+        self._left = [record for record in records if record.state not in (COMPLETED, FAILED)]
         self._end = end
         self._forget = forget
         self._ending: set[asyncio.Task[None]] = set()
 
     def came_up(self, agent: str) -> None:
         """An agent was seen to be up."""
-        mine = [errand for errand in self._left if errand.agent == agent]
+        mine = [record for record in self._left if record.agent == agent]
         if mine:
-            self._left = [errand for errand in self._left if errand.agent != agent]
+            self._left = [record for record in self._left if record.agent != agent]
             ending = asyncio.create_task(self._end_all(mine))
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
@@ -45,11 +45,11 @@ class LeftBehind:
             ending.cancel()
         await asyncio.gather(*self._ending, return_exceptions=True)
 
-    async def _end_all(self, errands: Sequence[KeptErrand]) -> None:
-        for errand in errands:
+    async def _end_all(self, records: Sequence[DelegationRecord]) -> None:
+        for record in records:
             try:
-                await self._end(errand)
+                await self._end(record)
             except Exception:  # background task: the others are ended all the same
-                log.exception("delegation.left_behind", agent=errand.agent)
-            if errand.parent_task_id not in {each.parent_task_id for each in self._left}:
-                await self._forget(errand.parent_task_id)
+                log.exception("delegation.left_behind", agent=record.agent)
+            if record.parent_task_id not in {each.parent_task_id for each in self._left}:
+                await self._forget(record.parent_task_id)

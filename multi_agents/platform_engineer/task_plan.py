@@ -14,7 +14,7 @@ from utils.events import (
     PlanUpdated,
     StepStatus,
 )
-from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
+from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 
 _LONGEST_TITLE = 120
 _STATUS = {
@@ -73,12 +73,12 @@ class Plan:
         self._steps[call_id] = replace(self._steps[call_id], status=status)
 
 
-def known_steps(errands: Sequence[KeptErrand]) -> list[PlanStep]:
-    """The steps of errands that were begun, oldest first."""
-    rounds = list(dict.fromkeys(errand.step for errand in errands))
+def known_steps(records: Sequence[DelegationRecord]) -> list[PlanStep]:
+    """The steps of delegations that were begun, oldest first."""
+    rounds = list(dict.fromkeys(record.step for record in records))
     return [
         PlanStep(e.call_id, _title(e.request), e.agent, _KEPT[e.state], rounds.index(e.step) + 1)
-        for e in errands
+        for e in records
     ]
 
 

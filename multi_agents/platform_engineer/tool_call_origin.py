@@ -13,10 +13,10 @@ _NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
 
 @dataclass(frozen=True, slots=True)
 class ToolCallOrigin:
-    """Why an errand exists.
+    """Why a delegation exists.
 
     Attributes:
-        id: Derived from the rest, so that the same cause has the same errand after any restart.
+        id: Derived from the rest, so that the same cause has the same delegation after any restart.
         call_id: The tool call.
         step: Id of the model's answer that made it.
         index: Position of the call in that answer, from 1.
@@ -35,8 +35,8 @@ def tool_call_origin(task_id: str, messages: Sequence[BaseMessage], call_id: str
     asked = _asking(messages, call_id)
     step = str(asked.id or "") if asked else ""
     calls = [call["id"] for call in asked.tool_calls] if asked else [call_id]
-    errand_id = str(uuid5(_NAMESPACE, f"{task_id}/{step}/{call_id}"))
-    return ToolCallOrigin(errand_id, call_id, step, calls.index(call_id) + 1, len(calls))
+    delegation_id = str(uuid5(_NAMESPACE, f"{task_id}/{step}/{call_id}"))
+    return ToolCallOrigin(delegation_id, call_id, step, calls.index(call_id) + 1, len(calls))
 
 
 def _asking(messages: Sequence[BaseMessage], call_id: str) -> AIMessage | None:

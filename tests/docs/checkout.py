@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from docs.make_configuration import groups
-from multi_agents.cli.scaffold.yaml_text import remove_key
+from multi_agents.cli.scaffold.yaml_edits import remove_key
 from tests.docs.blocks import ROOT, Block
 from utils.settings_docs import settings_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agents.github.testing.server import run_github_server
 from tests.helm.chart import Helm
 from tests.helm.local_pods import Cluster, Pod, started
-from utils.testing.github_server import run_github_server
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 

@@ -19,7 +19,7 @@ FILES = (
     "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/operations.md",
     "CHANGELOG.md", "requirements.lock", "requirements-dev.lock", "LICENSE", "NOTICE",
 )  # fmt: skip
-FOLDERS = ("utils/embeddings/assets", "utils/messages/ranks", "utils/testing/github_examples")
+FOLDERS = ("utils/embeddings/assets", "utils/messages/ranks", "agents/github/testing/examples")
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A command.\n"
 WITHOUT_HELM = {name: check for name, check in CHECKS.items() if name != "chart"}
 

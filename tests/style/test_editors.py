@@ -12,7 +12,7 @@ import yaml
 
 from tests.style.sources import ROOT, short, tracked_files
 
-OTHERS = ("utils/embeddings/assets/", "utils/messages/ranks/", "utils/testing/github_examples/")
+OTHERS = ("utils/embeddings/assets/", "utils/messages/ranks/", "agents/github/testing/examples/")
 RUFF_INDENT = "4"
 """What ruff indents by where `indent-width` is not set."""
 

@@ -1,8 +1,8 @@
-"""Turns what model providers raise into the types of `utils.errors`.
+"""Maps exceptions of model providers to the types of `utils.errors`.
 
-The only file that looks at a provider's text. `ROWS` is read from top to bottom and the first row
-that matches decides; a row is one marker of one provider. The sentences are ours and safe to show:
-what the provider said stays behind as the failure's `__cause__`, for the log.
+The only file that reads a provider's error text. Each row of `ROWS` is one marker of one provider; the first row
+that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
+`__cause__`, for the log.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ FILTERED = "The model provider's content filter refused the request."
 REFUSED = "The model provider refused the request."
 
 ERROR_IN_ANSWER = "openai.error-in-answer"
-"""Stands for the class of a `ValueError` that carries the `error` of an answer with status 200."""
+"""Class name used for a `ValueError` that carries the `error` of a response with status 200."""
 
 _TOO_LONG_STATUS = frozenset({400, 413, 422})
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of an exception.
+    """Facts about an exception.
 
     Attributes:
         classes: `module.Class` of its type and bases.
-        status: HTTP status, where there was an answer.
+        status: HTTP status, if there was a response.
         code: The provider's code or exception name, in lower case.
         text: The provider's message, in lower case.
-        retry_after: Seconds to wait, where the provider told it.
+        retry_after: Seconds to wait, if the provider gave them.
     """
 
     classes: frozenset[str]
@@ -64,16 +64,16 @@ class Facts:
 
 @dataclass(frozen=True)
 class Row:
-    """One marker of one provider; every condition that is given must hold.
+    """One marker of one provider. All of its conditions must hold.
 
     Attributes:
-        name: What it recognises; the test of the row carries it.
-        failure: The type that it means.
-        message: The sentence that a user may see.
+        name: What it recognises; also the id of its test.
+        failure: The type of the failure.
+        message: The message that a user may see.
         text: Part of the provider's message, in lower case.
         code: The provider's code, in lower case.
         status: HTTP status.
-        raised: `module.Class` that the exception is, or derives from.
+        raised: `module.Class` of the exception or one of its bases.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Row:
     raised: str | None = None
 
     def matches(self, facts: Facts) -> bool:
-        """Whether the exception bears this marker."""
+        """Whether the exception has this marker."""
         return (
             (self.text is None or self.text in facts.text)
             and (self.code is None or self.code == facts.code)
@@ -124,7 +124,7 @@ ROWS: tuple[Row, ...] = (
         raised="langchain_core.exceptions.ContextOverflowError",
     ),
     Row("payload too large", ContextOverflow, TOO_LONG, status=413),
-    # A tool call and its result do not stand together.
+    # A tool call and its result are not adjacent.
     _orphan("openai call without result", "must be followed by tool messages"),
     _orphan("openai result without call", "must be a response to a prece"),  # both spellings occur
     _orphan("openai responses call without output", "no tool output found for function call"),
@@ -134,7 +134,7 @@ ROWS: tuple[Row, ...] = (
     _orphan("anthropic call without result", "ids were found without `tool_result` blocks"),
     _orphan("anthropic result without call", "unexpected `tool_use_id` found"),
     _orphan("mistral unequal calls and results", "not the same number of function calls and responses"),
-    # A retry does not mend these, though some come as 429 or 403.
+    # A retry does not help, although some of these have status 429 or 403.
     Row("openai quota", InvalidRequest, NO_QUOTA, code="insufficient_quota"),
     Row("aws quota", InvalidRequest, NO_QUOTA, code="servicequotaexceededexception"),
     Row("openai unknown model", InvalidRequest, NO_MODEL, code="model_not_found"),
@@ -200,7 +200,7 @@ ROWS: tuple[Row, ...] = (
         text="no 'output' key found in the response from the bedrock",
         raised="builtins.ValueError",
     ),
-    # Nothing came.
+    # An empty response.
     Row(
         "langchain stream without chunks",
         EmptyResponse,
@@ -222,7 +222,7 @@ ROWS: tuple[Row, ...] = (
         text="null value for 'choices'",
         raised="builtins.TypeError",
     ),
-    # The rest of what these clients raise.
+    # Other exceptions of these clients.
     Row("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
     Row("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
     Row("openai refused", InvalidRequest, REFUSED, raised="openai.APIStatusError"),
@@ -246,11 +246,11 @@ _WAIT = re.compile(r"try again in (\d+(?:\.\d+)?)(ms|s)\b")
 
 
 def classify(error: BaseException) -> ModelFailure | None:
-    """The failure that an exception of a model call means, with the exception as its `__cause__`.
+    """The failure for an exception of a model call, with the exception as its `__cause__`.
 
     Returns:
-        A failure with a sentence of ours; the error itself where it is one already; `None` for
-        whatever no model provider's client raises.
+        A failure with a message that is safe to show; the error itself if it is one already; `None` for
+        exceptions that do not come from a provider's client.
     """
     if isinstance(error, ModelFailure):
         return error
@@ -264,12 +264,12 @@ def classify(error: BaseException) -> ModelFailure | None:
 
 
 def matching_row(facts: Facts) -> Row | None:
-    """The row that decides, or `None`."""
+    """The first row that matches, or `None`."""
     return next((row for row in ROWS if _applies(row, facts) and row.matches(facts)), None)
 
 
 def _applies(row: Row, facts: Facts) -> bool:
-    """A row without a class is for providers' exceptions only, never for any other error's text."""
+    """Whether a row applies. One without a class applies only to exceptions of providers, whatever another error's text."""
     return row.raised is not None or any(name.startswith(_FOREIGN) for name in facts.classes)
 
 
@@ -292,7 +292,7 @@ def _limit(text: str) -> int | None:
 
 
 def facts_of(error: BaseException) -> Facts:
-    """What an exception of any client tells, in one shape."""
+    """The facts about an exception of any client."""
     classes = frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__)
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):

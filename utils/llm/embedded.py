@@ -1,6 +1,6 @@
-"""The chat model that needs no key and no download: it routes requests to tools and quotes what they return.
+"""The offline chat model, without a key or a download: routes requests to tools and quotes their results.
 
-It is deterministic and is no language model: from the messages alone it decides which bound tool a
+It is deterministic and not a language model: from the messages alone it decides which bound tool a
 request belongs to (by embeddings of the tool's examples), reads the arguments out of the words, and
 answers with extracts, tables and fields of the results. What it cannot do it says.
 """

@@ -1,7 +1,7 @@
-"""The chat model that the settings ask for. The one place that knows the providers' classes.
+"""Creates the chat model of the settings. Only this file knows the providers' classes.
 
-Nothing here talks to a network: a wrong or missing setting is a `SettingsError` at start, and
-what only the provider can judge (a key, a model name) shows at the first call.
+It uses no network: a wrong or missing setting is a `SettingsError` at start, while a wrong key or model name,
+which only the provider can recognise, fails at the first call.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CONNECT_SECONDS = 10.0
-"""A provider that takes longer to accept a connection is taken to be down."""
+"""Connect timeout; a provider that takes longer counts as down."""
 
 KEYLESS = SecretStr("none")
-"""Sent to OpenAI-compatible servers when no key is set: the client insists on one, they do not."""
+"""Sent to OpenAI-compatible servers when no key is set: the client requires one, these servers do not."""
 
 
 def create_chat_model(
@@ -59,7 +59,7 @@ def create_chat_model(
 
 
 def fallback_of(llm: LLMSettings, recovery: RecoverySettings) -> LLMSettings | None:
-    """The settings of the model that is asked where the first does not answer; `None` where there is none."""
+    """The settings of the fallback model, or `None`."""
     if recovery.fallback_model is None:
         return None
     changed = {"model": recovery.fallback_model, "provider": recovery.fallback_provider or llm.provider}
@@ -173,14 +173,14 @@ def _openai_options(settings: LLMSettings, address: str | None) -> dict[str, Any
 
 
 def _compatible_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
-    """As for OpenAI, with the limit under its older name, which more servers know."""
+    """As for OpenAI, with the output limit under its older name, which more servers support."""
     options = _openai_options(settings, address)
     limit = options.pop("max_tokens", None)
     return options if limit is None else options | {"extra_body": {"max_tokens": limit}}
 
 
 def _direct_clients() -> dict[str, Any]:
-    """HTTP clients that ignore proxies and keep no connection: the server is on this machine."""
+    """HTTP clients without proxies and keep-alive, for a server on this machine."""
     import openai
 
     plain: dict[str, Any] = {"trust_env": False, "headers": {"Connection": "close"}}

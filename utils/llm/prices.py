@@ -1,11 +1,11 @@
-"""What tokens cost, by model. Pure.
+"""Prices of tokens by model. Pure.
 
 List prices in US dollars per million tokens, for requests that are answered at once and not very long: some
 models cost more over 200,000 or 272,000 input tokens, and Bedrock's regional profiles cost more than its global ones.
 Prices change and contracts differ: `MODEL_PRICES` adds and overrides. A model without a price costs an unknown
 amount, which is reported as no cost at all and never guessed from a model of a similar name.
 
-Each row was looked up on 2026-11-22, and stands here only because two sources agreed on input and output and none
+Each row was looked up on 2026-11-22 and is listed only if two sources agreed on input and output and none
 contradicted the cached price:
 
 - OpenAI: github.com/simonw/llm-prices (`data/openai.json`) and the rows quoted from OpenAI's pricing page by
@@ -69,7 +69,7 @@ PRICES: Mapping[str, Price] = {
     "nova-lite": Price(0.06, 0.24, 0.015),
     "nova-micro": Price(0.035, 0.14, 0.00875),
 }
-"""By the model's name, without its vendor, region, date and version."""
+"""Prices by the model's name without vendor, region, date and version."""
 
 
 def parse_prices(text: str) -> dict[str, Price]:
@@ -85,7 +85,7 @@ def parse_prices(text: str) -> dict[str, Price]:
 
 
 def priced(usage: Usage, model: str, prices: Mapping[str, Price] = PRICES) -> Usage:
-    """The same tokens with their cost; without one where the model's price is not known."""
+    """The same usage with its cost, or without one if the model's price is unknown."""
     price = _price(model, prices)
     if price is None:
         return usage
@@ -95,6 +95,6 @@ def priced(usage: Usage, model: str, prices: Mapping[str, Price] = PRICES) -> Us
 
 
 def _price(model: str, prices: Mapping[str, Price]) -> Price | None:
-    """The price of a model: `gpt-5-mini` is none of `gpt-5`, but `us.anthropic.claude-haiku-4-5-20251001-v1:0` is known."""
+    """The price of a model. `gpt-5-mini` does not match `gpt-5`, but `us.anthropic.claude-haiku-4-5-20251001-v1:0` is known."""
     named = (name for name in (model, _VERSION.sub("", _VENDOR.sub("", model))) if name in prices)
     return next((prices[name] for name in named), None)

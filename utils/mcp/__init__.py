@@ -1,1 +1,1 @@
-"""Tools of MCP servers on any agent, by configuration. Nothing here is imported by an agent without any."""
+"""Tools of configured MCP servers for any agent. An agent without MCP servers does not import these modules."""

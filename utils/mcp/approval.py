@@ -1,4 +1,4 @@
-"""Which tools of MCP servers ask the user first, and the question."""
+"""Approval of MCP tool calls: which calls need the user's approval, and the question that is asked."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ DECLINED = (
     "Nothing was called: the answer was not an explicit yes. Do not try again unless the user asks for it."
 )
 ALL = "*"
-"""In `allow`: every tool of the server."""
+"""In `allow`: all tools of the server."""
 
 
 def asks_first(server: McpServer, offered: types.Tool) -> bool:
-    """Whether a call waits for the user's yes: the tool may change something, and no setting allows it."""
+    """Whether a call needs approval: the tool is not marked read-only and no setting allows it."""
     reads = offered.annotations is not None and offered.annotations.readOnlyHint is True
     return not reads and ALL not in server.allow and offered.name not in server.allow
 
 
 def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:
-    """Ask the user whether a tool may be called with these arguments. The first time this ends the run.
+    """Ask the user whether a tool may be called with these arguments. The first call interrupts the graph run.
 
-    The run begins anew with the user's answer, and the same call then comes here again.
+    The run resumes with the user's answer, and this function is then called again and returns.
 
     Raises:
         UpstreamRefused: The arguments are too long to be shown.
@@ -43,7 +43,7 @@ def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def question_of(server: str, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The value of the interrupt: the question with everything that is sent, who asks, and a form.
+    """The value of the interrupt: the question with all arguments, its origin, and a form.
 
     Raises:
         UpstreamRefused: The arguments are too long to be shown.

@@ -1,4 +1,4 @@
-"""What an MCP tool returned, as content blocks for a model, of bounded size together. Pure."""
+"""Converts the result of an MCP tool to content blocks for a model, of limited total size. Pure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from utils.context.strategies.truncate import shares
 from utils.messages.stored import ends_of
 
 MOST_BLOCKS = 100
-"""Blocks that stay apart; those behind them become one."""
+"""Largest number of blocks; further ones are merged into the last."""
 LONGEST_RESULT = 4_000_000
-"""Characters kept of one result. A page of sixty pull requests of GitHub's own MCP server has 1.2 million. What a
-model is shown of it is decided later."""
+"""Characters kept of one result. A page of sixty pull requests of GitHub's own MCP server has 1.2 million. The context
+middleware decides later how much of it a model sees."""
 
 EMPTY = "The tool returned nothing."
 
 
 def blocks_of(content: Sequence[types.ContentBlock]) -> list[dict[str, Any]]:
-    """One text block for each block: texts as they are, everything else named in a few words."""
+    """One text block for each block: texts unchanged, anything else as a short description."""
     texts = [_text(block) for block in content]
     if len(texts) > MOST_BLOCKS:
         texts[MOST_BLOCKS - 1 :] = ["\n".join(texts[MOST_BLOCKS - 1 :])]

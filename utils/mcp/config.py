@@ -1,4 +1,4 @@
-"""Which MCP servers an agent uses: `MCP_SERVERS`, a file or the text itself, YAML or JSON. Pure but for the file."""
+"""Parses `MCP_SERVERS`, the MCP servers of an agent: a file or inline text, YAML or JSON."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ VARIABLE = "MCP_SERVERS"
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _WRAPPERS = ("mcpServers", "servers")
-"""Names under which other programs' files hold their servers."""
+"""Top-level keys under which the files of other programs list their servers."""
 
 
 class McpServer(BaseModel):
     """One MCP server, reached over stdio (`command`) or streamable HTTP (`url`).
 
     Attributes:
-        name: Our name of it; its tools' names begin with it.
+        name: Its name in the settings; a prefix of its tools' names.
         command: Program to start; looked up on `PATH`.
         args: Its arguments.
-        env: Its variables, besides a few harmless ones of ours such as `PATH`.
+        env: Its environment, besides a few harmless variables of this process such as `PATH`.
         cwd: Its working folder.
-        url: Address of a server that runs already.
+        url: Address of a running server.
         headers: HTTP headers of every request.
-        transport: `stdio` or `http`; follows from the rest.
+        transport: `stdio` or `http`; derived from the other fields when omitted.
         agents: Agents that use it; all when omitted.
-        tools: Tools that are offered, by the server's names; all when omitted.
-        allow: Tools that are called without asking the user, by the server's names; `*` for all.
-        timeout_seconds: Longest run of one tool.
+        tools: Names of the server's tools that are offered; all when omitted.
+        allow: Names of the server's tools that need no approval; `*` for all.
+        timeout_seconds: Timeout of one tool call.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, populate_by_name=True)
@@ -68,12 +68,12 @@ def servers_of(value: str, environ: Mapping[str, str], agent: str) -> list[McpSe
     """The servers that an agent uses.
 
     Args:
-        value: The setting: a path, or the text itself where it begins with `{` or has several lines.
-        environ: Where `${NAME}` in addresses, arguments, headers and variables is looked up.
+        value: The setting: a path, or inline text that begins with `{` or has several lines.
+        environ: The values for `${NAME}` in addresses, arguments, headers and variables.
         agent: Name of the agent.
 
     Raises:
-        SettingsError: The file cannot be read, or a server is not described as it must be.
+        SettingsError: The file cannot be read, or an entry is invalid.
     """
     found = [_server(name, given, environ) for name, given in _entries(_text(value)).items()]
     return [server for server in found if server.agents is None or agent in server.agents]
@@ -116,7 +116,7 @@ def _server(name: Any, given: Mapping[str, Any], environ: Mapping[str, str]) -> 
 
 
 def _resolved(value: Any, environ: Mapping[str, str], server: str) -> Any:
-    """The value with every `${NAME}` replaced, so that secrets need not stand in the file."""
+    """The value with every `${NAME}` replaced, so that secrets need not be in the file."""
     if isinstance(value, Mapping):
         return {key: _resolved(each, environ, server) for key, each in value.items()}
     if isinstance(value, list):

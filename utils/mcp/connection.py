@@ -1,4 +1,4 @@
-"""One MCP server: connected in the background, connected anew when it is lost, called from any task."""
+"""Connection to one MCP server: connects and reconnects in the background; callable from any task."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import structlog
 from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
 from utils.mcp.config import McpServer
 from utils.mcp.transport import transport_of
+from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types
@@ -22,9 +23,8 @@ log = structlog.get_logger(__name__)
 Changed = Callable[[], Awaitable[None]]
 
 START_SECONDS = 30.0
-"""Longest wait for a server's greeting and its list of tools."""
+"""Timeout of the initialization of a session and of its list of tools."""
 PING_SECONDS = 30.0
-_LONGEST_PAUSE = 30.0
 _STOP_SECONDS = 5.0
 _MOST_PAGES = 20
 _LONGEST_MESSAGE = 500
@@ -35,12 +35,12 @@ _TERMINATED = 32600
 
 
 class Connection:
-    """A server and the session with it. One task opens, watches and closes the session.
+    """A server and its session. One task opens, watches and closes the session.
 
     Args:
-        server: How it is reached.
-        changed: Called when its list of tools is new.
-        pause: Seconds before the second try to reach it; doubles up to half a minute.
+        server: Its configuration.
+        changed: Called when its list of tools has changed.
+        pause: Seconds before the second try to connect; doubles up to `LONGEST_WAIT`.
     """
 
     def __init__(self, server: McpServer, changed: Changed, *, pause: float = 1.0) -> None:
@@ -60,11 +60,11 @@ class Connection:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to connect, in the background."""
+        """Start connecting in the background."""
         self._task = asyncio.create_task(self._keep())
 
     async def stop(self) -> None:
-        """End the session and what it started."""
+        """Close the session and the process that it started."""
         task, self._task, self._closing = self._task, None, True
         if task is None:
             return
@@ -83,7 +83,7 @@ class Connection:
         """
         try:
             return await self._call(tool, arguments)
-        except _ForgottenError:  # the server was restarted: it did not look at the call
+        except _ForgottenError:  # the server was restarted and did not run the call
             self._lose()
             return await self._call(tool, arguments)
 
@@ -105,7 +105,7 @@ class Connection:
             await asyncio.gather(work, lost, return_exceptions=True)
 
     async def _current(self) -> ClientSession:
-        """The session, after a short wait where it is just being made anew."""
+        """The session; waits briefly while it is being reconnected."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS if self.tools else 0.1):
                 await self._connected.wait()
@@ -142,7 +142,7 @@ class Connection:
         )
 
     def _lose(self) -> None:
-        """Let go of a session that does not work any more; the watching task makes a new one."""
+        """Drop a broken session; the background task opens a new one."""
         self._session = None
         self._connected.clear()
         self._wake.set()
@@ -151,14 +151,14 @@ class Connection:
         while not self._closing:
             try:
                 await self._serve()
-            except Exception as error:  # noqa: BLE001 - a background task: a server that is down is tried again
+            except Exception as error:  # noqa: BLE001 - a background task: it tries again when a server is down
                 self._failures += 1
                 log.warning("mcp.unreachable", server=self.server.name, reason=reason_of(error))
             self.tried.set()
-            await self._rest(min(_LONGEST_PAUSE, self._pause * 2 ** min(self._failures, 10)))
+            await self._rest(backoff(self._failures + 1, first=self._pause))
 
     async def _rest(self, seconds: float) -> None:
-        """Wait, but not when it is time to close."""
+        """Wait, but no longer than until `stop`."""
         end = asyncio.get_running_loop().time() + seconds
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout_at(end):
@@ -167,7 +167,7 @@ class Connection:
                     self._wake.clear()
 
     async def _serve(self) -> None:
-        """One session, from its greeting until it is lost or not needed any more."""
+        """Run one session, from its initialization until it is lost or closed."""
         async with transport_of(self.server, self._heard) as session:
             async with asyncio.timeout(START_SECONDS):
                 await session.initialize()
@@ -185,7 +185,7 @@ class Connection:
                 gone.set()
 
     async def _watch(self, session: ClientSession) -> None:
-        """Ask now and then whether the server is there, until it is not or a call found that out."""
+        """Ping the server regularly, until a ping or a call fails."""
         while self._session is session and not self._closing:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(PING_SECONDS):
@@ -201,7 +201,7 @@ class Connection:
                     await session.send_ping()
 
     async def _offer(self, tools: Sequence[types.Tool]) -> None:
-        """Take a list of tools over; those who use it are told when it differs from the last one."""
+        """Set the list of tools, and call `changed` when it differs from the last one."""
         wanted = self.server.tools
         kept = [tool for tool in tools if wanted is None or tool.name in wanted]
         unknown = frozenset(wanted or ()) - {tool.name for tool in tools}
@@ -214,7 +214,7 @@ class Connection:
         self.tried.set()
 
     async def _heard(self, message: object) -> None:
-        """A message that the server sent by itself."""
+        """Handle a notification of the server."""
         from mcp import types
 
         if isinstance(message, types.ServerNotification) and isinstance(
@@ -224,7 +224,7 @@ class Connection:
             self._wake.set()
 
     async def _listed(self, session: ClientSession) -> list[types.Tool]:
-        """All tools of a server, page by page; none where it does not offer any."""
+        """All tools of the server, page by page; none when it offers no tools."""
         capabilities = session.get_server_capabilities()
         if capabilities is None or capabilities.tools is None:
             return []
@@ -241,11 +241,11 @@ class Connection:
 
 
 class _ForgottenError(Exception):
-    """The server does not know the session any more, so it did not look at the call."""
+    """The server no longer knows the session, so it did not run the call."""
 
 
 def reason_of(error: BaseException) -> str:
-    """The kinds of the errors at the bottom of a group: enough for an operator, without addresses or secrets."""
+    """The types of the innermost errors of a group: enough for an operator, without addresses or secrets."""
     if isinstance(error, BaseExceptionGroup):
         return ", ".join(sorted({reason_of(each) for each in error.exceptions}))
     return type(error).__name__

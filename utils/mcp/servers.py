@@ -22,18 +22,18 @@ log = structlog.get_logger(__name__)
 Rebuild = Callable[[], Awaitable[None]]
 
 MOST_TOOLS = 128
-"""Tools of one request: OpenAI's reference of Chat Completions gives this as the most that it takes."""
+"""Largest number of tools in one request, by OpenAI's reference of Chat Completions."""
 _KEPT_FREE = 8
-"""Of these, for tools that are not the agent's own: `read_tool_output`, `recall` and what a middleware adds."""
+"""Of these, reserved for tools of the middleware, such as `read_tool_output` and `recall`."""
 _NAMED = 30
-"""Names of tools that are told at once."""
+"""Largest number of tool names in one log line or phrase."""
 
 
 def mcp_servers(environ: Mapping[str, str], agent: str) -> McpServers | None:
-    """The MCP servers that an agent is configured with; `None` without any, at no cost.
+    """The configured MCP servers of an agent, or `None`; imports nothing heavy then.
 
     Raises:
-        SettingsError: `MCP_SERVERS` is wrong.
+        SettingsError: `MCP_SERVERS` is invalid.
     """
     settings = McpSettings.load(environ)
     found = servers_of(settings.servers, environ, agent) if settings.servers else []
@@ -41,7 +41,7 @@ def mcp_servers(environ: Mapping[str, str], agent: str) -> McpServers | None:
 
 
 class McpServers:
-    """The connections of one agent, and the tools that they offer now."""
+    """The connections of one agent, and the tools that they offer at present."""
 
     def __init__(self, servers: Sequence[McpServer], settings: McpSettings) -> None:
         self._servers = servers
@@ -51,10 +51,10 @@ class McpServers:
         self._rebuild: Rebuild | None = None
 
     async def start(self, rebuild: Rebuild) -> None:
-        """Connect. Waits a moment for those that answer at once; the others join when they do.
+        """Connect. Waits briefly for servers that answer at once; the others join later.
 
         Args:
-            rebuild: Makes the agent's graph anew, with the tools of now.
+            rebuild: Builds the agent's graph again, with the current tools.
         """
         from utils.mcp.connection import Connection
 
@@ -71,16 +71,16 @@ class McpServers:
         self._rebuild = rebuild
 
     async def stop(self) -> None:
-        """End every connection."""
+        """Close all connections."""
         self._rebuild = None
         connections, self._connections = self._connections, []
         await asyncio.gather(*(connection.stop() for connection in connections))
 
     def tools(self, own: Sequence[BaseTool]) -> list[BaseTool]:
-        """The tools of all servers that were reached, in the servers' order, as many as one request takes.
+        """The tools of all connected servers, in the order of the settings, as many as fit one request.
 
         Args:
-            own: The agent's own tools, whose names stay theirs.
+            own: The agent's own tools, whose names take precedence.
         """
         from utils.mcp.tools import tools_of
 
@@ -93,7 +93,7 @@ class McpServers:
         return found[len(own) :]
 
     def note(self) -> str:
-        """Which tools nobody can call, as a phrase for whoever runs the agent; empty where all can be."""
+        """Tools that were left out, as a phrase for the operator; empty when there are none."""
         told = [
             f"{len(missing)} of {len(connection.tools)} tools of the MCP server {connection.server.name} are left out "
             f"({_listed(missing)}); its setting `tools` chooses"
@@ -103,7 +103,7 @@ class McpServers:
         return "; ".join(told)
 
     def _tell(self, server: str, left_out: tuple[str, ...]) -> None:
-        """Say once which tools of a server are left out."""
+        """Log once which tools of a server are left out."""
         if left_out and left_out != self._left_out.get(server):
             log.warning(
                 "mcp.tools_left_out",
@@ -115,7 +115,7 @@ class McpServers:
         self._left_out[server] = left_out
 
     def offers(self) -> list[Offer]:
-        """What each server that was reached offers now."""
+        """What each connected server offers at present."""
         from utils.mcp.tools import offer_of
 
         return [
@@ -125,12 +125,12 @@ class McpServers:
         ]
 
     async def _changed(self) -> None:
-        """A server joined, or its tools are other ones."""
+        """Rebuild the graph: a server joined, or its tools changed."""
         if self._rebuild is None:
             return
         try:
             await self._rebuild()
-        except Exception:  # background task: the graph of before goes on
+        except Exception:  # a background task: the previous graph stays in use
             log.exception("mcp.rebuild_failed")
 
 

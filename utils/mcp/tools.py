@@ -1,4 +1,4 @@
-"""An MCP server's tools as LangChain tools. What the server says of itself is data: quoted and capped."""
+"""Wraps the tools of an MCP server as LangChain tools. The server's own texts are data: quoted and truncated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 LONGEST_DESCRIPTION = 600
 LONGEST_OFFER = 120
-"""Characters of a tool's description where it stands in a list."""
+"""Characters of a tool's description in a list."""
 LARGEST_SCHEMA = 20_000
 """Characters of the JSON schema of a tool's arguments; a tool with a larger one is left out."""
 _ASKS = "The user is asked first and sees exactly what will be sent."
@@ -37,11 +37,11 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u20
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What a server offers, in a form for an agent's card.
+    """What a server offers, for an agent's card.
 
     Attributes:
-        server: Our name of it.
-        tools: What each tool does, by its name; the server's words on one line, capped.
+        server: Its name in the settings.
+        tools: Description of each tool by name; the server's text on one line, truncated.
     """
 
     server: str
@@ -50,11 +50,11 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What an agent takes of a server's tools.
+    """The tools of a server that an agent uses.
 
     Attributes:
         tools: The tools.
-        left_out: Names of those that it does not take, on one line each, capped.
+        left_out: Names of the others, each on one line and truncated.
     """
 
     tools: tuple[BaseTool, ...] = ()
@@ -62,7 +62,7 @@ class Joined:
 
 
 def offer_of(connection: Connection, left_out: Container[str] = ()) -> Offer:
-    """What a connected server offers, without what is left out of it."""
+    """What a connected server offers, without the tools that are left out."""
     tools = {
         plain(tool.name, _LONGEST_NAME): plain(tool.description or "", LONGEST_OFFER)
         for tool in connection.tools
@@ -71,12 +71,12 @@ def offer_of(connection: Connection, left_out: Container[str] = ()) -> Offer:
 
 
 def tools_of(connection: Connection, taken: Container[str], most: int) -> Joined:
-    """The tools that an agent takes of a connected server.
+    """The tools of a connected server that an agent uses.
 
     Args:
         connection: The server.
-        taken: Names that other tools have; a tool with one of them is left out.
-        most: How many there is room for; those behind them in the server's list are left out.
+        taken: Names of other tools; a tool with one of these names is left out.
+        most: Largest number of tools; the rest of the server's list is left out.
     """
     made: dict[str, BaseTool] = {}
     left_out: list[str] = []
@@ -94,18 +94,18 @@ def tools_of(connection: Connection, taken: Container[str], most: int) -> Joined
 
 
 def name_of(server: str, tool: str) -> str:
-    """Our name of a tool: the server's name, then the tool's, in what every provider takes."""
+    """The name for the model: the server's name and the tool's, in characters that every provider accepts."""
     return f"{server}_{_OTHER.sub('_', tool)}"[:_LONGEST_NAME]
 
 
 def description_of(server: str, text: str | None) -> str:
-    """What a model reads of a tool; the server's words are quoted, so that they cannot pass for ours."""
+    """The description for the model; the server's text is quoted, so that it cannot pass for the agent's own."""
     said = plain(text or "", LONGEST_DESCRIPTION)
     return f"A tool of the {server} server, which describes it as {json.dumps(said, ensure_ascii=False)}."
 
 
 def schema_of(schema: dict[str, Any]) -> dict[str, Any] | None:
-    """The schema of the arguments with its texts capped; `None` where it is no usable one."""
+    """The schema of the arguments with its texts truncated; `None` when it is unusable."""
     if schema.get("type", "object") != "object":
         return None
     made: dict[str, Any] = {"type": "object", "properties": {}, **_capped(schema)}

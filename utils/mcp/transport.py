@@ -1,4 +1,4 @@
-"""An open, not yet greeted session with an MCP server, over stdio or streamable HTTP."""
+"""Opens an MCP session over stdio or streamable HTTP; the caller initializes it."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _CONNECT_SECONDS = 10.0
 def transport_of(
     server: McpServer, heard: Callable[[Any], Awaitable[None]]
 ) -> AbstractAsyncContextManager[ClientSession]:
-    """The session; closing it ends the program or the HTTP session.
+    """The session; leaving the block ends the program or the HTTP session.
 
     Args:
-        server: How it is reached.
-        heard: Called with what the server says by itself.
+        server: Its configuration.
+        heard: Called with each notification of the server.
     """
     from langchain_mcp_adapters.sessions import create_session
 
@@ -55,7 +55,7 @@ def transport_of(
 
 
 def _client_for(url: str) -> McpHttpClientFactory:
-    """Makes clients that send their headers to this server only: no redirect is followed, no proxy asked on this machine."""
+    """Makes HTTP clients that send the headers to this server only: redirects are off, and loopback needs no proxy."""
     trusts = not is_loopback(url)
 
     def client(

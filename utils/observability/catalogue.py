@@ -1,6 +1,6 @@
-"""Every metric that an agent's process has: name, kind, labels and meaning. Held to docs/observability.md by a test.
+"""Every metric of an agent's process: name, kind, labels and meaning. A test compares it with docs/observability.md.
 
-Labels name parts of the system (agents, tools, codes), never people, conversations or tasks.
+Labels name parts of the system (agents, tools, codes), never users, conversations or tasks.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Literal
 PREFIX = "platform_engineer_"
 
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
-"""From an answer out of a cache to a turn that asked several slow agents."""
+"""Buckets from a cached answer to a turn with several slow agents."""
 
 TOKENS = (1_000, 4_000, 16_000, 32_000, 64_000, 128_000, 256_000, 1_000_000)
 """The context windows of common models."""
@@ -22,8 +22,8 @@ class Metric:
     """One metric.
 
     Attributes:
-        name: Name as scraped.
-        kind: What it is to Prometheus.
+        name: Name in the scraped text.
+        kind: Prometheus type.
         meaning: One sentence.
         labels: Names of its labels.
         buckets: Upper bounds, of a histogram.
@@ -98,7 +98,7 @@ REPAIRS = _counter(
 
 DROPPED = _counter(
     "dropped_events",
-    "Events of a turn that nobody got: after its end (ended), queue closed (closed) or full (stuck).",
+    "Events of a turn that were not delivered: after its end (ended), queue closed (closed) or full (stuck).",
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")

@@ -1,4 +1,4 @@
-"""Sends spans to an OpenTelemetry collector, where one is named; nothing of this is loaded where none is."""
+"""Exports spans to an OpenTelemetry collector. Imports nothing when none is configured."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from utils.observability.settings import TelemetrySettings
 Stop = Callable[[], Awaitable[None]]
 
 _EXPORT_SECONDS = 5
-"""Longest wait for the collector, per batch and at the end."""
+"""Timeout of the collector, per batch and at shutdown."""
 
 
 def export_traces(settings: TelemetrySettings, *, agent: str, version: str) -> Stop:
-    """Export the spans of this process over OTLP/HTTP. Call once, at the edge.
+    """Export the spans of this process over OTLP/HTTP. Call once, at the entry point.
 
     Returns:
-        What sends the last spans and stops.
+        A function that flushes and stops the export.
     """
     if settings.endpoint is None:
         return _nothing
@@ -46,7 +46,7 @@ def export_traces(settings: TelemetrySettings, *, agent: str, version: str) -> S
 
 
 async def _nothing() -> None:
-    """There is nothing to stop."""
+    """Stops nothing."""
 
 
 def _headers(settings: TelemetrySettings) -> dict[str, str] | None:

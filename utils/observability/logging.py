@@ -1,4 +1,4 @@
-"""Structured logs on standard error: for people on a terminal, JSON elsewhere."""
+"""Structured logs on standard error: readable text on a terminal, JSON elsewhere."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from utils.observability.redaction import redactor, secrets_of
 from utils.observability.settings import LogSettings
 
 OURS = ("agents", "multi_agents", "utils", "__main__")
-"""Packages whose lines are events without a user's text. Nobody can promise that of a library: one logs the
-parameters of SQL statements, the next one whole requests."""
+"""Packages whose log lines never contain a user's text. Libraries give no such guarantee: one logs the
+parameters of SQL statements, another whole requests."""
 
 _SERVER = "uvicorn.error"
-"""Tells its start and its stop; nothing of a request above DEBUG."""
+"""Logs its start and stop, and requests only at DEBUG."""
 
 _OWN_HANDLERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
-"""Loggers that uvicorn gives handlers of their own, past the root's, unless it is told not to."""
+"""Loggers that uvicorn gives their own handlers by default, which bypass the root logger."""
 
 
 def configure_logging(
@@ -30,15 +30,16 @@ def configure_logging(
     environ: Mapping[str, str] | None = None,
     own: Sequence[str] = (),
 ) -> None:
-    """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the edge.
+    """Set up structlog and route the standard library's log, uvicorn's included, through it. Call once, at the entry point.
 
-    The level is that of our own lines. Libraries tell warnings and errors only, the web server its start and stop too.
+    The level applies to this service's own lines. Libraries log warnings and errors only; the web server also its start
+    and stop.
 
     Args:
-        settings: Level and form.
-        agent: Stands in every line.
-        environ: Settings by name; the values of those that are secrets never reach a line.
-        own: Packages besides those of this service whose lines are of the same kind, such as the agent's own.
+        settings: Level and format.
+        agent: Name in every line.
+        environ: Settings by name; the values of secret ones are redacted.
+        own: Further packages that are logged at the same level, such as the agent's own.
     """
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

@@ -1,8 +1,8 @@
-"""The metrics of this process, in one registry of its own, as Prometheus reads them.
+"""The metrics of this process, in one Prometheus registry.
 
-Counting never fails a turn and never waits. Values of labels are bounded: what is no plain short
-name, or one name too many, is counted under `other`, so that nothing that a user or a model wrote
-becomes a label, and no peer can make the registry grow without end.
+Counting never fails or delays a turn. Label values are limited: a value that is not a plain short name, or exceeds
+the number of values, is counted as `other`. So text of a user or a model never becomes a label, and no peer can make
+the registry grow without limit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 OTHER = "other"
 
 MOST_VALUES = 100
-"""Different values that one label may have; more agents or tools than a process has."""
+"""Largest number of values of one label; more than a process has agents or tools."""
 
 BREAKER_STATES = ("closed", "half_open", "open")
 
@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 
 
 class Observation(NamedTuple):
-    """Something to count: a metric, by how much, and the values of its labels."""
+    """A value for a metric: the metric, the amount, and its label values."""
 
     metric: Metric
     amount: float
@@ -51,7 +51,7 @@ class Metrics:
         self._seen: dict[tuple[str, str], set[str]] = defaultdict(set)
 
     def record(self, observation: Observation) -> None:
-        """Add one observation: counters grow, gauges move, histograms note the amount."""
+        """Add one observation: to a counter, a gauge or a histogram."""
         metric, amount, labels = observation
         child = self._child(metric, labels)
         if metric.kind == "histogram":
@@ -64,7 +64,7 @@ class Metrics:
         self._child(metric, labels).set(value)
 
     def text(self) -> bytes:
-        """Everything, in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry)
@@ -103,13 +103,13 @@ def process_metrics() -> Metrics:
 
 
 def count(metric: Metric, amount: float = 1, **labels: str) -> None:
-    """Count something that happened, or note a histogram's amount."""
+    """Increase a counter, or add an amount to a histogram."""
     process_metrics().record(Observation(metric, amount, labels))
 
 
 @contextmanager
 def held(metric: Metric, **labels: str) -> Iterator[None]:
-    """Count a gauge up while something is under way."""
+    """Increase a gauge during the block."""
     count(metric, 1, **labels)
     try:
         yield
@@ -118,7 +118,7 @@ def held(metric: Metric, **labels: str) -> Iterator[None]:
 
 
 def set_breaker(agent: str, state: str) -> None:
-    """Tell the state of an agent's circuit breaker: one of `BREAKER_STATES`.
+    """Set the state of an agent's circuit breaker: one of `BREAKER_STATES`.
 
     Raises:
         ValueError: There is no such state.

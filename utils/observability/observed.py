@@ -1,4 +1,4 @@
-"""Turns, model calls and tool calls while they run: a span and its counts together."""
+"""Spans and metrics of turns, model calls, tool calls and delegations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 
 from utils.events import ToolStatus, Usage
 from utils.observability import catalogue
-from utils.observability.fold import tokens
+from utils.observability.event_metrics import tokens
 from utils.observability.metrics import count, process_metrics
 from utils.observability.trace import agent_at_work, child_span, current_trace_id, failed, root_span
 from utils.observability.turn_meter import TurnMeter
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class ModelCall:
-    """What a model call says of itself when it is done."""
+    """Results of a model call, for its span and metrics."""
 
     usage: Usage | None = None
 
 
 @dataclass(slots=True)
 class ObservedCall:
-    """What a tool call says of itself when it is done."""
+    """Results of a tool call, for its span and metrics."""
 
     status: ToolStatus = ToolStatus.INTERRUPTED
 
@@ -40,13 +40,13 @@ class ObservedCall:
 def observed_turn(
     agent: str, carrier: Mapping[str, str], *, task_id: str, context_id: str
 ) -> Iterator[TurnMeter]:
-    """One turn of an agent, whose ids stand in each log line of it; its events are told to what this yields.
+    """Observe one turn of an agent: binds its ids to each log line, and yields what counts its events.
 
     Args:
         agent: Name of the agent.
-        carrier: Headers of the message that asked for it.
-        task_id: Its task, for the span alone.
-        context_id: Its conversation, for the span alone.
+        carrier: Headers of the message that started it.
+        task_id: Its task, only for the span.
+        context_id: Its conversation, only for the span.
     """
     attributes = {"gen_ai__conversation__id": context_id, "a2a__task__id": task_id}
     token = agent_at_work.set(agent)
@@ -67,7 +67,7 @@ def observed_turn(
 
 @contextmanager
 def observed_model_call(model: str) -> Iterator[ModelCall]:
-    """One try of a model call."""
+    """Observe one try of a model call."""
     agent, outcome, began, call = agent_at_work.get(), "error", time.monotonic(), ModelCall()
     try:
         with child_span(f"chat {model}", leaves=True, gen_ai__request__model=model) as span:
@@ -87,7 +87,7 @@ def observed_model_call(model: str) -> Iterator[ModelCall]:
 
 @contextmanager
 def observed_tool_call(tool: str) -> Iterator[ObservedCall]:
-    """One tool call. `tool` is the name of a tool that exists: a model may ask for any."""
+    """Observe one tool call. `tool` must be the name of an existing tool, since a model may ask for any name."""
     began, call = time.monotonic(), ObservedCall()
     try:
         with child_span(f"execute_tool {tool}", notes_errors=False, gen_ai__tool__name=tool) as span:
@@ -99,7 +99,7 @@ def observed_tool_call(tool: str) -> Iterator[ObservedCall]:
 
 @contextmanager
 def observed_delegation(agent: str) -> Iterator[ObservedCall]:
-    """A tool call that is a task for a sub-agent; requests made inside carry the trace on. Counted by its event."""
+    """Observe a delegation; requests inside the block carry the trace context. Its event is counted elsewhere."""
     call = ObservedCall()
     with child_span(f"delegate {agent}", leaves=True, notes_errors=False, gen_ai__agent__name=agent) as span:
         yield from _until_done(call, span)

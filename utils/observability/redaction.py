@@ -1,4 +1,4 @@
-"""Keeps secrets out of logs: values under telling names, known forms in text, and the secrets of the settings."""
+"""Redacts secrets in logs: values with secret names, known formats of secrets in text, and the secret settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 REDACTED = "[redacted]"
 
 SHORTEST_SECRET = 8
-"""Characters; a shorter value of a setting may stand in any word."""
+"""Characters; a shorter value could be part of any word."""
 
 _TELLING = r"(?:secret|password|passwd|api[_-]?key|access[_-]?key|private[_-]?key|authorization|credential|cookie|signature)"
 
@@ -35,16 +35,16 @@ _HIDDEN = re.compile(
 _NAMED = re.compile(
     rf"(?i)((?:token(?!s)|{_TELLING})[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)([^\s\"'&,;]{{4,}})"
 )
-"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name stays, the value goes."""
+"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name is kept, the value is redacted."""
 
 _INPUTS = re.compile(r"input_value=.{0,2000}?(?=, input_type=)", re.DOTALL)
-"""What pydantic's errors quote of their input, which may be a user's words."""
+"""The input that pydantic's errors quote, which may be a user's text."""
 
 Processor = Callable[[Any, str, Any], Any]
 
 
 def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` with everything that has the form of a secret replaced, and each of `secrets`."""
+    """`text` with each of `secrets` and everything in the format of a secret replaced."""
     for secret in secrets:
         text = text.replace(secret, REDACTED)
     text = _HIDDEN.sub(REDACTED, text)
@@ -53,7 +53,7 @@ def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
-    """A copy of a log value without secrets, whatever its depth; objects become their text."""
+    """A copy of a log value without secrets, at any depth; objects become their `repr`."""
     if isinstance(value, str):
         return redact_text(value, secrets)
     if value is None or isinstance(value, bool | int | float):
@@ -69,7 +69,7 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of settings whose names say that they are secrets; the longest first."""
+    """The values of settings with secret names; the longest first."""
     found = {value for name, value in environ.items() if _is_secret(name) and len(value) >= SHORTEST_SECRET}
     return tuple(sorted(found, key=len, reverse=True))
 

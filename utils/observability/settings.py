@@ -1,4 +1,4 @@
-"""What is logged, and where traces go."""
+"""Settings of logs and traces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from utils.settings import EnvSettings
 
 
 class LogLevel(StrEnum):
-    """The least important lines that are logged."""
+    """The lowest level that is logged."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -20,7 +20,7 @@ class LogLevel(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """What log lines look like."""
+    """Format of log lines."""
 
     AUTO = "auto"
     CONSOLE = "console"
@@ -28,7 +28,7 @@ class LogFormat(StrEnum):
 
 
 class LogSettings(EnvSettings):
-    """What is logged and how."""
+    """Settings of logs."""
 
     level: LogLevel = Field(
         LogLevel.INFO, alias="LOG_LEVEL", description="DEBUG, INFO, WARNING or ERROR; in any case."
@@ -46,7 +46,7 @@ class LogSettings(EnvSettings):
 
 
 class TelemetrySettings(EnvSettings):
-    """Where traces go, under OpenTelemetry's usual names."""
+    """Settings of the export of traces, under OpenTelemetry's usual names."""
 
     endpoint: str | None = Field(
         None,

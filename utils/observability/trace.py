@@ -1,8 +1,8 @@
-"""Spans, and the W3C trace context that ties them together over several processes.
+"""Spans, and the W3C trace context that connects them across processes.
 
-Uses OpenTelemetry's API alone: without an exporter (`utils.observability.export`) spans cost next to
-nothing, and the trace id is still the same in the logs of every process that worked on a request.
-Exceptions are noted by their type only, since their text may be a user's.
+Uses only OpenTelemetry's API: without an exporter (`utils.observability.export`) spans cost almost nothing, and the
+trace id is still the same in the logs of every process that worked on a request. Exceptions are recorded by their
+type only, since their text may be a user's.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Value = str | int | float | bool
 _SCOPE = "platform-engineer"
 
 agent_at_work: ContextVar[str] = ContextVar("agent_at_work", default="")
-"""Name of the agent whose turn the current code works for; empty outside a turn."""
+"""Name of the agent whose turn is running; empty outside a turn."""
 
 
 def current_trace_id() -> str:
@@ -36,11 +36,11 @@ def current_trace_id() -> str:
 
 @contextmanager
 def root_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Span]:
-    """The span of work that a message asks for: a part of the caller's trace, where it sent one.
+    """The server span of a message: part of the caller's trace when it sent one.
 
     Args:
         name: What is done.
-        carrier: The message's headers; `traceparent` and `tracestate` are read, wrong ones ignored.
+        carrier: The message's headers; `traceparent` and `tracestate` are read, invalid ones ignored.
         attributes: Attributes of the span, a dot written as two underscores.
     """
     from opentelemetry.trace import SpanKind, get_tracer, use_span
@@ -63,8 +63,8 @@ def child_span(
 
     Args:
         name: What is done.
-        leaves: Whether it is done elsewhere: the span of a call.
-        notes_errors: Whether an exception means that it failed.
+        leaves: Whether it is a call to another process.
+        notes_errors: Whether an exception marks the span as failed.
         attributes: Attributes of the span, a dot written as two underscores.
     """
     from opentelemetry.trace import SpanKind, get_tracer
@@ -81,14 +81,14 @@ def child_span(
 
 
 def trace_headers() -> dict[str, str]:
-    """The headers that make a request a part of the current trace; none outside a span."""
+    """The headers that carry the current trace context; none outside a span."""
     headers: dict[str, str] = {}
     _propagator().inject(headers)
     return headers
 
 
 def failed(span: Span, reason: str) -> None:
-    """Mark a span as failed, with a code or a type's name."""
+    """Mark a span as failed, with an error code or a type's name."""
     from opentelemetry.trace import StatusCode
 
     span.set_attribute("error.type", reason)
@@ -114,13 +114,15 @@ def _propagator() -> TraceContextTextMapPropagator:
 
 
 def _unrecorded() -> Span:
-    """A span that is kept nowhere, with ids for the logs and for whoever is called."""
+    """A span that is not recorded, with ids for the logs and for called services."""
     from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags
 
     ids = SpanContext(
         trace_id=random.getrandbits(128) or 1,
         span_id=random.getrandbits(64) or 1,
         is_remote=False,
-        trace_flags=TraceFlags(TraceFlags.SAMPLED),  # whoever is called and exports shall not leave it out
+        trace_flags=TraceFlags(
+            TraceFlags.SAMPLED
+        ),  # so that a called service with an exporter records its spans
     )
     return NonRecordingSpan(ids)

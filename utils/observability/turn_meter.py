@@ -1,4 +1,4 @@
-"""What is measured of one turn: how it ended, how long it took, when its first text came."""
+"""Measures one turn: outcome, duration, and time to the first text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import structlog
 
 from utils.events import AgentEvent, Completed, Failed, InputRequired, MessageAnswer, Rejected, TextDelta
 from utils.observability import catalogue
-from utils.observability.fold import observations
+from utils.observability.event_metrics import observations
 from utils.observability.metrics import Metrics, Observation
 
 log = structlog.get_logger(__name__)
@@ -21,9 +21,9 @@ class TurnMeter:
     """Counts the events of one turn of one agent.
 
     Attributes:
-        outcome: How the turn ended; `canceled` until it ended in another way.
-        code: Code of the failure, where it failed.
-        trace_id: What ties the user's view of the turn to logs and spans.
+        outcome: How the turn ended; `canceled` until another end is seen.
+        code: Error code, if it failed.
+        trace_id: Connects the error that a user sees to logs and spans.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class TurnMeter:
                 self.outcome, self.code = "rejected", code
 
     def end(self) -> None:
-        """The turn is over."""
+        """Record the end of the turn."""
         labels = {"agent": self._agent}
         self._metrics.record(Observation(catalogue.TURNS, 1, {**labels, "outcome": self.outcome}))
         self._metrics.record(Observation(catalogue.RUNNING, -1, labels))

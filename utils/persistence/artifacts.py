@@ -1,7 +1,7 @@
-"""Texts that were left out of model requests, kept under handles: an SQLite file of the agent.
+"""Stores texts that were evicted from model requests, by handle, in a SQLite file of the agent.
 
-A text belongs to a scope, which is a conversation's thread. Handles are made from the text
-(`utils.messages.handles`), so that the scope, not the handle's secrecy, keeps conversations apart.
+A text belongs to a scope, which is a conversation's thread. Handles are derived from the text
+(`utils.messages.handles`), so conversations are isolated by the scope and not by secret handles.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _BUSY_SECONDS = 10
 
 
 class SqliteArtifactStore:
-    """Keeps texts in one file. Work runs in threads, on a connection for each call."""
+    """Artifact store in one file. Each call runs in a thread, on its own connection."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._ready = False
 
     async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
-        """Keep texts by handle. Keeping the same again changes nothing.
+        """Store texts by handle. Storing the same text again changes nothing.
 
         Raises:
             StorageError: The file cannot be written.
@@ -50,7 +50,7 @@ class SqliteArtifactStore:
         await self._run(lambda connection: connection.executemany(_PUT, rows))
 
     async def get(self, scope: str, handle: str) -> str | None:
-        """The text, or `None` where this scope has none of that handle.
+        """The text, or `None` if this scope has no such handle.
 
         Raises:
             StorageError: The file cannot be read.
@@ -59,7 +59,7 @@ class SqliteArtifactStore:
         return None if row is None else str(row[0])
 
     async def delete_scope(self, scope: str) -> int:
-        """Delete all texts of a conversation; how many there were.
+        """Delete all texts of a conversation; return how many.
 
         Raises:
             StorageError: The file cannot be written.
@@ -88,21 +88,21 @@ class SqliteArtifactStore:
 
 
 class MemoryArtifactStore:
-    """Keeps texts in this process: for tests, and where nothing may be written."""
+    """Artifact store in memory: for tests, and when nothing may be written."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], str] = {}
 
     async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
-        """Keep texts by handle."""
+        """Store texts by handle."""
         self._texts.update({(scope, handle): text for handle, text in artifacts.items()})
 
     async def get(self, scope: str, handle: str) -> str | None:
-        """The text, or `None` where this scope has none of that handle."""
+        """The text, or `None` if this scope has no such handle."""
         return self._texts.get((scope, handle))
 
     async def delete_scope(self, scope: str) -> int:
-        """Delete all texts of a conversation; how many there were."""
+        """Delete all texts of a conversation; return how many."""
         gone = [key for key in self._texts if key[0] == scope]
         for key in gone:
             del self._texts[key]
@@ -110,5 +110,5 @@ class MemoryArtifactStore:
 
 
 def _storable(text: str) -> str:
-    """The text without lone surrogates, which SQLite cannot hold."""
+    """The text without lone surrogates, which SQLite cannot store."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""Where conversations are kept: LangGraph's checkpoints in the agent's own SQLite file.
+"""Stores conversations: LangGraph's checkpoints in the agent's SQLite file.
 
-Each checkpoint holds the whole conversation, so that keeping them all grows with its square. Only the
-last few are kept: a turn goes on from the latest, and nothing reads the others
+Each checkpoint contains the whole conversation, so storage for all of them would grow quadratically. Only the
+latest few are kept: a turn resumes from the latest, and nothing reads the others
 (docs/decisions/0008-only-the-latest-checkpoints.md).
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 KEPT = 3
-"""Checkpoints of a conversation that are kept."""
+"""Checkpoints kept of each conversation."""
 
 _OLDER = """
 DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < (
@@ -47,10 +47,10 @@ _OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 @asynccontextmanager
 async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the checkpoints in a SQLite file, made when missing; closed on leaving.
+    """Open the checkpoints in a SQLite file, created when missing; closed on leaving the block.
 
     Raises:
-        StorageError: The file cannot be opened or is no database; names it.
+        StorageError: The file cannot be opened or is not a database; the message names it.
     """
     async with AsyncExitStack() as stack:
         try:
@@ -66,7 +66,7 @@ async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
     connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
     saver = _saver(connection)
     await saver.setup()
-    # Checkpoints survive a killed process; a power cut may cost the last ones (WAL with NORMAL).
+    # WAL with NORMAL: checkpoints survive a killed process; a power failure may lose the last ones.
     await connection.execute("PRAGMA synchronous=NORMAL")
     return saver
 
@@ -75,7 +75,7 @@ def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     class LatestSaver(AsyncSqliteSaver):
-        """Keeps the latest checkpoints of each conversation only."""
+        """Keeps only the latest checkpoints of each conversation."""
 
         async def aput(
             self,
@@ -84,7 +84,7 @@ def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
             metadata: CheckpointMetadata,
             new_versions: ChannelVersions,
         ) -> RunnableConfig:
-            """Keep a checkpoint, and let go of those that are no longer needed."""
+            """Store a checkpoint, and delete those that are no longer needed."""
             with _storage_errors():
                 placed = await super().aput(config, checkpoint, metadata, new_versions)
                 where = placed["configurable"]
@@ -98,12 +98,12 @@ def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
         async def aput_writes(
             self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
         ) -> None:
-            """Keep what a step has written before its checkpoint."""
+            """Store the writes of a step before its checkpoint."""
             with _storage_errors():
                 await super().aput_writes(config, writes, task_id, task_path)
 
         async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-            """A checkpoint, the latest where none is named."""
+            """A checkpoint; the latest when none is named."""
             with _storage_errors():
                 return await super().aget_tuple(config)
 
@@ -112,7 +112,7 @@ def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
 
 @contextmanager
 def _storage_errors() -> Iterator[None]:
-    """Make SQLite's errors ours, and count them.
+    """Convert SQLite's errors to `StorageError`, and count them.
 
     Raises:
         StorageError: SQLite failed.

@@ -1,4 +1,4 @@
-"""Which conversation at a remote agent belongs to which conversation of ours."""
+"""Maps each local conversation to its conversation at each remote agent."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ CREATE TABLE IF NOT EXISTS cleared_threads (
 
 
 class RemoteContexts:
-    """A persisted map (our thread, agent) -> remote context id.
+    """A persistent map from (local thread, agent) to the remote context id.
 
-    A context that was never used gets a deterministic id, which our own agents accept; an agent that
-    answers with another id is remembered with that one. A thread that was cleared begins with other ids.
+    An unused context gets a deterministic id, which the agents of this service accept. When an agent answers with
+    another id, that one is stored. After `clear`, a thread gets new ids.
     """
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:
-        """Open the file, made when missing.
+        """Open the file, created when missing.
 
         Raises:
             StorageError: The file cannot be opened.
@@ -61,7 +61,7 @@ class RemoteContexts:
         return await self._database.read(read)
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
-        """Remember the id that is in use at an agent."""
+        """Store the id that is in use at an agent."""
         statement = (
             "INSERT INTO remote_contexts VALUES (?, ?, ?)"
             " ON CONFLICT DO UPDATE SET context_id = excluded.context_id"
@@ -73,7 +73,7 @@ class RemoteContexts:
         await self._database.write(write)
 
     async def clear(self, thread_id: str) -> dict[str, str]:
-        """Let a thread begin anew at every agent; the contexts that it had, by agent."""
+        """Give a thread new context ids at every agent; return the old ones by agent."""
         rows = "SELECT agent, context_id FROM remote_contexts WHERE thread_id = ?"
         begin = "INSERT INTO cleared_threads VALUES (?, 1) ON CONFLICT DO UPDATE SET times = cleared_threads.times + 1"
 

@@ -1,8 +1,7 @@
-"""One SQLite file behind the event loop: a thread that writes in groups, a thread that reads.
+"""Asynchronous access to one SQLite file: one thread commits writes in groups, one thread reads.
 
-Writes are handed over and committed together with whatever else waits, so a stream of small
-appends costs one commit per group and not one each. `benchmarks/wire.py` measures it against the
-SDK's own store.
+Queued writes are committed together, so a stream of small appends costs one commit per group and not one each.
+`benchmarks/wire.py` measures it against the SDK's own store.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
 
 GROUP = 256
-"""Writes committed together at most; bounds how long the first one waits."""
+"""Largest number of writes in one commit; limits how long the first one waits."""
 
 BUSY_SECONDS = 5.0
-"""How long a write waits for another process that writes the file, counted from when it was handed over."""
+"""Timeout of a write while another process writes the file, counted from when it was queued."""
 
 PROBE_BYTES = 16_384
-"""What a probe writes: more than the rows and chunks of a short turn, four pages of the file."""
+"""Bytes that a probe writes: four pages of the file, more than a short turn needs."""
 
 _PRAGMAS = (
     f"busy_timeout={BUSY_SECONDS * 1000:.0f}",
@@ -43,12 +42,12 @@ _PRAGMAS = (
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open a SQLite file with the settings that every database of ours has.
+    """Open a SQLite file with the settings of all databases of this service.
 
     Transactions are explicit (`BEGIN`). The folder is created when missing.
 
     Raises:
-        StorageError: The file cannot be opened or is no database; names it.
+        StorageError: The file cannot be opened or is not a database; the message names it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,7 +60,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def unopened(path: Path, error: Exception) -> StorageError:
-    """What an operator is told of a database that cannot be opened, without the place of the home."""
+    """The error for an operator when a database cannot be opened, without the path of the home."""
     name = f"{path.parent.name}/{path.name}"
     if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StorageError(
@@ -75,7 +74,7 @@ def unopened(path: Path, error: Exception) -> StorageError:
 
 
 class _Job(NamedTuple):
-    """A write that was handed over: what to do, who waits for it, and since when (monotonic seconds)."""
+    """A queued write: its work, its future, and when it was queued (monotonic seconds)."""
 
     work: Work[Any]
     future: Future[Any]
@@ -83,15 +82,15 @@ class _Job(NamedTuple):
 
 
 class _NotBegun(Exception):
-    """No transaction could be begun, which is no write's own fault."""
+    """No transaction could be started, which is not the fault of any write."""
 
 
 class Database:
-    """Reads and writes of one file, off the event loop.
+    """Reads and writes one file outside the event loop.
 
     Attributes:
-        failing: Whether SQLite could not carry out the last write.
-        written_at: When the last write ended, well or not, in monotonic seconds; 0 before the first.
+        failing: Whether SQLite failed at the last write.
+        written_at: When the last write ended or failed, in monotonic seconds; 0 before the first.
     """
 
     def __init__(self, path: Path, schema: str) -> None:
@@ -131,7 +130,7 @@ class Database:
         return connection
 
     async def close(self) -> None:
-        """Finish what waits and close the file. Safe to call twice."""
+        """Finish queued writes and close the file. Safe to call twice."""
         if self._thread is None or self._readers is None or self._reader is None:
             return
         self._jobs.put(None)
@@ -141,7 +140,7 @@ class Database:
         self._thread = None
 
     def submit(self, work: Work[Result]) -> Future[Result]:
-        """Hand over a write without waiting; writes run in the order they are handed over."""
+        """Queue a write without waiting; writes run in the order in which they are queued."""
         if self._thread is None:
             raise StorageError("The database is closed.")
         future: Future[Result] = Future()
@@ -152,15 +151,15 @@ class Database:
         """Run a write and wait until it is committed.
 
         Raises:
-            StorageError: SQLite refused it. An exception of `work` itself is raised as it is.
+            StorageError: SQLite failed. An exception of `work` itself is raised unchanged.
         """
         return await _outcome(asyncio.wrap_future(self.submit(work)))
 
     async def read(self, work: Work[Result]) -> Result:
-        """Run a read, which sees every write that has been answered and waits for no other.
+        """Run a read, which sees every completed write and waits for no other.
 
         Raises:
-            StorageError: SQLite refused it.
+            StorageError: SQLite failed.
         """
         if self._readers is None or self._reader is None or self._thread is None:
             raise StorageError("The database is closed.")
@@ -172,10 +171,10 @@ class Database:
             raise
 
     async def probe(self) -> None:
-        """Take room in the file and give it back, so that `failing` tells of now.
+        """Write and delete a few pages, so that `failing` is up to date.
 
         Raises:
-            StorageError: SQLite refused it.
+            StorageError: SQLite failed.
         """
         await self.write(_take_room)
         await self.write(_give_room_back)
@@ -191,9 +190,9 @@ class Database:
         connection.close()
 
     def _commit(self, connection: sqlite3.Connection, jobs: list[_Job]) -> None:
-        """Commit `jobs` together; when one fails, each for itself, so that it takes no other with it.
+        """Commit `jobs` together; when one fails, commit each alone, so that only that one fails.
 
-        Where no transaction can be begun, all have failed: none would fare better alone, and each would wait anew.
+        When no transaction can be started, all fail: each alone would only wait again.
         """
         if not jobs:
             return
@@ -201,7 +200,7 @@ class Database:
             results = _transaction(connection, [job.work for job in jobs], _patience(jobs))
         except _NotBegun as error:
             self._fail(jobs, error.__cause__ or error)
-        except Exception as error:  # noqa: BLE001 - a background task: handed to whoever waits for the write
+        except Exception as error:  # noqa: BLE001 - a background task: the caller that awaits the write gets the error
             if len(jobs) == 1:
                 self._fail(jobs, error)
                 return
@@ -224,7 +223,7 @@ class Database:
 
 
 def _patience(jobs: list[_Job]) -> int:
-    """Milliseconds that the writes may still wait for another process: none of them waits twice."""
+    """Milliseconds left to wait for another process, so that no write waits longer than `BUSY_SECONDS` in all."""
     waited = time.monotonic() - jobs[-1].since
     return max(0, round((BUSY_SECONDS - waited) * 1000))
 

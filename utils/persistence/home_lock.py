@@ -1,4 +1,4 @@
-"""One process on one agent's folder: the databases in it are written by a process that takes itself for the only one."""
+"""Locks an agent's folder for one process: the databases in it assume a single writing process."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ log = structlog.get_logger(__name__)
 LOCK_FILE = "process.lock"
 
 PATIENCE_SECONDS = 5.0
-"""How long a process that is ending may take: children of a killed parent notice that after a second."""
+"""How long to wait for a process that is ending: children of a killed parent notice it after a second."""
 
 _LOOK_SECONDS = 0.1
 
 _NO_LOCKS = (errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)
-"""What network file systems without locks answer."""
+"""Errors of network file systems without locks."""
 
 
 @asynccontextmanager
 async def only_process_in(folder: Path, *, patience: float = PATIENCE_SECONDS) -> AsyncIterator[None]:
-    """Hold an agent's folder; the kernel lets go of it when this process ends in any way.
+    """Lock an agent's folder; the kernel releases the lock however this process ends.
 
     Raises:
-        SettingsError: Another process holds it.
+        SettingsError: Another process holds the lock.
         OSError: The folder cannot be written.
     """
     if sys.platform == "win32":
@@ -51,7 +51,7 @@ async def only_process_in(folder: Path, *, patience: float = PATIENCE_SECONDS) -
 
 
 async def _taken(file: int, patience: float) -> bool:
-    """Whether the file is locked now; False where the file system knows no locks.
+    """Lock the file; return False when the file system has no locks.
 
     Raises:
         SettingsError: Another process holds it.

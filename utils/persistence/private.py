@@ -1,4 +1,4 @@
-"""What people say is nobody else's: the files and folders of an agent are its owner's alone."""
+"""Keeps the files and folders of an agent readable by their owner alone: they contain what users say."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from collections.abc import Iterator
 from pathlib import Path
 
 OTHERS = 0o077
-"""The rights of the group and of everybody."""
+"""Permission bits of the group and of others."""
 
 LOGS = "logs"
-"""The folder of the home that `up` and `chat` keep the agents' logs in."""
+"""The folder in the home for the agents' logs of `up` and `chat`."""
 
 _COMMON = (LOGS, "run.json", "run.lock", "chat_history")
-"""What stands in the home beside the agents' folders."""
+"""Files and folders in the home besides the agents' folders."""
 
 
 def keep_files_private() -> None:
-    """Let this process, and those that it starts, make no file that others may read. Call once, at the edge."""
+    """Set the umask of this process and its children, so that others cannot read new files. Call once, at the entry point."""
     if sys.platform != "win32":
         os.umask(OTHERS)
 
 
 def make_private(home: Path, *agents: str) -> int:
-    """Take the rights of others from the home, from what all agents share in it, and from these agents' folders.
+    """Remove the permissions of group and others from the home, its shared files, and the folders of these agents.
 
-    Nothing else in it is touched. Links are not followed.
+    Nothing else in it is changed. Links are not followed.
 
     Returns:
-        How many paths could not be changed: they belong to somebody else, as the root of a mounted volume may.
+        How many paths could not be changed, because another user owns them, such as the root of a mounted volume.
     """
     ours = (home / name for name in (*_COMMON, *agents))
     paths = [home, *(path for one in ours for path in _under(one))]
@@ -38,9 +38,9 @@ def make_private(home: Path, *agents: str) -> int:
 
 
 def _make_one_private(path: Path) -> bool:
-    """Take the rights of others from one file or folder; whether they have none now.
+    """Remove the permissions of group and others from one path; return whether they have none now.
 
-    A folder that everybody shares (with the sticky bit, such as /tmp) is left as it is.
+    A shared folder with the sticky bit, such as /tmp, is left unchanged.
     """
     if sys.platform == "win32":
         return True
@@ -48,7 +48,7 @@ def _make_one_private(path: Path) -> bool:
         mode = path.lstat().st_mode
         if mode & OTHERS and not mode & stat.S_ISVTX and not stat.S_ISLNK(mode):
             path.chmod(stat.S_IMODE(mode) & ~OTHERS)
-    except FileNotFoundError:  # SQLite takes its files beside a database away when it closes
+    except FileNotFoundError:  # SQLite deletes its side files when it closes a database
         return True
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Artifacts as they were streamed, and the whole that they make."""
+"""Chunks of streamed artifacts, and how they are assembled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Chunk:
 
     Attributes:
         sequence: Order of arrival within a store; grows.
-        position: Place of the artifact in the task.
+        position: Index of the artifact in the task.
         append: Whether the parts continue the artifact; otherwise they replace it.
         artifact: The event's artifact, serialised.
     """
@@ -27,7 +27,7 @@ class Chunk:
 
 @dataclass
 class _Assembly:
-    """One artifact under construction. Text is joined once, at the end: linear in its length."""
+    """An artifact that is being assembled. Text is joined once, at the end, in linear time."""
 
     head: Artifact
     parts: list[Part] = field(default_factory=list)
@@ -58,10 +58,10 @@ class _Assembly:
 
 
 def assemble(task: Task, chunks: Iterable[Chunk]) -> None:
-    """Give `task` the artifacts that `chunks` make; consecutive text parts of one media type become one part.
+    """Assemble `chunks` into the artifacts of `task`; consecutive text parts of one media type become one part.
 
     Args:
-        task: Its artifacts are heads without parts, which say what exists and in which order.
+        task: Its artifacts have no parts; they define which artifacts exist and in which order.
         chunks: In order of position, then sequence.
     """
     built: dict[str, _Assembly] = {}

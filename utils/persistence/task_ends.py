@@ -1,4 +1,4 @@
-"""Ends of tasks that could not be written: told from memory, and tried again until they stand."""
+"""Final states of tasks that could not be stored: served from memory, and retried until they are stored."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from utils.persistence.task_shelf import Row, Stale
 log = structlog.get_logger(__name__)
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
-"""Seconds between two tries, which double; a look at such a task does not wait for them."""
+"""Seconds between two tries, which double. A request for such a task triggers a try at once."""
 
 
 class UnwrittenEnds:
-    """Rows that shall be written, by task. `write` writes one, whatever version is stored."""
+    """Rows that wait to be written, by task. `write` writes one, whatever version is stored."""
 
     def __init__(self, write: Callable[[Row], Awaitable[None]]) -> None:
         self._write = write
@@ -27,7 +27,7 @@ class UnwrittenEnds:
         self._work: asyncio.Task[None] | None = None
 
     def keep(self, row: Row) -> None:
-        """Take the end of a task, and begin to write it."""
+        """Keep the final state of a task, and start to write it."""
         log.warning("task.end_not_stored", task_id=row.id)
         self._rows[row.id] = row
         self._again.set()
@@ -35,17 +35,17 @@ class UnwrittenEnds:
             self._work = asyncio.create_task(self._until_written())
 
     def known(self, task_id: str) -> Row | None:
-        """The end of a task, where it is not written yet."""
+        """The final state of a task, if it is not written yet."""
         return self._rows.get(task_id)
 
     def look(self, task_id: str) -> Row | None:
-        """The same for somebody who asks for the task: it is tried again at once."""
+        """The same, and a try to write it at once: a client asks for the task."""
         if task_id in self._rows:
             self._again.set()
         return self._rows.get(task_id)
 
     async def close(self) -> None:
-        """Try each once more. What cannot be written now is ended by the next start."""
+        """Try each once more. The next start ends the tasks whose state cannot be written now."""
         if self._work is not None:
             self._work.cancel()
             await asyncio.gather(self._work, return_exceptions=True)
@@ -66,7 +66,7 @@ class UnwrittenEnds:
             try:
                 await self._write(row)
             except StorageError:
-                return  # the others would fare no better
+                return  # the others would fail too
             except Stale:
                 log.info("task.ended_meanwhile", task_id=row.id)
             else:

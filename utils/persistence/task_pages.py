@@ -1,4 +1,4 @@
-"""Pages of ListTasks: from the request to a query, from a row to a token."""
+"""Pagination of ListTasks: from a request to a query, from a row to a page token."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _MAX_NANOSECONDS = 2**63 - 1
 
 
 def page_request(params: ListTasksRequest, owner: str) -> Query:
-    """The query of a request, for one row more than the page: it tells whether another page follows.
+    """The query of a request, for one row more than the page, which shows whether another page follows.
 
     Raises:
-        InvalidParamsError: The page token is not one of ours.
+        InvalidParamsError: The page token is invalid.
     """
     after = None
     if params.page_token:

@@ -1,4 +1,4 @@
-"""Where a task store keeps its rows and chunks."""
+"""Interface of the storage of a task store: rows and chunks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Row:
         state: Number of the task's state.
         updated: Status timestamp in nanoseconds since 1970.
         body: The task, serialised.
-        version: Counts the rewrites of the row, from 1.
+        version: Number of writes of the row, from 1.
     """
 
     id: str
@@ -54,11 +54,11 @@ class Shelf(ABC):
 
     @abstractmethod
     async def open(self) -> int:
-        """Make ready and return the highest sequence in use."""
+        """Open the storage and return the highest sequence in use."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Write what waits and let go."""
+        """Finish queued writes and close."""
 
     @abstractmethod
     async def row(self, owner: str, task_id: str) -> Row | None:
@@ -66,7 +66,7 @@ class Shelf(ABC):
 
     @abstractmethod
     async def put(self, row: Row, expected: int | None, replaced: Sequence[Chunk]) -> int:
-        """Write a row and start artifacts anew, in one step.
+        """Write a row and the first chunks of artifacts, in one transaction.
 
         Args:
             row: What to write; its version is ignored.
@@ -78,13 +78,13 @@ class Shelf(ABC):
 
         Raises:
             Stale: Another version is stored.
-            StorageError: It could not be written, or a chunk of the task could not be and the row does not tell of
-                a task that was cut short.
+            StorageError: The row could not be written, or an earlier chunk of the task could not be written and the
+                row's state does not mark an incomplete task.
         """
 
     @abstractmethod
     async def append(self, task_id: str, chunk: Chunk) -> None:
-        """Add a chunk to its artifact; it may be written a little later, in order."""
+        """Append a chunk to its artifact; the write may be queued, in order."""
 
     @abstractmethod
     async def chunks(self, task_ids: Sequence[str]) -> dict[str, list[Chunk]]:
@@ -96,11 +96,11 @@ class Shelf(ABC):
 
     @abstractmethod
     async def delete(self, owner: str, task_id: str) -> None:
-        """Forget a task."""
+        """Delete a task."""
 
     @abstractmethod
     async def writable(self) -> bool:
-        """Whether a write would succeed now, as far as can be told without waiting long."""
+        """Whether a write would succeed now, as far as is known without a long wait."""
 
     @abstractmethod
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
@@ -108,7 +108,7 @@ class Shelf(ABC):
 
 
 def check_version(stored: Row | None, owner: str, expected: int | None) -> None:
-    """Whether a write derived from version `expected` may go over `stored`.
+    """Check that a write derived from version `expected` may replace version `stored`.
 
     Raises:
         Stale: It may not.

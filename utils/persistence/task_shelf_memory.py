@@ -1,4 +1,4 @@
-"""Tasks in memory, for tests and throw-away servers."""
+"""Task storage in memory, for tests and temporary servers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class MemoryShelf(Shelf):
         return heapq.nlargest(query.limit, rest, key=lambda row: (row.updated, row.id)), len(matching)
 
     async def delete(self, owner: str, task_id: str) -> None:
-        """Forget a task."""
+        """Delete a task."""
         if self._owners.get(owner, {}).pop(task_id, None) is not None:
             del self._entries[task_id]
 

@@ -1,4 +1,4 @@
-"""Tasks in a SQLite file."""
+"""Task storage in a SQLite file."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ CREATE TABLE IF NOT EXISTS task_chunks (
 _COLUMNS = "id, owner, context_id, state, updated, body, version"
 
 MAX_WAITING = 1024
-"""Chunks of one task that may wait for the writer before its stream is held back."""
+"""Chunks of one task that may be queued before its stream is slowed down."""
 
 HOT_ROWS = 512
-"""Rows kept in memory: one process writes the file, so what it wrote last is what stands there."""
+"""Rows cached in memory, which is safe since only one process writes the file."""
 
 
 class SqliteShelf(Shelf):
@@ -56,11 +56,11 @@ class SqliteShelf(Shelf):
         return int(await self._database.read(_highest))
 
     async def close(self) -> None:
-        """Write what waits and close the file."""
+        """Finish queued writes and close the file."""
         await self._database.close()
 
     async def row(self, owner: str, task_id: str) -> Row | None:
-        """The owner's task, or `None`; from memory when it was written lately."""
+        """The owner's task, or `None`; from memory when it was written recently."""
         hot = self._hot.get(task_id)
         if hot is not None:
             return hot if hot.owner == owner else None
@@ -69,11 +69,11 @@ class SqliteShelf(Shelf):
         return Row(*rows[0]) if rows else None
 
     async def put(self, row: Row, expected: int | None, replaced: Sequence[Chunk]) -> int:
-        """Write a row; one that does not tell of a failure only where all chunks before it were written."""
+        """Write a row. Unless its state marks a failure, all earlier chunks must have been written."""
         pending = () if row.state in CUT_SHORT else tuple(self._pending.get(row.id, ()))
 
         def write(db: sqlite3.Connection) -> int:
-            _check(pending)  # those that are not done yet are part of this very transaction
+            _check(pending)  # those that are not done yet are part of the same transaction
             return _put(db, row, expected, replaced)
 
         version = await self._database.write(write)
@@ -86,7 +86,7 @@ class SqliteShelf(Shelf):
         return version
 
     async def append(self, task_id: str, chunk: Chunk) -> None:
-        """Hand a chunk to the writer; waits only when many of the task's are waiting already."""
+        """Queue a chunk; waits only when many chunks of the task are queued already."""
         pending = self._pending.setdefault(task_id, deque())
         while pending and pending[0].done():
             _check([pending[0]])
@@ -103,7 +103,7 @@ class SqliteShelf(Shelf):
         return await self._database.read(lambda db: {task_id: _chunks(db, task_id) for task_id in task_ids})
 
     async def writable(self) -> bool:
-        """Whether the file takes writes, by the last one or a probe."""
+        """Whether the file can be written, by the last write or a probe."""
         return await self._probe.succeeds()
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
@@ -111,7 +111,7 @@ class SqliteShelf(Shelf):
         return await self._database.read(lambda db: _page(db, query))
 
     async def delete(self, owner: str, task_id: str) -> None:
-        """Forget a task."""
+        """Delete a task."""
         self._hot.pop(task_id, None)
         self._pending.pop(task_id, None)
         await self._database.write(lambda db: _delete(db, owner, task_id))
@@ -125,7 +125,7 @@ class SqliteShelf(Shelf):
 
 
 def _check(writes: Iterable[Future[None]]) -> None:
-    """Whether those that are done went well.
+    """Check the writes that are done.
 
     Raises:
         StorageError: One of them failed.
@@ -137,9 +137,9 @@ def _check(writes: Iterable[Future[None]]) -> None:
 
 
 async def _done(write: Future[None]) -> None:
-    """Wait until a write has ended, well or not."""
+    """Wait until a write has ended or failed."""
     waiting = asyncio.wrap_future(write)
-    waiting.add_done_callback(lambda ended: ended.exception())  # looked at where it matters, by `_check`
+    waiting.add_done_callback(lambda ended: ended.exception())  # `_check` raises the error
     await asyncio.wait([waiting])
 
 

@@ -1,4 +1,4 @@
-"""Which states of a task end it."""
+"""Groups of task states."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ TERMINAL = frozenset(
         TaskState.TASK_STATE_REJECTED,
     }
 )
-"""No state follows these."""
+"""Terminal states."""
 
 CUT_SHORT = TERMINAL - {TaskState.TASK_STATE_COMPLETED}
-"""The task ended without its whole answer, and says so."""
+"""Terminal states of a task with an incomplete answer."""
 
 INTERRUPTED = frozenset({TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED})
 """The task waits for its user."""

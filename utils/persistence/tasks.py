@@ -1,8 +1,8 @@
-"""The task store: chunks appended as they come, a task's row rewritten on status changes only.
+"""The task store: appends chunks as they arrive, and rewrites a task's row only on status changes.
 
-The SDK copies the live task for every event, and adds every chunk to it: a long answer costs the
-square of its length. This store takes the parts out of the live task as it saves them. What the SDK
-holds and copies is the task without its parts; `whole` puts them back for a client.
+The SDK adds every chunk to the live task and copies that task for every event, so a long answer costs quadratic
+time. This store removes the parts from the live task as it saves them. The SDK holds and copies a task without
+parts; `whole` adds them again for a client.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 OwnerOf = Callable[[ServerCallContext], str]
 
 RECENT_EVENTS = 4096
-"""Events remembered to tell a new subscriber's snapshot from what follows it: four full SDK queues."""
+"""Recent events, to separate a new subscriber's snapshot from later events: four full SDK queues."""
 
 
 LONG = 1000
-"""Chunks that take some 3 ms to put together: beyond that it is done beside the event loop."""
+"""Number of chunks above which they are assembled in a thread: these take about 3 ms."""
 
 
 class RowVersion(TaskVersion):
-    """The version of a row, which counts its rewrites."""
+    """The version of a row: the number of its writes."""
 
     __slots__ = ("number",)
 
@@ -70,7 +70,7 @@ class ChunkedTaskStore(VersionedTaskStore):
     """A task store whose cost for a task is linear in the length of its answer.
 
     Attributes:
-        on_lost: Makes a task that could not be stored a failed one; says so in the protocol's terms.
+        on_lost: Marks a task that could not be stored as failed, with an error of the protocol.
     """
 
     def __init__(self, shelf: Shelf, owner_of: OwnerOf) -> None:
@@ -84,7 +84,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         self.unreadable = Noted()
 
     async def open(self) -> None:
-        """Make ready.
+        """Open the storage.
 
         Raises:
             StorageError: The storage cannot be opened.
@@ -92,19 +92,19 @@ class ChunkedTaskStore(VersionedTaskStore):
         self._sequence = itertools.count(await self._shelf.open() + 1)
 
     async def close(self) -> None:
-        """Write what waits and let go. Safe to call twice."""
+        """Finish queued writes and close. Safe to call twice."""
         await self._ends.close()
         await self._shelf.close()
 
     async def writable(self) -> bool:
-        """Whether a write would succeed now, as far as can be told without waiting long."""
+        """Whether a write would succeed now, as far as is known without a long wait."""
         return await self._shelf.writable()
 
     async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
         """The caller's task without the parts of its artifacts, or `None`.
 
         Raises:
-            UnsupportedOperationError: It is stored in a form that can no longer be read.
+            UnsupportedOperationError: Its stored form cannot be read.
         """
         owner = self._owner_of(context)
         row = self._ends.look(task_id)
@@ -124,7 +124,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         Consecutive text chunks of one artifact are one part.
 
         Raises:
-            UnsupportedOperationError: An artifact is stored in a form that can no longer be read.
+            UnsupportedOperationError: The stored form of an artifact cannot be read.
         """
         full = Task()
         full.CopyFrom(task)
@@ -140,7 +140,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         return full, max((chunk.sequence for chunk in chunks), default=0)
 
     def sequence_of(self, event: Event) -> int | None:
-        """The sequence under which this very event was stored; `None` when it is too long ago."""
+        """The sequence under which this event object was stored; `None` when it is too long ago."""
         found = self._recent.get(id(event))
         return found[1] if found else None
 
@@ -153,10 +153,10 @@ class ChunkedTaskStore(VersionedTaskStore):
         prev_version: TaskVersion,
         context: ServerCallContext,
     ) -> TaskVersion:
-        """Store what `event` brought and take the parts out of `task`.
+        """Store what `event` added and remove the parts from `task`.
 
-        A task that cannot be stored as it is has failed: it ends so here, at once for whoever asks, and in the
-        storage as soon as that takes it.
+        A task that cannot be stored has failed: clients see that at once, and the storage gets it as soon as it
+        can be written again.
 
         Raises:
             ConcurrentTaskModificationError: Another writer advanced the task.
@@ -169,12 +169,12 @@ class ChunkedTaskStore(VersionedTaskStore):
         try:
             return await self._save(task, event, prev_version, context)
         except StorageError:
-            if _number(prev_version):  # else there is no task yet, and whoever sent the message is told so
+            if _number(prev_version):  # else there is no task yet, and the sender gets the error
                 self._end(task, prev_version, context)
             raise
 
     def _end(self, task: Task, version: TaskVersion, context: ServerCallContext) -> None:
-        """Keep the task's end to be written: its own, if that is no success, or a failure."""
+        """Keep the final state to be written later: the task's own unless it is a success, else a failure."""
         if task.status.state not in CUT_SHORT:
             self.on_lost(task)
         self._ends.keep(replace(_row(task, self._owner_of(context)), version=_number(version)))
@@ -251,10 +251,10 @@ class ChunkedTaskStore(VersionedTaskStore):
                 del self._watched[task_id]
 
     async def list(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
-        """A page of the caller's tasks, newest status first; a stand-in for each that cannot be read.
+        """A page of the caller's tasks, newest status first; a placeholder for each that cannot be read.
 
         Raises:
-            InvalidParamsError: The page token is not one of ours.
+            InvalidParamsError: The page token is invalid.
         """
         query = page_request(params, self._owner_of(context))
         rows, total = await self._shelf.page(query)
@@ -268,7 +268,7 @@ class ChunkedTaskStore(VersionedTaskStore):
         )
 
     def _listed(self, row: Row, chunks: Sequence[Chunk] = ()) -> Task:
-        """The task of a row with the artifacts that its chunks make, or its stand-in."""
+        """The task of a row with its artifacts, or a placeholder."""
         try:
             task = Task.FromString(row.body)
             assemble(task, chunks)
@@ -278,16 +278,16 @@ class ChunkedTaskStore(VersionedTaskStore):
         return task
 
     async def delete(self, task_id: str, context: ServerCallContext) -> None:
-        """Forget the caller's task."""
+        """Delete the caller's task."""
         await self._shelf.delete(self._owner_of(context), task_id)
 
     async def end_orphans(self, sentence: str) -> int:
-        """Fail every task that a dead process left working; none stays so for ever.
+        """Fail every task that a previous process left working.
 
-        Only for a storage that one process owns.
+        Only for a storage with a single owning process.
 
         Args:
-            sentence: What the task's last status says.
+            sentence: The message of the task's last status.
 
         Returns:
             How many tasks were ended.
@@ -301,7 +301,7 @@ class ChunkedTaskStore(VersionedTaskStore):
 
 
 def fail(task: Task, sentence: str) -> None:
-    """Make a task a failed one, as of now, that says `sentence`."""
+    """Mark a task as failed now, with `sentence` as its message."""
     task.status.state = TaskState.TASK_STATE_FAILED
     task.status.timestamp.GetCurrentTime()
     task.status.message.CopyFrom(

@@ -1,4 +1,4 @@
-"""What stands for a stored task that can no longer be told, so that it harms nothing but itself."""
+"""Placeholder for a stored task that cannot be read, so that it does not break a list of tasks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ log = structlog.get_logger(__name__)
 UNREADABLE = (
     "This task cannot be shown: it holds what its storage or JSON cannot carry. Ask again in a new task."
 )
-"""What its status says in a list, and the error of an operation on it."""
+"""The message of its status in a list, and the error of an operation on it."""
 
 
 def stand_in(task_id: str, context_id: str, status: TaskStatus) -> Task:
-    """A task with the id, the conversation, the state and the time of one that cannot be shown."""
+    """A task with the id, the context, the state and the time of one that cannot be shown."""
     message = Message(
         message_id=f"{task_id}-unreadable",
         role=Role.ROLE_AGENT,
@@ -29,7 +29,7 @@ def stand_in(task_id: str, context_id: str, status: TaskStatus) -> Task:
 
 
 def status_of(state: int, nanoseconds: int) -> TaskStatus:
-    """The status that a row's columns tell of."""
+    """The status in a row's columns."""
     status = TaskStatus(state=cast("TaskState", state))
     status.timestamp.FromNanoseconds(nanoseconds)
     return status
@@ -42,7 +42,7 @@ class Noted:
         self._known: set[str] = set()
 
     def note(self, task_id: str, reason: str) -> None:
-        """Log a task, unless it was before. What it holds is not logged."""
+        """Log a task, unless it was logged before. Its content is not logged."""
         if task_id not in self._known:
             self._known.add(task_id)
             log.error("task.unreadable", task_id=task_id, reason=reason)

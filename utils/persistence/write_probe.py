@@ -1,4 +1,4 @@
-"""Whether a database takes writes: what the last write told, and a probe where that is too long ago."""
+"""Checks whether a database can be written: by its last write, or by a probe when that is too old."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from utils.errors import StorageError
 from utils.persistence.database import Database
 
 FRESH_SECONDS = 30.0
-"""How long a write that went well speaks for the next one; three periods of a Kubernetes readiness probe."""
+"""How long a successful write counts; three periods of a Kubernetes readiness probe."""
 
 RETRY_SECONDS = 1.0
-"""How long one that failed does: whoever asks more often is not let hammer a full disk."""
+"""How long a failed write counts, so that frequent checks do not hammer a full disk."""
 
 WAIT_SECONDS = 0.5
-"""Longest wait for a probe; Kubernetes gives up on a readiness probe after one second."""
+"""Timeout of a probe; Kubernetes gives up on a readiness probe after one second."""
 
 
 class WriteProbe:
-    """Asked as often as anybody likes, it writes every few seconds at most."""
+    """Probes a database; however often it is called, it writes every few seconds at most."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._running: asyncio.Task[None] | None = None
 
     async def succeeds(self) -> bool:
-        """Whether the last write, or a probe after it, went well; the last answer where a probe takes long."""
+        """Whether the last write or a probe succeeded; the previous answer while a probe is slow."""
         if self._running is None and self._is_stale():
             self._running = asyncio.create_task(self._write())
         if self._running is not None:

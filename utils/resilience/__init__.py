@@ -1,1 +1,1 @@
-"""What keeps a conversation going when a part of it fails."""
+"""Recovery of model calls, tool calls and remote calls that fail, and limits on what a task may use."""

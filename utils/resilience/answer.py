@@ -1,4 +1,4 @@
-"""Reads a model's answer before anything acts on it: why it ended, its thoughts, its calls, its text. Pure but for a log line."""
+"""Validates a model's answer before anything acts on it: finish reason, thoughts, tool calls, text. Pure but for a log line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from utils.messages.written_calls import plain_name, resembles_call, written_cal
 log = structlog.get_logger(__name__)
 
 PARTIAL = "partial"
-"""Key of an answer's `response_metadata` that says why it is only a part: the fields of `Partial`."""
+"""Key of an answer's `response_metadata` that marks an incomplete answer; holds the fields of `Partial`."""
 
 NOTHING = "The model gave no answer. Please try again."
 _RAISE = "Raise LLM_MAX_OUTPUT_TOKENS, or ask for less at once."
@@ -47,9 +47,9 @@ class Ending(StrEnum):
 
 
 def ending_of(message: AIMessage) -> Ending:
-    """Why an answer ended, in any provider's word; whole where the provider does not say.
+    """The finish reason of an answer, in any provider's spelling; `WHOLE` where the provider gives none.
 
-    A word may stand there several times over: LangChain joins what several chunks say.
+    The reason may be repeated in one string: LangChain concatenates the values of several chunks.
     """
     told = message.response_metadata
     details = told.get("incomplete_details")
@@ -61,18 +61,18 @@ def ending_of(message: AIMessage) -> Ending:
 
 
 def read_answer(message: AIMessage, tools: Collection[str], *, broken: bool = False) -> AIMessage:
-    """The answer as it may be acted on and shown: without thoughts, with the calls that it wrote as text.
+    """The answer without thoughts, and with tool calls that the model wrote as text turned into real ones.
 
     Args:
         message: What the model said.
         tools: Names of the tools that it was offered.
-        broken: Whether the arguments of a call, as they were sent, are no whole JSON object.
+        broken: Whether the raw arguments of a call are not a complete JSON object.
 
     Raises:
         AnswerCut: It was cut off in a call, or before it said anything.
-        ToolCallUnreadable: It holds a call that cannot be read.
-        ContentFiltered: The provider's filter left nothing that can be used.
-        EmptyResponse: It says nothing.
+        ToolCallUnreadable: It contains a tool call that cannot be parsed.
+        ContentFiltered: The provider's filter left nothing usable.
+        EmptyResponse: It has no text and no calls.
     """
     ending, said = ending_of(message), split_thoughts(message_text(message)).answer
     if message.tool_calls or message.invalid_tool_calls:
@@ -97,7 +97,7 @@ def read_answer(message: AIMessage, tools: Collection[str], *, broken: bool = Fa
 def _calling(
     message: AIMessage, said: str, tools: Collection[str], ending: Ending, *, broken: bool
 ) -> AIMessage:
-    """An answer that calls tools, where all of its calls are whole."""
+    """An answer with tool calls, when all of them are complete."""
     if ending is Ending.FILTERED:
         raise ContentFiltered(FILTERED)
     if ending is Ending.CUT:
@@ -112,7 +112,7 @@ def _calling(
 
 
 def _shown(message: AIMessage, said: str, ending: Ending) -> AIMessage:
-    """An answer in words, with a notice where it is only a part."""
+    """A text answer, with a notice when it is incomplete."""
     if ending is Ending.WHOLE:
         return _with_text(message, said)
     code, why = (AnswerCut.code, ANSWER_CUT) if ending is Ending.CUT else (ContentFiltered.code, FILTERED)
@@ -123,7 +123,7 @@ def _shown(message: AIMessage, said: str, ending: Ending) -> AIMessage:
 
 
 def _with_text(message: AIMessage, text: str) -> AIMessage:
-    """The message with another text; blocks that are not text stay."""
+    """The message with its text replaced; other content blocks stay."""
     if message_text(message) == text:
         return message
     if isinstance(message.content, str):

@@ -1,6 +1,6 @@
-"""A circuit breaker: after several failures in a row nothing is tried for a while, then one try decides.
+"""Circuit breaker: opens after several consecutive failures, and closes when a later probe call succeeds.
 
-Pure but for the clock. An open breaker costs the caller nothing: the answer "it is down" comes at once.
+Pure but for the clock. While it is open, calls fail at once instead of waiting for a timeout.
 """
 
 from __future__ import annotations
@@ -9,23 +9,23 @@ import time
 from collections.abc import Callable
 
 FAILURES = 3
-"""Failures in a row that open the breaker."""
+"""Consecutive failures that open the breaker."""
 
 PAUSE_SECONDS = 2.0
-"""How long it stays open before the first try is let through; each try that fails doubles the pause."""
+"""Seconds that it stays open before the first probe; each failed probe doubles the pause."""
 
 LONGEST_PAUSE_SECONDS = 30.0
-"""How far the pause grows."""
+"""Largest pause in seconds."""
 
 
 class Breaker:
     """The breaker of one remote agent.
 
     Args:
-        failures: Failures in a row that open it.
-        pause: Seconds before the first try is let through.
-        clock: Seconds since any moment.
-        longest: Seconds that the pause grows to while tries fail.
+        failures: Consecutive failures that open it.
+        pause: Seconds before the first probe.
+        clock: A monotonic clock, in seconds.
+        longest: Largest pause in seconds.
     """
 
     def __init__(
@@ -46,30 +46,30 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether calls are refused but for a try now and then."""
+        """Whether calls are refused, except for probes."""
         return self._opened is not None
 
     @property
     def state(self) -> str:
-        """closed, open, or half_open: open, while one try decides."""
+        """`closed`, `open`, or `half_open` while a probe is running."""
         if self._opened is None:
             return "closed"
         return "half_open" if self._probing else "open"
 
     @property
     def down_seconds(self) -> float:
-        """Seconds since the first of the failures in a row."""
+        """Seconds since the first of the consecutive failures."""
         return self._clock() - self._first_failure if self._failures else 0.0
 
     @property
     def wait_seconds(self) -> float:
-        """Seconds until the next try is let through."""
+        """Seconds until the next probe is admitted."""
         if self._opened is None:
             return 0.0
         return max(0.0, self._opened + self._pause - self._clock())
 
     def admits(self) -> bool:
-        """Whether a call may be made now; each one that is admitted must be told the end of."""
+        """Whether a call may be made now. Report the outcome of each admitted call: succeeded, failed or gave_up."""
         if self._opened is None:
             return True
         if self._probing or self.wait_seconds > 0:
@@ -78,12 +78,12 @@ class Breaker:
         return True
 
     def succeeded(self) -> None:
-        """The other side answered, if only with an error of its own."""
+        """The remote side answered, be it with an error."""
         self._failures, self._opened, self._probing = 0, None, False
         self._pause = self._first_pause
 
     def failed(self) -> None:
-        """The other side could not be reached or did not answer in time."""
+        """The remote side could not be reached or did not answer in time."""
         now = self._clock()
         if not self._failures:
             self._first_failure = now
@@ -95,11 +95,11 @@ class Breaker:
         self._probing = False
 
     def gave_up(self) -> None:
-        """The call was stopped before it had an end: it says nothing about the other side."""
+        """The call was cancelled before it ended, which says nothing about the remote side."""
         self._probing = False
 
     def try_now(self) -> None:
-        """The other side was seen to be back: all calls are let through, until the first that fails."""
+        """The remote side was seen to be up again: admit all calls, and open again at the first failure."""
         if self._opened is not None:
             self._opened, self._probing = None, False
             self._failures, self._pause = self._most - 1, self._first_pause

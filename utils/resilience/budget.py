@@ -1,4 +1,4 @@
-"""What a task may use, and what it has used. Pure but for the clock that is read."""
+"""Limits on the tokens, cost, steps and time of a task, and the meter of what it used. Pure but for the clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from utils.events import Usage
 
 ENOUGH = 0.85
-"""Share of a budget after which the model is asked to come to an end."""
+"""Share of a budget after which the model is asked to conclude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Budget:
         tokens: Input and output tokens of all models.
         cost_usd: US dollars, as far as the models' prices are known.
         steps: Model calls.
-        seconds: Time of work, without the time that the task waits for its user.
+        seconds: Working time, without the time spent waiting for the user.
     """
 
     tokens: float | None = None
@@ -31,7 +31,7 @@ class Budget:
 
     @classmethod
     def parse(cls, payload: object) -> Budget:
-        """The limits in a peer's data; whatever is no number above 0 is no limit."""
+        """Parse a peer's data; a value that is not a positive number sets no limit."""
         if not isinstance(payload, Mapping):
             return cls()
         return cls(**{name: _limit(payload.get(name)) for name in ("tokens", "cost_usd", "steps", "seconds")})
@@ -41,7 +41,7 @@ class Budget:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def within(self, other: Budget) -> Budget:
-        """The stricter of both, limit by limit."""
+        """The stricter of both values for each limit."""
         ours, theirs = self.to_payload(), other.to_payload()
         names = ours.keys() | theirs.keys()
         return Budget(**{name: min(ours.get(name, math.inf), theirs.get(name, math.inf)) for name in names})
@@ -49,12 +49,12 @@ class Budget:
 
 @dataclass(slots=True)
 class Meter:
-    """What one task has used so far: made anew for each request, counted by whoever spends.
+    """What one task has used so far. One meter belongs to one request.
 
     Attributes:
         budget: What it may use.
         usage: Tokens and cost, of this agent and those below it.
-        steps: Model calls, of this agent and those below it where they tell.
+        steps: Model calls of this agent, and of those below it as far as they report them.
         started: `time.monotonic()` at the start of the turn.
     """
 
@@ -79,7 +79,7 @@ class Meter:
         }
 
     def over(self, share: float = 1.0) -> str:
-        """The limit of which at least `share` is used, or an empty string."""
+        """The name of the first limit of which at least `share` is used, or an empty string."""
         used = self.used
         for name, limit in self.budget.to_payload().items():
             if used[name] >= limit * share:
@@ -87,12 +87,12 @@ class Meter:
         return ""
 
     def nearly_over(self) -> bool:
-        """Whether the next model call should be the last: steps are counted, the rest is foreseen."""
+        """Whether the next model call should be the last: the last step, or another limit nearly used up."""
         steps = self.budget.steps
         return bool(self.over(ENOUGH)) or (steps is not None and self.steps + 1 >= steps)
 
     def left(self) -> Budget:
-        """What those below may use: never nothing at all, since that would be no limit."""
+        """What sub-agents may use; at least a tiny amount, since 0 would mean no limit."""
         used = self.used
         limits = self.budget.to_payload().items()
         return Budget(**{name: max(limit - used[name], 1e-6) for name, limit in limits})
@@ -105,7 +105,7 @@ def _limit(value: object) -> float | None:
 
 
 def sentence(limit: str, budget: Budget) -> str:
-    """Why a task came to its end, for a person."""
+    """Tells the user which limit ended the task."""
     amount = budget.to_payload()[limit]
     names = {"tokens": "tokens", "steps": "model calls", "seconds": "seconds", "cost_usd": "US dollars"}
     return f"I stopped because the budget of {amount:g} {names[limit]} for this task is used up."

@@ -1,6 +1,6 @@
-"""The ledger of tool calls that have no result yet, and the repair of a conversation that was cut off.
+"""Tracks tool calls without a result, and repairs conversations that were interrupted.
 
-Every provider refuses a conversation in which a tool call has no result. So whatever ends a run,
+Every provider refuses a conversation in which a tool call has no result. So however a run ends,
 each call that is still open gets a synthetic result, directly after the call, in the stored
 conversation: at the end of the run where there is one, else (a killed process) before the next.
 """
@@ -25,13 +25,13 @@ _TOOLS_NODE = "tools"
 
 
 class Ledger:
-    """The calls of one run that wait for their results: `pending_tool_calls` is names by call id."""
+    """The calls of one run that have no result yet; `pending_tool_calls` maps call ids to tool names."""
 
     def __init__(self) -> None:
         self.pending_tool_calls: dict[str, str] = {}
 
     def observe(self, message: BaseMessage) -> None:
-        """Take in a message of the run: an answer opens calls, a result closes its own."""
+        """Update from a message of the run: an answer opens calls, a result closes one."""
         if isinstance(message, AIMessage):
             self.pending_tool_calls.update({str(call["id"]): call["name"] for call in message.tool_calls})
         elif isinstance(message, ToolMessage):
@@ -39,7 +39,7 @@ class Ledger:
 
 
 async def close_open_calls(graph: Any, config: Any) -> int:
-    """Give each open tool call of a stored conversation a synthetic result; how many there were.
+    """Add a synthetic result for each open tool call of a stored conversation; return how many.
 
     Args:
         graph: A compiled LangGraph agent with a checkpointer.
@@ -52,7 +52,7 @@ async def close_open_calls(graph: Any, config: Any) -> int:
     update, names = closing_update(messages)
     if not names:
         return 0
-    await graph.aupdate_state(config, None, as_node=END)  # keeps what calls of the same step had returned
+    await graph.aupdate_state(config, None, as_node=END)  # keeps the results of other calls of the same step
     await graph.aupdate_state(config, update, as_node=_TOOLS_NODE)
     count(catalogue.REPAIRS, len(names), where="storage")
     log.warning(
@@ -67,7 +67,7 @@ def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], 
     """The state update that closes every open call, and the names of the calls' tools. Pure.
 
     Results are inserted directly after those that the same answer's other calls have. Where only the
-    last answer has open calls, they are appended; else the list is written anew, with the same ids.
+    last answer has open calls, they are appended; else the whole list is rewritten with the same ids.
     """
     closed: list[BaseMessage] = []
     added: list[ToolMessage] = []
@@ -88,7 +88,7 @@ def closing_update(messages: Sequence[BaseMessage]) -> tuple[Mapping[str, Any], 
 
 
 def _missing(messages: Sequence[BaseMessage]) -> list[ToolMessage]:
-    """Synthetic results for the open calls of the last answer, whose results are all that follows it."""
+    """Synthetic results for the open calls of the last answer, when only results follow it."""
     answered: set[str] = set()
     for message in reversed(messages):
         if isinstance(message, ToolMessage):

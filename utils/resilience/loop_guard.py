@@ -1,8 +1,8 @@
-"""Stops a model that asks the same thing again and again.
+"""Loop guard: refuses a tool call that keeps giving the same result.
 
-A call that has given the same result three times in a turn is not run a fourth time. The model gets a
-result instead that says what it can do: use what it has, or ask something else. The calls are read
-from the conversation, so that the count survives an interrupt and a restart.
+A call that gave the same result three times in a turn is not run a fourth time. Instead, the model gets a result
+that tells it to use what it has or to ask for something else. The count is derived from the conversation, so it
+survives an interrupt and a restart.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST_EQUAL = 3
 
 
 class LoopGuard(AgentMiddleware[Any, Any]):
-    """Answers in a tool's place once the tool has said the same thing often enough."""
+    """Middleware that answers instead of a tool whose result was the same too often."""
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """Run the call, or say why it is not run."""
+        """Run the call, or return why it was not run."""
         call = request.tool_call
         messages: Sequence[BaseMessage] = request.state["messages"]
         if equal_results(messages, call["name"], call["args"]) < MOST_EQUAL:
@@ -51,7 +51,7 @@ class LoopGuard(AgentMiddleware[Any, Any]):
 
 
 def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping[str, Any]) -> int:
-    """How often this call gave its latest result, counted back without a gap, in the current turn. Pure."""
+    """How many times in a row this call gave its latest result in the current turn. Pure."""
     start = active_index(messages)
     turn = messages if start is None else messages[start + 1 :]
     asked = _key(tool, arguments)

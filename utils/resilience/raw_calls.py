@@ -1,6 +1,6 @@
-"""The arguments of a model's tool calls as the provider sent them.
+"""Collects the raw arguments of a model's tool calls, as the provider sent them.
 
-LangChain closes arguments that broke off, so that a message alone does not tell a whole call from a cut one.
+LangChain completes truncated JSON, so a message alone does not show whether a call was cut off.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from langchain_core.tracers.context import register_configure_hook
 
 
 class RawCalls(BaseCallbackHandler):
-    """Collects the arguments of the last model run, as they are streamed."""
+    """Callback handler that collects the arguments streamed by the last model run."""
 
     run_inline = True
 
@@ -29,19 +29,19 @@ class RawCalls(BaseCallbackHandler):
 
     @property
     def broken(self) -> bool:
-        """Whether the arguments of a call are no whole JSON object; a call may have none at all."""
+        """Whether the arguments of a call are not complete JSON. Empty arguments are complete."""
         if not self._parts:
             return False
         whole = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
         return not all(_is_whole(part["args"] or "") for part in whole.tool_call_chunks)
 
     def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
-        """A run begins: what was collected before is of another one."""
+        """Start of a run: discard what an earlier run left."""
         self._run = run_id
         self._parts.clear()
 
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
-        """A piece of the answer has come."""
+        """Collect a chunk of the answer."""
         del token
         message = getattr(chunk, "message", None)
         if run_id == self._run and isinstance(message, AIMessageChunk) and message.tool_call_chunks:

@@ -1,7 +1,7 @@
-"""Recovers a model call, for the supervisor and every other agent alike.
+"""Retries failed model calls, for every agent.
 
-It stands around the context middleware: each further try is prepared anew, for what was learnt
-since. What went wrong is told by types (`utils.llm.classify`, `answer.py`), what to do by `plan.py`.
+It wraps the context middleware, so each try prepares its request again. `utils.llm.classify` and `answer.py` give a
+failure its type, `retry_plan.py` decides what to do about it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from utils.errors import ModelFailure
 from utils.events import ModelRetried
 from utils.llm.classify import classify
 from utils.resilience.answer import read_answer
-from utils.resilience.deadline import Deadline
-from utils.resilience.plan import Retry, RetryPlan
 from utils.resilience.raw_calls import raw_calls
+from utils.resilience.retry_plan import Retry, RetryPlan
+from utils.resilience.timing import Deadline
 
 log = structlog.get_logger(__name__)
 
@@ -32,12 +32,12 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class ModelRecovery(AgentMiddleware[Any, Any]):
-    """Tries a failed model call again where that can help, and says so.
+    """Retries a failed model call when that can help, and reports each retry as an event.
 
     Args:
-        fallback: Asked where the agent's own model is down.
+        fallback: The model to use when the agent's own is down.
         most_seconds: Longest wait for a busy provider, for one model call.
-        sleep: Waits.
+        sleep: Replaces `asyncio.sleep`.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> Any:
-        """Let the model answer, in as many tries as the plan allows.
+        """Call the model, with as many tries as the plan allows.
 
         Raises:
             ModelFailure: No try helped.
@@ -81,7 +81,7 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
     async def _next(
         self, request: ModelRequest[Any], plan: RetryPlan, failure: ModelFailure
     ) -> ModelRequest[Any]:
-        """The request of the next try, after the wait before it."""
+        """Wait, and return the request of the next try."""
         retry = plan.after(failure)
         if retry is None:
             raise failure
@@ -114,7 +114,7 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
 
 
 def _read(response: Any, tools: Collection[str], *, broken: bool) -> Any:
-    """The response with its answer read.
+    """The response with its answer validated.
 
     Raises:
         ModelFailure: The answer cannot be used.

@@ -33,9 +33,9 @@ async def running_agent(
     Args:
         agent_class: The agent.
         environ: Its settings; the defaults where omitted.
-        model: The chat model in place of the one that the settings name.
+        model: Replaces the chat model of the settings.
         home: Data folder; a temporary one when omitted.
-        listener: A listening socket, where the port matters.
+        listener: A listening socket, when the port matters.
     """
     async with AsyncExitStack() as stack:
         if home is None:

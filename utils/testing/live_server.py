@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def loopback_socket(port: int = 0) -> socket.socket:
-    """A listening socket on a port of 127.0.0.1, a free one by default; nobody else can take it in between."""
+    """A listening socket on a port of 127.0.0.1, a free one by default, which no other process can take meanwhile."""
     # asyncio switches Nagle's delay off only on sockets that say they are TCP: 2 ms an answer, not 44.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -29,7 +29,7 @@ async def running(app: ASGIApp, *, listener: socket.socket | None = None) -> Asy
 
     Args:
         app: Any ASGI application; its lifespan is run.
-        listener: A socket from `loopback_socket`, where the URL must be known before the app is built.
+        listener: A socket from `loopback_socket`, when the URL must be known before the app is built.
 
     Raises:
         RuntimeError: The application did not start.
@@ -50,7 +50,7 @@ def _quiet_server(app: ASGIApp) -> uvicorn.Server:
     import uvicorn
 
     class WithoutSignals(uvicorn.Server):
-        """Leaves the process' signal handlers alone: several servers share one loop."""
+        """Does not change the process' signal handlers, since several servers share one loop."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""A chat model that replays a script: for tests of whatever stands on a chat model.
+"""A chat model that replays a script, for tests.
 
     model = ScriptedModel(script=[calls(call("search", query="x")), "Found it.", TimeoutError()])
 
@@ -60,7 +60,7 @@ class ScriptedReply:
 
 @dataclass(frozen=True)
 class ScriptedRequest:
-    """What the model was shown: messages, the bound tools in OpenAI's form, and other options."""
+    """One recorded request: messages, the bound tools in OpenAI's form, and other options."""
 
     messages: Sequence[BaseMessage]
     tools: Sequence[Mapping[str, Any]]
@@ -72,7 +72,7 @@ Script = Sequence[Step] | Callable[[Sequence[BaseMessage]], Step]
 
 
 class ScriptExhaustedError(AssertionError):
-    """The model was asked more often than the script has steps, or less often."""
+    """There were more or fewer requests than the script has steps."""
 
 
 def call(name: str, /, call_id: str | None = None, **arguments: Any) -> ToolCall:
@@ -88,7 +88,7 @@ def calls(*tool_calls: ToolCall, text: str = "", usage: Usage | None = None) -> 
 class ScriptedModel(BaseChatModel):
     """Replays `script`: a list of steps in order, or a function of the messages.
 
-    A list is consumed by whoever asks, so two conversations share a model only when their order
+    A list is consumed by requests in order, so two conversations can share a model only when their order
     is known; a function answers any number of conversations.
     """
 

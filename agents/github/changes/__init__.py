@@ -1,1 +1,1 @@
-"""Changes on GitHub: shown, approved, written down, sent once. Present only with GITHUB_WRITE."""
+"""Changes on GitHub: shown, approved, recorded, sent once. Imported only with GITHUB_WRITE."""

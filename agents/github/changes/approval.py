@@ -1,4 +1,4 @@
-"""The question before a change. Pure."""
+"""The approval question for a change. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from utils.messages.approval import approval_form
 
 
 def question_of(change: Change, api_url: str, warning: str = "") -> dict[str, Any]:
-    """The value of the interrupt: question, who asks, and a form for clients that show forms."""
+    """The value of the interrupt: the question, its origin, and a form for clients that show forms."""
     parts = [
         f"May I send {change.what}? This is exactly what will be sent:",
         change.shown(api_url),

@@ -1,4 +1,4 @@
-"""One change that may be sent to GitHub: exactly what is shown is what is sent. Pure."""
+"""One change on GitHub. Exactly what the user is shown is sent. Pure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Change:
     """A request that changes something.
 
     Attributes:
-        what: What it does, as a noun: "a comment on #5 of octocat/hello-world".
+        what: A noun phrase for the change: "a comment on #5 of octocat/hello-world".
         path: Path of the request under the API's address; the method is POST.
         body: The JSON that is sent.
-        linked: What it makes has an address, which GitHub tells.
+        linked: Whether GitHub returns the address of what it creates.
     """
 
     what: str
@@ -32,22 +32,22 @@ class Change:
 
     @property
     def digest(self) -> str:
-        """Names this change and no other: any other path or body has another digest."""
+        """Identifies this change: another path or body has another digest."""
         text = json.dumps([self.path, dict(self.body)], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def shown(self, api_url: str) -> str:
-        """The whole change as a person reads it."""
+        """The whole change as text for the user."""
         parts = [f"POST {api_url.rstrip('/')}/{self.path}"]
         parts += [f"{name}:\n{fenced(_text(value))}" for name, value in self.body.items()]
         return "\n\n".join(parts)
 
 
 def checked(change: Change) -> Change:
-    """The change, if all of it can be shown as it is.
+    """Check that all of the change can be shown to the user, and return it.
 
     Raises:
-        UpstreamRefused: It is too long to be read, or holds characters that nobody can see.
+        UpstreamRefused: It is too long to show, or contains invisible characters.
     """
     texts = [
         text for value in change.body.values() for text in ([value] if isinstance(value, str) else value)

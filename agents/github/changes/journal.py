@@ -1,8 +1,8 @@
-"""What was asked, approved and sent: written down before it happens, so that nothing is sent twice.
+"""Journal of changes: each step is stored before it happens, so that nothing is sent twice.
 
-A graph runs a tool again from its start when the user answers, and after a restart. What stands
-here tells that run what the first one did. A change that was about to be sent when the process was
-killed has an outcome that nobody knows: it is reported, never sent again.
+LangGraph runs a tool again from its start when the user answers, and after a restart. The journal tells that run
+what the first one did. A change that was being sent when the process was killed has an unknown outcome: it is
+reported, never sent again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CREATE INDEX IF NOT EXISTS changes_by_digest ON changes (digest, state);
 CREATE INDEX IF NOT EXISTS changes_by_thread ON changes (thread_id, state, told);
 UPDATE changes SET state = 'unknown' WHERE state = 'intended';
 """
-# The last statement runs when the file is opened: no process of ours is sending then.
+# The last statement runs when the file is opened, when nothing is being sent.
 
 _COLUMNS = "key, thread_id, task_id, digest, what, state, link"
 
@@ -49,13 +49,13 @@ class Entry:
     """One change of one tool call.
 
     Attributes:
-        key: Names the tool call.
+        key: Identifies the tool call.
         thread_id: The conversation.
-        task_id: The task whose user was asked; an answer to another task's question is none to this.
-        digest: Of the change that was shown.
-        what: The change, as a noun.
+        task_id: The task whose user was asked; an answer to another task's question does not count.
+        digest: Digest of the change that was shown.
+        what: A noun phrase for the change.
         state: `asked`, `intended`, `done`, `declined`, `refused` (by GitHub) or `unknown`.
-        link: Address of what was made.
+        link: Address of what was created.
     """
 
     key: str
@@ -76,7 +76,7 @@ class Journal:
         self._is_open = False
 
     async def open(self) -> None:
-        """Open the file, made when missing. What was being sent when a process was killed becomes `unknown`.
+        """Open the file, created when missing. A change that was being sent when a process was killed becomes `unknown`.
 
         Raises:
             StorageError: The file cannot be opened.
@@ -92,7 +92,7 @@ class Journal:
         self._is_open = False
 
     async def ask(self, entry: Entry) -> tuple[Entry, bool]:
-        """Write down that the user is asked. Gives what stands there for this call, and whether it is new."""
+        """Record that the user is asked. Return the stored entry of this call, and whether it is new."""
         values = (entry.key, entry.thread_id, entry.task_id, entry.digest, entry.what, ASKED, "", time.time())
         sql = f"INSERT OR IGNORE INTO changes ({_COLUMNS}, asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own column names
 
@@ -104,7 +104,7 @@ class Journal:
         return await self._write(write)
 
     async def intend(self, entry: Entry) -> bool:
-        """Write down that the change is about to be sent. False when it is not waiting for that any more."""
+        """Record that the change is about to be sent. Return False if it no longer waits for that."""
         sql = "UPDATE changes SET state = ? WHERE key = ? AND digest = ? AND task_id = ? AND state = ?"
         values = (INTENDED, entry.key, entry.digest, entry.task_id, ASKED)
 
@@ -114,7 +114,7 @@ class Journal:
         return await self._write(write)
 
     async def settle(self, key: str, state: str, link: str = "") -> None:
-        """Write down how it ended. An end is final; only an unknown one may become known."""
+        """Record the outcome. It is final, except that `unknown` may be replaced."""
         sql = "UPDATE changes SET state = ?, link = ? WHERE key = ? AND state IN (?, ?, ?)"
         values = (state, link, key, ASKED, INTENDED, UNKNOWN)
 
@@ -124,7 +124,7 @@ class Journal:
         await self._write(write)
 
     async def unknown_with(self, digest: str) -> bool:
-        """Whether the very same change was once sent with an outcome that nobody knows."""
+        """Whether the same change was sent before with an unknown outcome."""
         sql = "SELECT 1 FROM changes WHERE digest = ? AND state = ? LIMIT 1"
 
         def read(connection: sqlite3.Connection) -> bool:
@@ -134,7 +134,7 @@ class Journal:
         return await self._database.read(read)
 
     async def untold(self, thread_id: str) -> list[Entry]:
-        """The unknown outcomes that the user of a conversation was not told of, oldest first."""
+        """The changes of a conversation with an unknown outcome that was not reported yet, oldest first."""
         where = "thread_id = ? AND state = ? AND told = 0 ORDER BY asked_at"
         sql = f"SELECT {_COLUMNS} FROM changes WHERE {where}"  # noqa: S608 - our own words
 
@@ -145,7 +145,7 @@ class Journal:
         return await self._database.read(read)
 
     async def tell(self, key: str) -> None:
-        """The user was told."""
+        """Record that the user was told."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("UPDATE changes SET told = 1 WHERE key = ?", (key,))

@@ -1,4 +1,4 @@
-"""Sends one change: once, without retries, to the address that was shown and no other."""
+"""Sends one change: once, without retries, only to the address that was shown."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 _CREATED = 201
-"""What GitHub documents as the answer to a comment, an issue and an order to run again: each creates something."""
+"""The status that GitHub documents for a comment, an issue and a rerun."""
 _MOVED = frozenset({301, 302, 307, 308})
-"""Redirects by which GitHub says that the request is to be sent elsewhere, so that it did nothing."""
+"""Redirects of GitHub that ask to send the request elsewhere: nothing was changed."""
 
 
 class OutcomeUnknown(UpstreamUnavailable):
-    """The request may have arrived: it was sent, and no answer told what became of it."""
+    """The request was sent and may have arrived, but no response showed its outcome."""
 
     code = "outcome_unknown"
     retryable = False
 
 
 class Poster:
-    """Sends changes to one GitHub over connections of its own."""
+    """Sends changes to one GitHub server over its own connections."""
 
     def __init__(self, settings: GitHubSettings) -> None:
         self._settings = settings
@@ -56,17 +56,17 @@ class Poster:
 
         Args:
             path: Path of the request.
-            what: The change, as a noun, for errors.
-            body: Its JSON; none where it is empty.
-            linked: What is made has an address of its own.
+            what: A noun phrase for the change, for errors.
+            body: Its JSON; sent without a body when empty.
+            linked: Whether GitHub returns the address of what is created.
 
         Returns:
-            The address of what was made; empty where that has none.
+            The address of what was created, or an empty string.
 
         Raises:
-            UpstreamRefused: GitHub did not do it.
+            UpstreamRefused: GitHub refused it.
             UpstreamUnavailable: GitHub could not be reached, so nothing was sent.
-            OutcomeUnknown: It was sent, and may have been done or not.
+            OutcomeUnknown: It was sent, and may or may not have taken effect.
         """
         from githubkit.exception import GitHubException
 
@@ -105,9 +105,9 @@ def _outcome(error: GitHubException, what: str, *, has_token: bool) -> PlatformE
 
 
 def _confirmed(response: httpx.Response, *, linked: bool) -> str | None:
-    """The address of what was made, empty where there is none; `None` for what is no answer of GitHub's to a change.
+    """The address of what was created or an empty string; `None` if the response is not one of GitHub's to a change.
 
-    A page of a proxy that asks to sign in comes with 200 and is JSON of no kind.
+    For example, the sign-in page of a proxy has status 200 and is not JSON.
     """
     import json
 

@@ -1,4 +1,4 @@
-"""One change from its question to its end: asked, approved, written down, sent once."""
+"""Runs one change: asks for approval, records each step, sends once."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from utils.messages.results import Record
 log = structlog.get_logger(__name__)
 
 Ask = Callable[[dict[str, Any]], Any]
-"""Asks the user and gives the answer; LangGraph's `interrupt`, which ends the run until there is one."""
+"""Asks the user and returns the answer: LangGraph's `interrupt`, which ends the run until there is one."""
 
 _KIND = "change on GitHub"
 _TWICE = (
-    "Careful: the very same was sent before, and nobody knows whether it arrived. "
-    "Look first; sending it again may do it twice."
+    "Warning: the same change was sent before, and its outcome is unknown. "
+    "Check GitHub first; sending it again may make the change twice."
 )
 _DECLINED = "the answer was not an explicit yes"
-_NOT_SHOWN = "nobody was shown it before"
+_NOT_SHOWN = "it had not been shown before"
 
 
 class Sender:
-    """Sends changes to one GitHub, each after an explicit yes."""
+    """Sends changes to one GitHub server, each after an explicit approval."""
 
     def __init__(self, poster: Poster, book: Journal) -> None:
         self._poster = poster
@@ -46,11 +46,11 @@ class Sender:
         await self.journal.close()
 
     async def run(self, change: Change, cause: Entry, ask: Ask) -> Record:
-        """Ask for approval of a change, and send it after a yes.
+        """Ask for approval of a change, and send it if it is approved.
 
         Args:
             change: What would be sent.
-            cause: The tool call that wants it, its conversation and its task.
+            cause: The tool call, its conversation and its task.
             ask: Asks the user.
 
         Raises:
@@ -74,7 +74,7 @@ class Sender:
     async def _send(self, change: Change, entry: Entry) -> Record:
         if not await self.journal.intend(entry):
             return _not_sent(change.what, "its approval was used already")
-        state, link = journal.UNKNOWN, ""  # also where the run is canceled meanwhile
+        state, link = journal.UNKNOWN, ""  # also when the run is cancelled meanwhile
         try:
             made = await self._poster.post(change.path, change.what, change.body, linked=change.linked)
             state, link = journal.DONE, text(made) or ""
@@ -89,7 +89,7 @@ class Sender:
 
 
 def report(entry: Entry) -> Record:
-    """How a change ended, as the tool's result."""
+    """The outcome of a change as the tool's result."""
     if entry.state == journal.DONE:
         item = {"what": entry.what, "state": "sent"}
         return Record(kind=_KIND, item=item, note="It was approved and sent.", source=entry.link or None)
@@ -100,7 +100,7 @@ def report(entry: Entry) -> Record:
 
 
 def unknown_sentence(entry: Entry) -> str:
-    """What a person reads of a change whose outcome nobody knows."""
+    """The sentence for the user about a change with an unknown outcome."""
     return (
         f"GitHub did not confirm {entry.what}: it may have arrived on GitHub or not. "
         "It was not sent again. Look at GitHub before asking for it once more."
@@ -113,7 +113,7 @@ def _not_sent(what: str, why: str) -> Record:
 
 
 def _unbound(told: Entry, cause: Entry) -> str:
-    """Why an answer is none to this change; empty where it is."""
+    """Why an answer does not apply to this change; empty if it does."""
     if told.task_id != cause.task_id:
         return "the answer belongs to another task than the question"
     return "" if told.digest == cause.digest else "it is not what was shown"

@@ -1,4 +1,4 @@
-"""The tools that change something on GitHub. Each asks the user first, with exactly what will be sent."""
+"""The tools that change something on GitHub. Each asks for approval first and shows exactly what will be sent."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class ChangeSpec(Generic[A]):
             change = self.change(self.arguments.model_validate(values))
             return dump_result(await sender.run(change, entry_of(runtime, change), interrupt))
 
-        call.__annotations__["runtime"] = ToolRuntime  # what makes LangGraph give it
+        call.__annotations__["runtime"] = ToolRuntime  # LangGraph injects the runtime by this annotation
         return StructuredTool.from_function(
             coroutine=call,
             name=self.name,
@@ -110,7 +110,7 @@ class ChangeSpec(Generic[A]):
 
 
 def entry_of(runtime: Any, change: Change) -> Entry:
-    """What names a tool call in the journal: conversation, answer of the model, and call."""
+    """The journal entry of a tool call; its key is made of the conversation, the model's answer and the call."""
     configured, call_id = runtime.config.get("configurable", {}), str(runtime.tool_call_id)
     thread, task = str(configured.get("thread_id", "")), str(configured.get("task_id", ""))
     step = _step(runtime.state["messages"], call_id)
@@ -119,7 +119,7 @@ def entry_of(runtime: Any, change: Change) -> Entry:
 
 
 def _step(messages: Sequence[BaseMessage], call_id: str) -> str:
-    """Id of the answer that made the call; call ids alone may come again."""
+    """Id of the answer that made the call, since call ids alone may repeat."""
     asking = (m for m in reversed(messages) if any(c["id"] == call_id for c in getattr(m, "tool_calls", ())))
     found = next(asking, None)
     return str(found.id or "") if found else ""

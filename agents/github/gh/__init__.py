@@ -1,1 +1,1 @@
-"""Read-only commands of GitHub's own program `gh`. Present only with GITHUB_USE_GH."""
+"""Read-only commands of GitHub's own program `gh`. Imported only with GITHUB_USE_GH."""

@@ -1,7 +1,7 @@
-"""Which commands of `gh` may run, each with the exact form of its arguments. Pure.
+"""Allowlist of `gh` commands, each with the exact form of its arguments. Pure.
 
-Everything that is not written here is refused. What is allowed is put together anew from its parsed
-parts, so that nothing reaches `gh` as it came in.
+Everything else is refused. An allowed command is rebuilt from its parsed parts, so the model's text never reaches
+`gh` unchanged.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Form:
     """The arguments that one command takes.
 
     Attributes:
-        operand: Pattern of the one operand; `None` where there is none.
+        operand: Pattern of the only operand; `None` if it takes none.
         values: Patterns of the options that take a value.
         switches: The options that take none.
     """
@@ -70,14 +70,14 @@ ALLOWED: Mapping[tuple[str, str], Form] = {
     ("release", "view"): Form(_NAME, {"--json": _FIELDS}),
     ("workflow", "list"): Form(values=_LIST, switches=frozenset({"--all"})),
 }
-"""By the two words after `gh`. The repository is not among the arguments: it is added to each command."""
+"""Forms by the two words after `gh`. The repository is not an argument: it is added to each command."""
 
 
 def parse(arguments: Sequence[str]) -> list[str]:
-    """What may be given to `gh`, in its place for the arguments.
+    """Parse a command and return the arguments for `gh`.
 
     Raises:
-        UpstreamRefused: The command or one of its arguments is not allowed; says which are.
+        UpstreamRefused: The command or one of its arguments is not allowed; the message lists those that are.
     """
     given = list(arguments[1:] if arguments and arguments[0] == "gh" else arguments)
     if len(given) > _MOST_ARGUMENTS or not all(map(_is_plain, given)):
@@ -95,7 +95,7 @@ def parse(arguments: Sequence[str]) -> list[str]:
 
 
 def _split(given: Sequence[str], form: Form) -> tuple[list[str], list[str]]:
-    """Options, each in one piece with its value, and operands."""
+    """Options, each joined with its value, and operands."""
     options: dict[str, str] = {}
     operands: list[str] = []
     rest = list(given)
@@ -125,7 +125,7 @@ def _match(pattern: str, value: str, name: str) -> None:
 
 
 def _is_plain(argument: str) -> bool:
-    """Printable ASCII of sane length: no line ends, no control characters, no look-alikes."""
+    """Whether it is printable ASCII of limited length: no line ends, control characters or look-alikes."""
     return 0 < len(argument) <= _LONGEST_ARGUMENT and argument.isascii() and argument.isprintable()
 
 

@@ -1,4 +1,4 @@
-"""Runs `gh`: no shell, a clean environment, limited time and output, the token in neither arguments nor output."""
+"""Runs `gh` without a shell, with a clean environment, limited time and output, and no token in arguments or output."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from utils.errors import ToolTimeout, UpstreamRefused, UpstreamUnavailable
 log = structlog.get_logger(__name__)
 
 HEAD, TAIL = 100_000, 900_000
-"""Bytes that are kept from the start and from the end of a longer output."""
+"""Bytes kept from the start and from the end of a longer output."""
 _ERROR_BYTES = 4_000
 _SENTENCE = 300
 _PIECE = 65_536
 _UNSEEN = re.compile(r"(?:\x1b|\^\[)\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f\ufeff]")
-"""Colours, of which gh itself writes the first character as two, and what cannot be seen."""
+"""Colour codes, whose first character gh writes as two, and invisible characters."""
 _TOKENS = re.compile(r"\b(?:gh[a-z]_|github_pat_)[A-Za-z0-9_]{10,}")
 
 _NETWORK = (
@@ -42,7 +42,7 @@ _NETWORK = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 )
-"""The only variables of ours that `gh` sees: without them it may not reach GitHub."""
+"""The only variables of this process that `gh` gets: it may need them to reach GitHub."""
 _FIXED = {
     "PATH": "/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -61,7 +61,7 @@ _FOLDERS = ("HOME", "GH_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_DA
 
 
 class Output(NamedTuple):
-    """What a command printed. `cut` tells that the middle is missing."""
+    """Output of a command. `cut` is set if the middle was dropped."""
 
     text: str
     cut: bool
@@ -69,14 +69,14 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True)
 class Gh:
-    """The program, and the GitHub that it talks to.
+    """The program, and the GitHub server that it uses.
 
     Attributes:
         program: Its path.
-        host: Name of the GitHub.
+        host: Host name of the GitHub server.
         token: Access token.
         network: Variables for proxies and certificates.
-        seconds: Longest run of one command.
+        seconds: Timeout of one command.
     """
 
     program: str
@@ -89,9 +89,9 @@ class Gh:
         """Run a command that `allowed.parse` let through, for one repository.
 
         Raises:
-            UpstreamRefused: It ended with an error; the message is the last that it said.
+            UpstreamRefused: It failed; the message is its last line.
             UpstreamUnavailable: It cannot be started.
-            ToolTimeout: It took too long and was ended.
+            ToolTimeout: It took too long and was killed.
         """
         command = [*arguments[:2], f"--repo={self.host}/{repository}", *arguments[2:]]
         with tempfile.TemporaryDirectory(prefix="gh-") as folder:
@@ -126,7 +126,7 @@ class Gh:
         return Output(self.clean(output.text), output.cut)
 
     def environment(self, folder: str) -> dict[str, str]:
-        """All variables that the program sees; its settings, aliases and caches live in `folder` and end with it."""
+        """The environment of the program; its settings, aliases and caches are in `folder`, which is temporary."""
         secret = self.token.get_secret_value()
         ours = self.host in {"github.com", "github.localhost"} or self.host.endswith(".ghe.com")
         return {
@@ -149,7 +149,7 @@ class Gh:
 
 
 def find_gh(settings: GitHubSettings, environ: Mapping[str, str]) -> Gh | None:
-    """The program on `PATH`; `None`, with a line in the log, where it is missing or there is no token."""
+    """Find the program on `PATH`; `None`, with a log line, if it or the token is missing."""
     program = shutil.which("gh", path=environ.get("PATH", os.defpath))
     if program is None or settings.token is None:
         log.warning(
@@ -168,7 +168,7 @@ def host_of(api_url: str) -> str:
 
 
 async def _read(stream: asyncio.StreamReader | None) -> Output:
-    """All of a stream, of which the middle is dropped where it is long."""
+    """Read a stream; the middle of a long one is dropped."""
     assert stream is not None
     head, tail, cut = b"", b"", False
     while piece := await stream.read(_PIECE):
@@ -183,7 +183,7 @@ async def _read(stream: asyncio.StreamReader | None) -> Output:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End the program and what it started."""
+    """Kill the program and its children."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

@@ -1,4 +1,4 @@
-"""The tool `gh`, for what the typed tools do not give."""
+"""The tool `gh`, for what the typed tools do not cover."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def gh_tool(gh: Gh) -> BaseTool:
 
 
 def record_of(arguments: list[str], output: Output) -> Record:
-    """The output as a result; of a failed run's log, the failing step with the lines around its error."""
+    """The output as a result; for the log of a failed run, the failing step and the lines around its error."""
     item: dict[str, Any] = {"command": " ".join(["gh", *arguments])}
     failed = _failure(output.text) if "--log-failed" in arguments else {}
     note = "The output is longer than what was kept; its middle is missing." if output.cut else None
@@ -58,7 +58,7 @@ def record_of(arguments: list[str], output: Output) -> Record:
 
 
 def _failure(text: str) -> dict[str, Any]:
-    """Job, step, errors and lines of a log that `gh` printed; empty where it is no such log."""
+    """Job, step, errors and lines of a log that `gh` printed; empty if it is not such a log."""
     log, job, step = JobLog(_TAIL), "", ""
     for line in text.splitlines():
         if line.count("\t") < _COLUMNS:

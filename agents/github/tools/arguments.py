@@ -18,14 +18,14 @@ def _name(value: str) -> str:
 
 
 def _bare_repo(value: object) -> object:
-    """`owner/repo` and `repo.git` are taken for `repo`."""
+    """Reduce `owner/repo` and `repo.git` to `repo`."""
     if not isinstance(value, str):
         return value
     return value.strip().rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
 
 
 def _github_time(value: str) -> str:
-    """Any ISO date or time, in the one form that GitHub takes; without a zone it is UTC."""
+    """Convert any ISO date or time to the form that GitHub accepts; UTC if it has no zone."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError as error:

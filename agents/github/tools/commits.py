@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from agents.github.client import GitHubClient, Row, path_of
-from agents.github.paging import read_list
+from agents.github.client import GitHubClient, Row
 from agents.github.tools.arguments import Moment, Paged, RepositoryArguments
-from agents.github.tools.project import day, field, items, login, one_line, page_url, text
+from agents.github.tools.listing import list_of_repository
+from agents.github.tools.project import day, field, login, one_line, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items
 
@@ -31,16 +31,7 @@ async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
         "since": args.since,
         "until": args.until,
     }
-    listing = await read_list(
-        github,
-        path_of("repos", args.owner, args.repo, "commits"),
-        f"the commits of {args.full_name}",
-        params,
-        limit=args.limit,
-        page=args.page,
-    )
-    source = page_url(github, listing.rows, args.full_name, "commits")
-    return items("commits", listing, map(_row, listing.rows), source=source)
+    return await list_of_repository(github, args, "commits", "commits", row=_row, params=params)
 
 
 def _row(raw: Row) -> Row:

@@ -42,7 +42,7 @@ class ListDirectory(RepositoryArguments):
 
 
 async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
-    """A text file's lines; a folder's entries where the path is one."""
+    """The lines of a text file, or the entries of a folder."""
     value = await _contents(github, args, args.path, args.ref)
     if isinstance(value, list):
         return _entries(github, args, args.path, value)
@@ -76,7 +76,7 @@ def _contents_path(args: RepositoryArguments, path: str) -> str:
 
 
 async def _lines(github: GitHubClient, args: GetFile, raw: Row) -> list[str] | None:
-    """Lines of the file, `None` for a binary one."""
+    """Lines of the file; `None` if it is binary."""
     if raw.get("encoding") == "base64":
         try:
             data = base64.b64decode(str(raw.get("content") or ""))
@@ -87,7 +87,7 @@ async def _lines(github: GitHubClient, args: GetFile, raw: Row) -> list[str] | N
 
 
 async def _raw_lines(github: GitHubClient, args: GetFile) -> list[str] | None:
-    """Lines of a large file up to the last one wanted, streamed."""
+    """Lines of a large file up to the last requested one, streamed."""
     path, params = _contents_path(args, args.path), {"ref": args.ref}
     what = f"{args.path} of {args.full_name}"
     last = args.first_line + args.limit
@@ -103,7 +103,7 @@ async def _raw_lines(github: GitHubClient, args: GetFile) -> list[str] | None:
 
 
 def _split(content: str) -> list[str]:
-    """Lines as editors count them: other line separators of Unicode stay in their line."""
+    """Split into lines as editors do: other Unicode line separators do not count."""
     return [line.rstrip("\r") for line in content.removesuffix("\n").split("\n")]
 
 

@@ -10,7 +10,8 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
-from agents.github.tools.project import clip, day, field, items, login, names, one_line, page_url, text
+from agents.github.tools.listing import list_of_repository
+from agents.github.tools.project import clip, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -49,17 +50,7 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
         "since": args.since,
         "sort": args.sort,
     }
-    listing = await read_list(
-        github,
-        path_of("repos", args.owner, args.repo, "issues"),
-        f"the issues of {args.full_name}",
-        params,
-        limit=args.limit,
-        page=args.page,
-        keep=_is_issue,
-    )
-    source = page_url(github, listing.rows, args.full_name, "issues")
-    return items("issues", listing, map(_row, listing.rows), source=source)
+    return await list_of_repository(github, args, "issues", "issues", row=_row, params=params, keep=_is_issue)
 
 
 async def get_issue(github: GitHubClient, args: GetIssue) -> Record:

@@ -1,4 +1,4 @@
-"""Reading a job's log line by line: its tail, and the place where it failed. Pure; memory is bounded."""
+"""Parses a job's log line by line: its tail, and the place of the failure. Pure, with limited memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_ERRORS = 10
 _LONGEST_LINE = 400
 """Characters kept of one line."""
 _END_SLACK = timedelta(seconds=1)
-"""A step's end is told in whole seconds; its last lines may be younger by less than one."""
+"""Tolerance for the end of a step, which is given in whole seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class Window:
     end: datetime
 
     def holds(self, stamp: datetime) -> bool:
-        """Whether a line of that time belongs to the step."""
+        """Whether a line with that time belongs to the step."""
         return self.start <= stamp < self.end + _END_SLACK
 
 
 @dataclass(slots=True)
 class JobLog:
-    """Takes lines with `add`; afterwards holds what matters of the log.
+    """Collects the relevant lines of a log, line by line with `add`.
 
     Attributes:
         tail_lines: How many of the last lines to keep.
@@ -59,7 +59,7 @@ class JobLog:
         self.tail = deque(maxlen=self.tail_lines)
 
     def add(self, raw: str) -> None:
-        """Take the next line."""
+        """Add the next line."""
         self._follow_clock(raw)
         line = clean(raw)
         self.lines += 1
@@ -87,12 +87,12 @@ class JobLog:
 
 
 def clean(raw: str) -> str:
-    """A line without its time and colours, cut to a sane length."""
+    """A line without its time and colours, truncated."""
     return _ANSI.sub("", _STAMP.sub("", raw[: _LONGEST_LINE * 2]))[:_LONGEST_LINE]
 
 
 def window_of(started: object, completed: object) -> Window | None:
-    """The time between two ISO times of GitHub, `None` where one is missing or strange."""
+    """The window between two ISO times of GitHub; `None` if one is missing or invalid."""
     if not isinstance(started, str) or not isinstance(completed, str):
         return None
     try:

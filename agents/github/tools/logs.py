@@ -1,4 +1,4 @@
-"""Logs of a job: where it failed, and how it ended."""
+"""Logs of a job: where it failed, and its last lines."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from utils.errors import UpstreamRefused
 from utils.messages.results import Record
 
 _MAX_BYTES = 64_000_000
-"""Bytes of a log that are read; a longer one is cut, and the result says so."""
+"""Bytes read of a log; a longer one is truncated, and the result says so."""
 _TAIL, _SHORT_TAIL = 40, 10
-"""Lines from the end, and how many of them where the lines around an error are shown besides."""
+"""Last lines shown, without and with the lines around an error."""
 
 
 class GetJobLogs(RepositoryArguments):
@@ -75,7 +75,7 @@ async def _read(github: GitHubClient, args: GetJobLogs, job: Row, log: JobLog) -
 
 
 async def _find_job(github: GitHubClient, args: GetJobLogs) -> tuple[Row, str]:
-    """The job that is meant, and a remark on which one it is."""
+    """Find the requested job; also return a remark on which one it is."""
     if args.job_id is not None:
         path = path_of("repos", args.owner, args.repo, "actions", "jobs", args.job_id)
         return await github.get_row(path, f"job {args.job_id} of {args.full_name}"), ""
@@ -87,7 +87,7 @@ async def _find_job(github: GitHubClient, args: GetJobLogs) -> tuple[Row, str]:
 
 
 async def _latest_failed_run(github: GitHubClient, args: GetJobLogs) -> tuple[int, str]:
-    """The latest failed run, and a remark where a later one did not fail."""
+    """The latest failed run, and a remark if a later one did not fail."""
     failed, latest = await asyncio.gather(
         _newest(github, args, "failure"), _newest(github, args, "completed")
     )

@@ -1,4 +1,4 @@
-"""From GitHub's large objects to the few fields that matter. Missing fields are `None`, never an error."""
+"""Projects GitHub's large objects to the few relevant fields. Missing fields are `None`, never an error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def one_line(value: Any, length: int) -> str | None:
 
 
 def clip(value: str, length: int) -> str:
-    """The first `length` characters, marked where something was cut."""
+    """The first `length` characters, with a mark if something was cut."""
     return value if len(value) <= length else value[: length - 1] + _CUT
 
 
@@ -42,7 +42,7 @@ def login(value: Any) -> str | None:
 
 
 def field(value: Any, *keys: str) -> Any:
-    """The value under nested keys, `None` where one is missing."""
+    """The value under nested keys; `None` if one is missing."""
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
@@ -62,7 +62,7 @@ def rows_of(values: Any) -> list[Row]:
 
 
 def page_url(github: GitHubClient, rows: list[Row], *segments: str) -> str:
-    """Address of a page for people, on the host that the rows link to (else the one that the API's address tells)."""
+    """Address of a web page, on the host that the rows link to or else that of the API."""
     link = next((found for row in rows if (found := text(row.get("html_url")))), None)
     parts = urlsplit(link or github.settings.api_url)
     host = "github.com" if parts.netloc == "api.github.com" else parts.netloc

@@ -10,7 +10,8 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
-from agents.github.tools.project import clip, day, field, items, login, names, one_line, page_url, text
+from agents.github.tools.listing import list_of_repository
+from agents.github.tools.project import clip, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -44,16 +45,7 @@ class GetPullRequest(RepositoryArguments):
 async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> Items:
     """List one page."""
     params = {"state": args.state, "base": args.base, "sort": args.sort, "direction": args.direction}
-    listing = await read_list(
-        github,
-        path_of("repos", args.owner, args.repo, "pulls"),
-        f"the pull requests of {args.full_name}",
-        params,
-        limit=args.limit,
-        page=args.page,
-    )
-    source = page_url(github, listing.rows, args.full_name, "pulls")
-    return items("pull requests", listing, map(_row, listing.rows), source=source)
+    return await list_of_repository(github, args, "pull requests", "pulls", row=_row, params=params)
 
 
 async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record:
@@ -91,7 +83,7 @@ def _row(raw: Row) -> Row:
 
 
 def _state(raw: Row) -> str | None:
-    """open, draft, merged or closed: GitHub spreads it over three fields."""
+    """open, draft, merged or closed, which GitHub spreads over three fields."""
     if raw.get("merged_at"):
         return "merged"
     if raw.get("draft") and raw.get("state") == "open":

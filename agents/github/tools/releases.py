@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agents.github.client import GitHubClient, Row, path_of
-from agents.github.paging import read_list
+from agents.github.client import GitHubClient, Row
 from agents.github.tools.arguments import LimitArgument, Paged, RepositoryArguments
-from agents.github.tools.project import clip, day, items, login, names, page_url, text
+from agents.github.tools.listing import list_of_repository
+from agents.github.tools.project import clip, day, login, names, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items
 
@@ -21,16 +21,7 @@ class ListReleases(RepositoryArguments, Paged):
 
 async def list_releases(github: GitHubClient, args: ListReleases) -> Items:
     """List one page, the newest first."""
-    listing = await read_list(
-        github,
-        path_of("repos", args.owner, args.repo, "releases"),
-        f"the releases of {args.full_name}",
-        {},
-        limit=args.limit,
-        page=args.page,
-    )
-    source = page_url(github, listing.rows, args.full_name, "releases")
-    return items("releases", listing, map(_row, listing.rows), source=source)
+    return await list_of_repository(github, args, "releases", "releases", row=_row)
 
 
 def _row(raw: Row) -> Row:

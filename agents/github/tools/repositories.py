@@ -74,7 +74,7 @@ async def _own_repositories(github: GitHubClient, args: ListRepositories) -> Ite
 
 
 async def _repositories_of(github: GitHubClient, owner: str, args: ListRepositories) -> Listing:
-    """An organisation's list shows a token what it may see; the users' list works for both, public only."""
+    """The repositories of an owner. An organisation's list includes private ones for a token; the users' list is public only."""
     what = f"the repositories of {owner}"
     if github.has_token and await _is_organisation(github, owner):
         path = path_of("orgs", owner, "repos")

@@ -1,4 +1,4 @@
-"""A tool as data: what it is called, what it takes, what it does, and how people ask for it."""
+"""Specification of a tool: its name, arguments, function, and examples of requests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ToolSpec(Generic[A]):
         arguments: What it takes.
         run: What it does. Raises the typed errors of `GitHubClient`.
         examples: Requests that it answers, in users' words.
-        changes: Whether requests to change something belong to it.
+        changes: Whether it handles requests to change something.
     """
 
     name: str

@@ -10,12 +10,13 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import Paged, RepositoryArguments
-from agents.github.tools.project import field, items, login, one_line, page_url, rows_of, text
+from agents.github.tools.listing import list_of_repository
+from agents.github.tools.project import field, login, one_line, rows_of, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
 FAILED = frozenset({"failure", "timed_out", "startup_failure"})
-"""Conclusions that mean: it went wrong."""
+"""Conclusions that count as failed."""
 _JOBS = 100
 
 
@@ -37,17 +38,10 @@ class GetWorkflowRun(RepositoryArguments):
 
 async def list_workflow_runs(github: GitHubClient, args: ListWorkflowRuns) -> Items:
     """List one page, the newest first."""
-    listing = await read_list(
-        github,
-        path_of("repos", args.owner, args.repo, "actions", "runs"),
-        f"the workflow runs of {args.full_name}",
-        {"status": args.status, "branch": args.branch, "event": args.event},
-        limit=args.limit,
-        page=args.page,
-        key="workflow_runs",
+    params = {"status": args.status, "branch": args.branch, "event": args.event}
+    return await list_of_repository(
+        github, args, "workflow runs", "actions/runs", row=_row, params=params, key="workflow_runs"
     )
-    source = page_url(github, listing.rows, args.full_name, "actions")
-    return items("workflow runs", listing, map(_row, listing.rows), source=source)
 
 
 async def get_workflow_run(github: GitHubClient, args: GetWorkflowRun) -> Record:
@@ -73,7 +67,7 @@ async def read_jobs(github: GitHubClient, args: RepositoryArguments, run_id: int
 
 
 def is_failed(raw: Row) -> bool:
-    """Whether a job or step went wrong."""
+    """Whether a job or step failed."""
     return raw.get("conclusion") in FAILED
 
 

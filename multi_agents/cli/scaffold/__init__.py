@@ -1,1 +1,1 @@
-"""What `new-agent` and `agents add` write: names, files of a new agent, and entries in the lists of agents."""
+"""Writes what `new-agent` and `agents add` create: the files of a new agent, and its entries in the lists of agents."""

@@ -1,4 +1,4 @@
-"""Text files with the line ends that they have, written whole or not at all."""
+"""Reads and atomically writes text files, and keeps their line ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from multi_agents.cli.errors import CliError
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file's text with plain line feeds, and the line ends that it is written with."""
+    """A text with plain line feeds, and the line ends of its file."""
 
     path: Path
     text: str
     newline: str = "\n"
 
     def write(self, text: str) -> None:
-        """Put `text` in its place at once, so that nobody reads half of it.
+        """Replace the file atomically.
 
         Raises:
             CliError: It cannot be written.
@@ -34,7 +34,7 @@ class TextFile:
 
 
 def read_text_file(path: Path) -> TextFile | None:
-    """A file's text, or `None` where there is no such file.
+    """Read a text file; `None` if it does not exist.
 
     Raises:
         CliError: It cannot be read.

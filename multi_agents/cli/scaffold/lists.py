@@ -1,4 +1,4 @@
-"""Where an agent is listed besides its own folder: agents.yaml, compose and the chart. Pure."""
+"""Adds an agent to the files that list agents: agents.yaml, compose and the chart. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from multi_agents.cli.scaffold.names import AgentName
-from multi_agents.cli.scaffold.yaml_text import add_entry, append_to_scalar
+from multi_agents.cli.scaffold.yaml_edits import add_entry, append_to_scalar
 from utils.a2a_common.client.agents_file import AgentEntry
 
 FIRST_PORT = 8001
@@ -14,7 +14,7 @@ FIRST_PORT = 8001
 
 
 def next_port(entries: Iterable[AgentEntry]) -> int:
-    """The first default port that no agent of the list has."""
+    """The lowest port from `FIRST_PORT` that no listed agent has."""
     taken = {entry.port for entry in entries}
     port = FIRST_PORT
     while port in taken:
@@ -23,12 +23,12 @@ def next_port(entries: Iterable[AgentEntry]) -> int:
 
 
 def in_agents_file(text: str, name: AgentName, port: int) -> str:
-    """agents/agents.yaml with the agent."""
+    """Add an agent of this checkout to agents/agents.yaml."""
     return add_entry(text, (), f"{name.text}:\n  module: agents.{name.package}\n  port: {port}")
 
 
 def foreign_in_agents_file(text: str, name: str, url: str) -> str:
-    """agents/agents.yaml with an agent that runs elsewhere."""
+    """Add an agent that runs elsewhere to agents/agents.yaml."""
     import json
 
     return add_entry(text, (), f"{name}:\n  url: {json.dumps(url) if _needs_quotes(url) else url}")
@@ -39,7 +39,7 @@ def _needs_quotes(url: str) -> bool:
 
 
 def in_compose(text: str, name: AgentName, port: int) -> str:
-    """docker-compose.yaml with a service, its volume, and the supervisor waiting for it."""
+    """Add a service and its volume to docker-compose.yaml, and make the supervisor depend on it."""
     text = add_entry(text, ("services",), _SERVICE.format(name=name.text, port=port))
     text = append_to_scalar(
         text,
@@ -54,7 +54,7 @@ def in_compose(text: str, name: AgentName, port: int) -> str:
 
 
 def in_values(text: str, name: AgentName, port: int) -> str:
-    """The chart's values with the agent."""
+    """Add an agent to the chart's values."""
     return add_entry(text, ("agents",), f"- name: {name.text}\n  port: {port}")
 
 
@@ -73,7 +73,7 @@ _SERVICE = """\
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A file that lists agents, by its path in the checkout."""
+    """A file that lists agents: its path in the checkout, and the function that adds one."""
 
     path: str
     change: Callable[[str, AgentName, int], str]
@@ -83,4 +83,4 @@ LISTINGS = (
     Listing("docker-compose.yaml", in_compose),
     Listing("helm/platform-engineer/values.yaml", in_values),
 )
-"""The lists that a checkout may do without."""
+"""Lists that need not exist in a checkout."""

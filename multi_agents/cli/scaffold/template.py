@@ -1,4 +1,4 @@
-"""The files of a new agent: those of the template agent under another name."""
+"""The files of a new agent: copies of the template agent's under another name."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _WORD = re.compile(
 
 
 def agent_files(root: Path, name: AgentName) -> Mapping[Path, str]:
-    """Text by path for the agent's folder and its tests.
+    """The text of each file of the agent's folder and its tests, by path.
 
     Args:
         root: The checkout.
         name: The new name.
 
     Raises:
-        CliError: The template is not there.
+        CliError: The template agent is missing.
     """
     found = {new: _renamed(text, name) for new, text in _template(root, name)}
     if root / CODE / name.package / "agent.py" not in found:

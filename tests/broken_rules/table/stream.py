@@ -322,7 +322,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "sub-tasks that wait for the user go on",
                 "multi_agents/platform_engineer/delegation.py::Delegation.close",
-                "await asyncio.gather(*(self._cancel(errand) for errand in waiting))",
+                "await asyncio.gather(*(self._cancel(record) for record in waiting))",
                 "_ = waiting",
                 "tests/e2e/delegation/test_relay.py::test_canceling_a_task_that_waits_cancels_what_waits_below",
             ),

@@ -14,9 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from utils.testing.github_data import FAILED_STEP, example, job_log
-from utils.testing.github_recorder import Recorder
-from utils.testing.github_server import github_app
+from agents.github.testing.data import FAILED_STEP, example, job_log
+from agents.github.testing.recorder import Recorder
+from agents.github.testing.server import github_app
 from utils.testing.live_server import running
 
 API_URL = "http://api.github.localhost"

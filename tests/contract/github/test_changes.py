@@ -13,11 +13,11 @@ from agents.github.changes.change import checked
 from agents.github.changes.post import Poster
 from agents.github.changes.tools import CHANGES
 from agents.github.settings import GitHubSettings
+from agents.github.testing.data import example
+from agents.github.testing.recorder import Recorded
+from agents.github.testing.server import GitHubServer, run_github_server
 from tests.contract.github import test_prism
 from tests.contract.github.test_requests import pattern
-from utils.testing.github_data import example
-from utils.testing.github_recorder import Recorded
-from utils.testing.github_server import GitHubServer, run_github_server
 
 REPO: dict[str, Any] = {"owner": "octocat", "repo": "hello-world"}
 DESCRIPTION: dict[str, dict[str, Any]] = example("request_bodies")

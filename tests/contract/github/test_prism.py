@@ -18,9 +18,9 @@ import pytest
 
 from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
+from agents.github.testing.data import example
 from agents.github.tools import build_tools
 from utils.messages.results import Items, Record, parse_result
-from utils.testing.github_data import example
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 

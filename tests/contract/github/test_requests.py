@@ -11,10 +11,10 @@ import pytest
 
 from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
+from agents.github.testing.data import example
+from agents.github.testing.recorder import Recorded
+from agents.github.testing.server import run_github_server
 from agents.github.tools import SPECS, build_tools
-from utils.testing.github_data import example
-from utils.testing.github_recorder import Recorded
-from utils.testing.github_server import run_github_server
 
 REPO: dict[str, Any] = {"owner": "octocat", "repo": "hello-world"}
 DESCRIPTION: dict[str, dict[str, dict[str, Any]]] = example("parameters")

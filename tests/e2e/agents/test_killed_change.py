@@ -16,8 +16,8 @@ import pytest
 from a2a.client import Client
 from a2a.types.a2a_pb2 import GetTaskRequest, TaskState
 
+from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
-from utils.testing.github_server import GitHubServer, run_github_server
 from utils.testing.live_server import loopback_socket
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
 

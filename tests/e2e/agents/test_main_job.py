@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.github.agent import GitHubAgent
+from agents.github.testing.server import run_github_server
 from agents.rag.agent import RagAgent
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Answer, ask, connected
@@ -18,7 +19,6 @@ from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.embeddings import create_embedder
 from utils.llm.factory import create_chat_model
 from utils.settings import EmbeddingSettings, LLMSettings
-from utils.testing.github_server import run_github_server
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.strict_provider import RoutingBrain, run_strict_provider

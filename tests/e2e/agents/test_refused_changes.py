@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agents.github.agent import GitHubAgent
+from agents.github.testing.server import run_github_server
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.llm.embedded import EmbeddedChatModel
-from utils.testing.github_server import run_github_server
 from utils.testing.live_agent import running_agent
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")

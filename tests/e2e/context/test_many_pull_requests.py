@@ -11,8 +11,8 @@ from langchain_core.tools import BaseTool, tool
 from structlog.testing import capture_logs
 
 from agents.github.agent import GitHubAgent
+from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import ask, connected
-from utils.testing.github_server import GitHubServer, run_github_server
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import Call, ChatRequest, Reply, run_strict_provider
 

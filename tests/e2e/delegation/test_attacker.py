@@ -14,10 +14,10 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Task
 from a2a.utils.errors import A2AError
 
 from agents.github.agent import GitHubAgent
+from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
 from tests.e2e.delegation.teams import model, supervising
-from utils.testing.github_server import GitHubServer, run_github_server
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 

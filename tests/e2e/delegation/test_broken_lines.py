@@ -63,7 +63,7 @@ class Unreliable(httpx.AsyncHTTPTransport):
         return response
 
 
-def errand() -> RemoteCall:
+def remote_call() -> RemoteCall:
     scope = DelegationContext("a", 1, 1, "parent")
     return RemoteCall("c1", "What is a?", str(uuid4()), str(uuid4()), scope, 20.0)
 
@@ -88,7 +88,7 @@ async def test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice(
 ) -> None:
     scripted, transport = model(["a is 1"]), make()
     async with running_agent(Keys, model=scripted) as url, reaching(url, transport) as remote:
-        task = await remote.run(errand(), lambda _event: None)
+        task = await remote.run(remote_call(), lambda _event: None)
         async with connected(url) as client:
             listed = (await client.list_tasks(ListTasksRequest())).tasks
     assert task.text() == "a is 1"
@@ -124,14 +124,14 @@ async def test_a_task_whose_stream_cannot_be_taken_up_again_is_asked_for(*, refu
     gate = asyncio.Event()
     scripted, transport = model([ScriptedReply(text="a is 1", gate=gate)]), Unlucky(gate, refuses=refuses)
     async with running_agent(Keys, model=scripted) as url, reaching(url, transport) as remote:
-        task = await remote.run(errand(), lambda _event: None)
+        task = await remote.run(remote_call(), lambda _event: None)
     assert task.text() == "a is 1"
     assert (transport.sent, transport.rejoined, len(scripted.requests)) == (1, 1, 1)
 
 
 async def test_a_message_that_an_earlier_run_sent_is_found_and_not_sent_again() -> None:
     scripted, transport = model(["a is 1"]), Unreliable(0, 0)
-    sent = errand()
+    sent = remote_call()
     async with running_agent(Keys, model=scripted) as url, reaching(url, transport) as remote:
         await remote.run(sent, lambda _event: None)
         again = RemoteCall(

@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import TaskState
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.teams import results, team
-from tests.e2e.delegation.test_broken_lines import Unreliable, errand, reaching
+from tests.e2e.delegation.test_broken_lines import Unreliable, reaching, remote_call
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.wiring import serving
 from utils.a2a_common.client import registry
@@ -60,6 +60,6 @@ async def test_an_agent_that_completes_without_a_word_is_not_asked_again() -> No
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     shown = card(url=url)
     async with serving(wordless, shown=shown, listener=listener) as wire, reaching(url, transport) as remote:
-        task = await remote.run(errand(), lambda _event: None)
+        task = await remote.run(remote_call(), lambda _event: None)
     assert (task.state.value, task.text()) == ("completed", "")
     assert transport.sent == len(wire.agent.seen) == 1

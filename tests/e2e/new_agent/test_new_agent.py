@@ -107,7 +107,7 @@ def test_windows_line_ends_survive(checkout):
 
 def test_a_checkout_without_compose_and_chart_is_told_so(checkout):
     (checkout / "docker-compose.yaml").unlink()
-    (checkout / "helm" / "platform-engineer" / "values.yaml").write_text("agents: [{name: github}]\n")
+    (checkout / "helm" / "platform-engineer" / "values.yaml").write_text("agents: none\n")
     made = draft(checked_name("try-out"), checkout)
     assert [file.path.name for file, _ in made.changed] == ["agents.yaml"]
     assert "docker-compose.yaml is not here" in made.notes[0]

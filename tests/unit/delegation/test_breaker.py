@@ -117,14 +117,14 @@ async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() 
     breaker = tripped(Clock())
     line, failing, begun = Bulkhead("github", breaker), asyncio.Event(), asyncio.Semaphore(0)
 
-    async def errand() -> None:
+    async def remote_call() -> None:
         async with line.slot(1.0):
             begun.release()
             await failing.wait()
             raise SubAgentUnavailable("The line broke.")
 
     line.try_now()
-    old = [asyncio.create_task(errand()) for _ in range(3)]
+    old = [asyncio.create_task(remote_call()) for _ in range(3)]
     for _ in old:
         await begun.acquire()
     line.try_now()
@@ -132,7 +132,7 @@ async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() 
     await asyncio.gather(*old, return_exceptions=True)
     assert not breaker.is_open
     with pytest.raises(SubAgentUnavailable):
-        await errand()
+        await remote_call()
     assert breaker.is_open
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from agents.github.client import GitHubClient
 from agents.github.settings import GitHubSettings
+from agents.github.testing.server import GitHubServer, run_github_server
 from agents.github.tools import build_tools
 from utils.messages.results import Items, Record, parse_result
-from utils.testing.github_server import GitHubServer, run_github_server
 
 TOKEN = "ghp_averysecrettokenofthetests0123456789"
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from agents.github.agent import GitHubAgent
+from agents.github.testing.data import FAILED_STEP
 from tests.unit.github.changing import question_in, text_of
 from tests.unit.github.conftest import TOKEN
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.agent_process import open_runtime
 from utils.events import ToolStarted
-from utils.testing.github_data import FAILED_STEP
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import traceback
 
 import pytest
 
+from agents.github.testing.faults import FAULTS, INTERNAL_PAGE
+from agents.github.testing.server import run_github_server
 from tests.unit.github.conftest import TOKEN, caller
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
-from utils.testing.github_faults import FAULTS, INTERNAL_PAGE
-from utils.testing.github_server import run_github_server
 
 REPO = {"owner": "octocat", "repo": "hello-world"}
 WHAT = "the pull requests of faulty/"

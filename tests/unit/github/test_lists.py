@@ -8,10 +8,10 @@ from urllib.parse import parse_qs
 import pytest
 from pydantic import ValidationError
 
+from agents.github.testing.data import UNICODE_TITLE, example
 from agents.github.tools import build_tools
 from tests.unit.github.conftest import caller
 from utils.messages.results import Items, parse_result
-from utils.testing.github_data import UNICODE_TITLE, example
 
 RANKS = Path("utils/messages/ranks").resolve()
 REPO = {"owner": "octocat", "repo": "hello-world"}

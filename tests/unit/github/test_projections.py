@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from agents.github.testing.data import example
 from agents.github.tools import code, commits, issues, pulls, releases, repositories, workflows
-from utils.testing.github_data import example
 
 PROJECTIONS: list[tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = [
     (pulls._row, example("pulls")[0]),

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
+from agents.github.testing.data import FAILED_STEP, FILES
 from utils.errors import UpstreamRefused
-from utils.testing.github_data import FAILED_STEP, FILES
 
 REPO = {"owner": "octocat", "repo": "hello-world"}
 

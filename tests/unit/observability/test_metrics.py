@@ -17,7 +17,7 @@ from utils.events import (
     UsageReported,
 )
 from utils.observability import catalogue
-from utils.observability.fold import observations
+from utils.observability.event_metrics import observations
 from utils.observability.metrics import MOST_VALUES, OTHER, Metrics, Observation, process_metrics, set_breaker
 from utils.observability.turn_meter import TurnMeter
 

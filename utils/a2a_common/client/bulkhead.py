@@ -16,7 +16,7 @@ from utils.resilience.breaker import Breaker
 log = structlog.get_logger(__name__)
 
 MOST_AT_ONCE = 24
-"""Errands at one agent at a time; its client has 32 connections, so that looks and cancels get through."""
+"""Remote calls at one agent at a time; its client has 32 connections, so that looks and cancels get through."""
 
 _TIMED_OUT = "deadline_exceeded"
 

@@ -40,7 +40,7 @@ from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.task_tree import clean_children
 from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
-from utils.resilience.retry import backoff
+from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
     from a2a.client import Client
@@ -92,7 +92,7 @@ class RemoteCall:
 
 
 class RemoteAgent:
-    """Runs errands at one remote agent.
+    """Runs remote calls at one remote agent.
 
     Args:
         name: Our name for it.

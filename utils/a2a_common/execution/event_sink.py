@@ -33,7 +33,7 @@ class EventSink:
 
     Attributes:
         gone: Set while nobody takes events.
-        dropped: Events that nobody got.
+        dropped: Events that were not delivered.
     """
 
     def __init__(

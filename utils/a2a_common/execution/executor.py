@@ -21,7 +21,7 @@ from utils.a2a_common.protocol.trace_context import trace_of
 from utils.errors import DeadlineExceeded, PlatformError
 from utils.events import AgentEvent, Failed
 from utils.observability.observed import observed_turn
-from utils.resilience.deadline import Deadline
+from utils.resilience.timing import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext

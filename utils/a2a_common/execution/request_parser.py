@@ -18,7 +18,7 @@ from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Calle
 from utils.a2a_common.protocol.task_tree import TaskTree
 from utils.events import Usage
 from utils.resilience.budget import Budget, Meter
-from utils.resilience.deadline import Deadline
+from utils.resilience.timing import Deadline
 
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext

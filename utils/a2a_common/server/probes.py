@@ -23,7 +23,7 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
     async def readyz(_: Request) -> JSONResponse:
         try:
             state = await readiness()
-        except Exception:  # as at the executor boundary: whatever an agent's hook raises is an answer
+        except Exception:  # a hook of an agent: whatever it raises means not ready
             log.exception("readiness_check_failed")
             state = Readiness(ready=False, detail="The readiness check failed. The log has the details.")
         word = "ready" if state.ready else "not ready"

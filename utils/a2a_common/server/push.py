@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from google.protobuf.json_format import MessageToJson
 from utils.net.url_guard import ForbiddenUrl, checked_target
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.resilience.timing import backoff
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +110,7 @@ class PushSender(PushNotificationSender):
         reason = ""
         for attempt in range(self._policy.attempts):
             if attempt:
-                await asyncio.sleep(self._policy.backoff * 2 ** (attempt - 1) * random.uniform(0.8, 1.2))  # noqa: S311
+                await asyncio.sleep(backoff(attempt, first=self._policy.backoff))
             reason, again = await self._attempt(config, body)
             if not reason:
                 count(catalogue.PUSHES, outcome="delivered")

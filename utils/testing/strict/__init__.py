@@ -1,1 +1,1 @@
-"""Rooms of the strict provider; `utils.testing.strict_provider` is the door."""
+"""Implementation of the strict provider; import `utils.testing.strict_provider`."""

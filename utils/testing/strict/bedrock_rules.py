@@ -1,4 +1,4 @@
-"""What Amazon Bedrock's Converse API refuses, in its own words.
+"""Rules of Amazon Bedrock's Converse API, with its own error messages.
 
 Blocks are checked for all that Converse checks before it calls a model, and for what Anthropic's
 models add: results must answer the calls of the turn before, and a conversation ends with the user.

@@ -66,7 +66,7 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
 
 
 def opening(text: str) -> bytes:
-    """The first frames of an answer that goes no further than `text`."""
+    """The first frames of an answer that breaks off after `text`."""
     delta = {"delta": {"text": text}, "contentBlockIndex": 0}
     return event("messageStart", {"role": "assistant"}) + event("contentBlockDelta", delta)
 

@@ -1,7 +1,7 @@
-"""What answers a checked request.
+"""Functions that answer a checked request.
 
 A brain is a function of the request, plain or asynchronous, that returns a `Reply`, or a `Fault`
-to go wrong at this very request.
+to fail this request.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class EchoBrain:
 
 
 class RoutingBrain:
-    """Lets a LangChain chat model decide, with the request's own tools bound to it."""
+    """Answers by a LangChain chat model with the request's tools bound to it."""
 
     def __init__(self, model: BaseChatModel) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""A request and an answer as brains see them, whichever API they came over."""
+"""Requests and answers as brains see them, independent of the API."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ChatRequest:
     """A request that passed every check.
 
     Attributes:
-        api: The API that it came over.
+        api: The API that was called.
         model: Name of the model asked for.
         messages: The conversation, normalised.
         tools: What may be called.
@@ -82,10 +82,10 @@ class Reply:
         text: What it says.
         calls: Tools that it calls.
         chunks: The pieces that the text is streamed in, where given.
-        reason: Why the answer ends, in the API's own word; as it is where unset. Empty: the server does not say.
+        reason: Finish reason in the API's spelling; the usual one when unset, none when empty.
         cut: Characters that are missing at the end of the last call's arguments.
         usage_in_each_chunk: Whether the tokens are told in every chunk of a stream, as some servers do.
-        prompt_share: Share of the input's tokens that is told; some servers leave out those that they had cached.
+        prompt_share: Share of the input's tokens that is reported; some servers leave out cached ones.
     """
 
     text: str = ""

@@ -1,4 +1,4 @@
-"""The double's own token count, straight from the JSON of a request.
+"""The strict provider's own token count, from the JSON of a request.
 
 It shares no code with `utils.messages.tokens`, so that a mistake there shows as a rejection here.
 Bedrock's models have tokenisers of their own; here they count as OpenAI's do.

@@ -1,4 +1,4 @@
-"""One HTTP request to the double and the ways to answer it, well or badly."""
+"""One HTTP request to the strict provider, and the ways to answer or fail it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults on demand: how each provider says that something is wrong with itself or the caller."""
+"""Faults on demand, in the format of each provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from utils.testing.strict.conversation import Api, Rejection
 
 
 class FaultKind(StrEnum):
-    """What goes wrong."""
+    """Kind of a fault."""
 
     RATE_LIMITED = "rate_limited"
     REQUEST_TOO_LARGE = "request_too_large"
@@ -52,7 +52,7 @@ class Fault:
 
     @classmethod
     def refusing(cls, message: str, status: int = 400, code: str | None = None) -> Fault:
-        """A refusal in the words of another server."""
+        """A refusal with another server's message."""
         return cls(FaultKind.REFUSAL, rejection=Rejection("refusal", message, status, code))
 
 

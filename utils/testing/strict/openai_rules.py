@@ -1,4 +1,4 @@
-"""What OpenAI's Chat Completions API refuses, in its own words.
+"""Rules of OpenAI's Chat Completions API, with its own error messages.
 
 One rule goes beyond OpenAI: a system message after the first turn, which OpenAI takes and the chat
 templates of many OpenAI-compatible servers refuse. A called tool that is not among the declared ones

@@ -74,7 +74,7 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
 
 
 def opening(request: ChatRequest, text: str) -> bytes:
-    """The first events of an answer that goes no further than `text`."""
+    """The first events of an answer that breaks off after `text`."""
     head = _head(request, "chat.completion.chunk")
     return _event(head, {"role": "assistant", "content": ""}) + _event(head, {"content": text})
 

@@ -1,4 +1,4 @@
-"""The double itself: an ASGI application that checks, records and answers."""
+"""The strict provider: an ASGI application that checks, records and answers requests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class StrictProvider:
         self.reset(brain, window=window)
 
     def reset(self, brain: Brain | None = None, *, window: int = 128_000) -> None:
-        """Begin anew, so that one running double serves several tests."""
+        """Reset, so that several tests can share one running server."""
         self.brain: Brain = brain or EchoBrain()
         self.window = window
         self.requests: list[ChatRequest] = []

@@ -1,4 +1,4 @@
-"""Routes of the GitHub of the tests. They answer as GitHub documents it: pages, links, states, status codes."""
+"""Routes of the test server. They respond as GitHub documents: pages, links, states, status codes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from utils.testing.github_data import (
+from agents.github.testing.data import (
     FILES,
     REPOSITORIES,
     GitHubData,
@@ -38,7 +38,7 @@ def routes(data: GitHubData, log_host: str | None) -> list[BaseRoute]:
 
 
 def _changes() -> dict[str, Handler]:
-    """What changes something; nothing is kept, the recorder has the request."""
+    """Routes that change something. Nothing is stored: the recorder has the request."""
     link = "https://github.com/octocat/Hello-World"
     return {
         _REPO + "/issues": lambda _: JSONResponse({"number": 99, "html_url": f"{link}/issues/99"}, 201),

@@ -1,4 +1,4 @@
-"""Faults of GitHub on demand: the repositories of the owner `faulty` fail in the way of their name."""
+"""Faults on demand: each repository of the owner `faulty` fails as its name says."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ FAULTS: dict[str, Callable[[], Response]] = {
     "retry-never": lambda: _told(429, "Slow down", retry_after="9" * 40),
     "reset-at-odd-times": lambda: _told(403, "Used up", x_ratelimit_remaining="0", x_ratelimit_reset="soon"),
 }
-"""Answer by the name of the repository. Besides these, `slow` waits and `flaky` fails every first time."""
+"""Responses by the name of the repository. Besides these, `slow` waits and `flaky` fails every other request."""
 
 
 class FaultMiddleware:

@@ -1,4 +1,4 @@
-"""What to do after a model call failed: decided by the failure's type alone. Pure but for jitter."""
+"""Decides how to retry a failed model call, by the type of the failure alone. Pure but for jitter."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from utils.errors import (
     ReplyUnusable,
     ToolCallUnreadable,
 )
-from utils.resilience.deadline import Deadline
-from utils.resilience.retry import backoff
+from utils.resilience.timing import Deadline, backoff
 
 TRIES: dict[type[ModelFailure], int] = {
     OrphanedToolCall: 1,
@@ -27,20 +26,20 @@ TRIES: dict[type[ModelFailure], int] = {
     ModelUnavailable: 1,
     RateLimited: 6,
 }
-"""How often a call is tried again for one kind of failure, with the same model.
+"""Retries with the same model, by type of failure.
 
-An overflow is not among them: the context middleware has tried with less and less before it comes here.
+A context overflow is not among them: the context middleware has compacted and retried already.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """One more try.
+    """One retry.
 
     Attributes:
         seconds: How long to wait before it.
-        compact: Whether to send less, whatever the size.
-        fallback: Whether to ask the other model from now on.
+        compact: Whether to compact the context, whatever its size.
+        fallback: Whether to use the fallback model from now on.
         notice: What the model is told about its last reply.
     """
 
@@ -54,10 +53,10 @@ class RetryPlan:
     """The retries of one model call.
 
     Args:
-        has_fallback: Whether there is another model to ask.
-        most_seconds: Longest wait in all.
-        deadline: When the answer would come too late.
-        wait: Seconds to wait after try 1, 2, …, where the provider told none.
+        has_fallback: Whether there is a fallback model.
+        most_seconds: Total seconds that may be waited.
+        deadline: No retry starts after it.
+        wait: Seconds to wait after try 1, 2, …, when the provider gave none.
     """
 
     def __init__(
@@ -80,7 +79,7 @@ class RetryPlan:
         return self._failed.total()
 
     def after(self, failure: ModelFailure) -> Retry | None:
-        """The next try after a failure, or `None` to give up."""
+        """The retry for a failure, or `None` to give up."""
         kind = type(failure)
         self._failed[kind] += 1
         if isinstance(failure, ModelUnavailable) and self._fallback_left:

@@ -1,11 +1,11 @@
-"""A GitHub for tests: GitHub's own OpenAPI examples over HTTP, full-size.
+"""A GitHub server for tests: GitHub's own OpenAPI examples over HTTP, full-size.
 
-    python -m utils.testing.github_server --port 8080 --pulls 60
+    python -m agents.github.testing.server --port 8080 --pulls 60
 
 serves on loopback until it is ended; `run_github_server()` does the same inside a test. The pull
 request example is repeated with other numbers, titles, authors and states. Known repositories are
 octocat/hello-world and octo-org/octo-repo; others are answered with 404 as GitHub does. The
-repositories of the owner `faulty` fail in the way of their name (`github_faults.FAULTS`).
+repositories of the owner `faulty` fail as their names say (`faults.FAULTS`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
-from utils.testing.github_data import GitHubData
-from utils.testing.github_faults import FaultMiddleware
-from utils.testing.github_recorder import Recorder, RecorderMiddleware
-from utils.testing.github_routes import routes
+from agents.github.testing.data import GitHubData
+from agents.github.testing.faults import FaultMiddleware
+from agents.github.testing.recorder import Recorder, RecorderMiddleware
+from agents.github.testing.routes import routes
 
 
 @dataclass(frozen=True, slots=True)
 class GitHubServer:
-    """A running server: its address without a slash at the end, and what it was asked."""
+    """A running server: its address without a trailing slash, and its recorded requests."""
 
     url: str
     recorder: Recorder
@@ -67,7 +67,7 @@ def run_github_server(
 
 
 def _listener(port: int) -> socket.socket:
-    """A listening socket that says it is TCP: asyncio sends small answers at once only then."""
+    """A listening socket that is declared as TCP: only then does asyncio send small responses at once."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

@@ -1,4 +1,4 @@
-"""Notes the requests that a test server got."""
+"""Records the requests to a test server."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Recorder:
 
 
 class RecorderMiddleware:
-    """Notes each HTTP request in a recorder."""
+    """Records each HTTP request."""
 
     def __init__(self, app: ASGIApp, recorder: Recorder) -> None:
         self._app = app
         self._recorder = recorder
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Note the request, then pass it on."""
+        """Record the request, then pass it on."""
         if scope["type"] == "http":
             body = b"" if scope["method"] in {"GET", "HEAD"} else await _body(receive)
             headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

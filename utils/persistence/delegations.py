@@ -1,7 +1,7 @@
-"""The tasks that were given to remote agents, kept while the task that they belong to lives.
+"""Stores delegations, the tasks that were sent to remote agents, until the task that they belong to ends.
 
-A graph runs a tool again from its start when it goes on after a question or a restart. What stands
-here tells that second run what the first one did, so that nothing is sent twice.
+LangGraph runs a tool again from its start when the graph resumes after an interrupt or a restart. The stored record
+tells that second run what the first one sent, so that nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from utils.persistence.database import Database
 
+# The table keeps the name that it has in existing files.
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS errands (
     number INTEGER PRIMARY KEY,
@@ -48,22 +49,22 @@ FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptErrand:
-    """One errand at a remote agent, as far as it is known to have gone.
+class DelegationRecord:
+    """One delegation to a remote agent, in the state last seen.
 
     Attributes:
-        id: Id of its first message; derived from its cause, so that the same cause has the same errand.
+        id: Id of its first message; derived from its cause, so that the same tool call has the same delegation.
         parent_task_id: Our task that it belongs to.
         thread_id: Our conversation.
         agent: Our name of the remote agent.
         call_id: The tool call that caused it.
-        step: Id of the model's answer that made the call; errands of one step run in parallel.
+        step: Id of the model's answer that made the call; delegations of one step run in parallel.
         request: What was asked, in words.
         context_id: The remote conversation.
         task_id: The remote task; empty until it is known.
         sent: How many messages were sent or were about to be: the request and each reply.
         state: `working`, `waiting` (for the user), `completed` or `failed`.
-        counted: Usage that the remote task told and that was added to ours: tokens by agent.
+        counted: Usage that the remote task reported and that was added to our task: tokens by agent.
         questions: What the remote agent asked so far, in order; each as it is shown to the user.
     """
 
@@ -82,14 +83,14 @@ class KeptErrand:
     counted: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Errands:
-    """The table of errands in a SQLite file, which one process writes."""
+class DelegationStore:
+    """The delegations in a SQLite file, which one process writes."""
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:
-        """Open the file, made when missing.
+        """Open the file, created when missing.
 
         Raises:
             StorageError: The file cannot be opened.
@@ -100,30 +101,30 @@ class Errands:
         """Close the file."""
         await self._database.close()
 
-    async def get(self, errand_id: str) -> KeptErrand | None:
-        """An errand by the id of its first message."""
-        found = await self._find("id = ?", errand_id)
+    async def get(self, delegation_id: str) -> DelegationRecord | None:
+        """A delegation by the id of its first message."""
+        found = await self._find("id = ?", delegation_id)
         return found[0] if found else None
 
-    async def of_task(self, parent_task_id: str) -> list[KeptErrand]:
-        """All errands of one of our tasks, oldest first."""
+    async def of_task(self, parent_task_id: str) -> list[DelegationRecord]:
+        """All delegations of one of our tasks, oldest first."""
         return await self._find("parent_task_id = ?", parent_task_id)
 
-    async def waiting(self, thread_id: str) -> list[KeptErrand]:
-        """The errands of a conversation that wait for its user, oldest first."""
+    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
+        """The delegations of a conversation that wait for its user, oldest first."""
         return await self._find("thread_id = ? AND state = ?", thread_id, WAITING)
 
-    async def of_cut_off_tasks(self) -> list[KeptErrand]:
-        """All errands of tasks that were worked on when their process died. Ask before new ones begin.
+    async def of_cut_off_tasks(self) -> list[DelegationRecord]:
+        """All delegations of tasks that were working when their process died. Call it before new ones start.
 
-        A task that waits for its user is none of them: while it waits, none of its errands works.
+        A task that waits for its user is not among them: none of its delegations is working then.
         """
         return await self._find(
             "parent_task_id IN (SELECT parent_task_id FROM errands WHERE state = ?)", WORKING
         )
 
-    async def put(self, errand: KeptErrand) -> None:
-        """Write an errand, new or changed."""
+    async def put(self, record: DelegationRecord) -> None:
+        """Insert or update a delegation."""
         names = [name.strip() for name in _COLUMNS.split(",")]
         marks = ", ".join("?" * len(names))
         changes = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
@@ -131,7 +132,7 @@ class Errands:
             f"INSERT INTO errands ({_COLUMNS}) VALUES ({marks})"  # noqa: S608 - our own column names
             f" ON CONFLICT (id) DO UPDATE SET {changes}"
         )
-        values = [_column(getattr(errand, name)) for name in names]
+        values = [_column(getattr(record, name)) for name in names]
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute(sql, values)
@@ -139,29 +140,29 @@ class Errands:
         await self._database.write(write)
 
     async def forget(self, parent_task_id: str) -> None:
-        """Drop the errands of a task that has ended."""
+        """Delete the delegations of a task that has ended."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM errands WHERE parent_task_id = ?", (parent_task_id,))
 
         await self._database.write(write)
 
-    async def _find(self, where: str, *values: str) -> list[KeptErrand]:
+    async def _find(self, where: str, *values: str) -> list[DelegationRecord]:
         sql = f"SELECT {_COLUMNS} FROM errands WHERE {where} ORDER BY number"  # noqa: S608 - our own conditions
 
-        def read(connection: sqlite3.Connection) -> list[KeptErrand]:
-            return [_errand(row) for row in connection.execute(sql, values)]
+        def read(connection: sqlite3.Connection) -> list[DelegationRecord]:
+            return [_record(row) for row in connection.execute(sql, values)]
 
         return await self._database.read(read)
 
 
-def _errand(row: tuple[Any, ...]) -> KeptErrand:
-    kept = KeptErrand(*row)
-    return replace(kept, questions=tuple(json.loads(row[-2])), counted=json.loads(row[-1]))
+def _record(row: tuple[Any, ...]) -> DelegationRecord:
+    stored = DelegationRecord(*row)
+    return replace(stored, questions=tuple(json.loads(row[-2])), counted=json.loads(row[-1]))
 
 
 def _column(value: Any) -> Any:
-    """A value as SQLite takes it: what is structured as JSON."""
+    """The value for SQLite; mappings and lists become JSON."""
     if isinstance(value, str | int):
         return value
     return json.dumps(dict(value) if isinstance(value, Mapping) else list(value))

@@ -1,4 +1,4 @@
-"""What the GitHub of the tests holds: GitHub's own examples, repeated and varied."""
+"""Data of the test server: GitHub's own examples, repeated and varied."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-_EXAMPLES = Path(__file__).parent / "github_examples"
+_EXAMPLES = Path(__file__).parent / "examples"
 _START = datetime(2026, 1, 1, 8, tzinfo=UTC)
 _AUTHORS = ("octocat", "hubot", "monalisa")
 _EVERY_CLOSED = 6
 _UNICODE_NUMBER = 2
 _JSON_LIMIT = 1_000_000
-"""Bytes over which GitHub's JSON carries no content."""
+"""Size in bytes above which GitHub's JSON has no content."""
 _EVERY_DRAFT = 10
 
 REPOSITORIES = ("octocat/hello-world", "octo-org/octo-repo")

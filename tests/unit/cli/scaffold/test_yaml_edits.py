@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from multi_agents.cli.scaffold.yaml_text import CannotEdit, add_entry, append_to_scalar, remove_key
+from multi_agents.cli.scaffold.yaml_edits import CannotEdit, add_entry, append_to_scalar, remove_key
 
 
 @pytest.mark.parametrize(
@@ -11,18 +11,24 @@ from multi_agents.cli.scaffold.yaml_text import CannotEdit, add_entry, append_to
     [
         ("", (), "b: 2", "b: 2\n"),
         ("# only words\n", (), "b: 2", "# only words\n\nb: 2\n"),
-        ("a: 1", (), "b: 2", "a: 1\nb: 2"),
+        ("a: 1", (), "b: 2", "a: 1\nb: 2\n"),
         ("a: 1 # one\n# end\n", (), "b: 2", "a: 1 # one\nb: 2\n# end\n"),
         ("a:\n  x: 1\n\nc:\n  y: 1\n", (), "b:\n  z: 2", "a:\n  x: 1\n\nc:\n  y: 1\n\nb:\n  z: 2\n"),
         ("a:\n  - x: 1\n    y: 2\nz: 0\n", ("a",), "- x: 3", "a:\n  - x: 1\n    y: 2\n  - x: 3\nz: 0\n"),
         ("a:\n- 1\nz: 0\n", ("a",), "- 2", "a:\n- 1\n- 2\nz: 0\n"),
-        ("a: [] # none\nz: 0\n", ("a",), "- x: 3", "a:\n  - x: 3  # none\nz: 0\n"),
+        ("a: [] # none\nz: 0\n", ("a",), "- x: 3", "a:    # none\n  - x: 3\nz: 0\n"),
         ("a: {}\n", ("a",), "b: 2", "a:\n  b: 2\n"),
         ("a:\nz: 0\n", ("a",), "b: 2", "a:\n  b: 2\nz: 0\n"),
         ("a:\n  b: |\n    text\n    more\n\nz: 0\n", ("a",), "c: 1", "a:\n  b: |\n    text\n    more\n  c: 1\n\nz: 0\n"),
         ("x: &x {k: 1}\na:\n  b:\n    <<: *x\nz: 0\n", ("a",), "c: *x", "x: &x {k: 1}\na:\n  b:\n    <<: *x\n  c: *x\nz: 0\n"),
         ("a:\n  b: 'it # is'\n", ("a",), "c: 1", "a:\n  b: 'it # is'\n  c: 1\n"),
         ("a:\n  b:\n", ("a",), "c:", "a:\n  b:\n  c:\n"),
+        ("# about a\na: {x: 1}\nz: 0\n", ("a",), "b: 2", "# about a\na: {x: 1, b: 2}\nz: 0\n"),
+        ("a: [x] # all\n", ("a",), "- y", "a: [x, y] # all\n"),
+        ("a:\n    b: 1\n    c:\n        - 1\nz: 0\n", ("a",), "d: 2", "a:\n    b: 1\n    c:\n        - 1\n    d: 2\nz: 0\n"),
+        ("a:\n  b:\n    c: [1] # one\n\n# about z\nz: 0 # nought\n", ("a",), "d: 2", "a:\n  b:\n    c: [1] # one\n  d: 2\n\n# about z\nz: 0 # nought\n"),
+        ("q: \"1\"\np: 'it''s'\no: yes\nn: 0x1F\nm: 1_000\na:\n  b: 1\n", ("a",), "c: 2", "q: \"1\"\np: 'it''s'\no: yes\nn: 0x1F\nm: 1_000\na:\n  b: 1\n  c: 2\n"),
+        (f"w: {'word ' * 60}end\na:\n  b: 1\n", ("a",), "c: 2", f"w: {'word ' * 60}end\na:\n  b: 1\n  c: 2\n"),
     ],
 )  # fmt: skip
 def test_an_entry_is_added_at_the_end_of_its_block(text, path, entry, wanted):
@@ -34,8 +40,13 @@ def test_an_entry_is_added_at_the_end_of_its_block(text, path, entry, wanted):
 @pytest.mark.parametrize(
     "text, path, entry",
     [
-        ("a: {x: 1}\n", ("a",), "b: 2"),
         ("{a: 1}\n", (), "b: 2"),
+        ("x: &x {k: 1}\na: *x\n", ("a",), "b: 2"),
+        ("x: &x\n  a:\n    b: 1\ny:\n  <<: *x\n", ("y", "a"), "c: 2"),
+        ("a: 1\n---\nb: 1\n", (), "c: 2"),
+        ("a: 1\na: 2\n", (), "c: 2"),
+        ('a: ""\n', ("a",), "c: 2"),
+        ("a: [1]\n", ("a",), "b: 2"),
         ("a: 1\n", ("b",), "c: 2"),
         ("a: [\n", (), "b: 2"),
         ("a: text\n", ("a",), "b: 2"),

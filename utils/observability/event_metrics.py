@@ -1,4 +1,4 @@
-"""What one event of an agent counts for. Pure: an event in, observations out."""
+"""Maps one event of an agent to metric observations. Pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ DIRECTIONS = ("input", "output", "cached")
 
 
 def observations(event: AgentEvent, agent: str) -> Iterator[Observation]:
-    """What `event` of a turn of `agent` counts for.
+    """The observations of an event of a turn of `agent`.
 
-    Tool calls and model calls are counted where they are made, with what their events do not tell;
-    the end of a turn is counted by its `TurnMeter`.
+    Tool calls and model calls are counted where they are made, since their events lack some of the labels.
+    `TurnMeter` counts the end of a turn.
     """
     match event:
         case DelegationFinished(agent=target, state=state, seconds=seconds):
@@ -54,5 +54,5 @@ def tokens(metric: catalogue.Metric, agent: str, usage: Usage) -> Iterator[Obser
 
 
 def _configured(path: str) -> str:
-    """Our own name for a sub-agent; the names that follow are of its sub-agents, and its own choice."""
+    """The configured name of a sub-agent. The names after it are those of its own sub-agents, which it chose."""
     return path.partition("/")[0]

@@ -14,9 +14,8 @@ from utils.errors import (
     OrphanedToolCall,
     RateLimited,
 )
-from utils.resilience.deadline import Deadline
-from utils.resilience.plan import Retry, RetryPlan
-from utils.resilience.retry import LONGEST_WAIT, backoff
+from utils.resilience.retry_plan import Retry, RetryPlan
+from utils.resilience.timing import LONGEST_WAIT, Deadline, backoff
 
 
 def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | None = None) -> RetryPlan:
@@ -69,3 +68,7 @@ def test_waits_double_up_to_a_limit() -> None:
     waits = [backoff(attempt) for attempt in range(1, 12)]
     assert all(0.5 * 2**index <= wait <= 2**index for index, wait in enumerate(waits[:5]))
     assert max(waits) <= LONGEST_WAIT
+
+
+def test_a_server_that_is_down_for_days_is_still_tried_again() -> None:
+    assert 0 < backoff(100_000) <= LONGEST_WAIT

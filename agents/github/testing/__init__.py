@@ -1,0 +1,1 @@
+"""A GitHub for tests. Not part of the image."""
