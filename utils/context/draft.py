@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,12 +11,12 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from utils.context.block import system_block
 from utils.context.changes import Changed
 from utils.context.compaction import Compaction, view_of
-from utils.context.known import Known
+from utils.context.offload import is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.report import Step
-from utils.context.strategies.clear import result_tokens
 from utils.context.strategies.compress import expected_result
+from utils.messages.repair import Repair
 from utils.messages.tokens import TOKENS_PER_REPLY
 
 SYSTEM_AS_USER = "system-as-user"
@@ -38,7 +38,7 @@ class Draft:
     """One request between two stages.
 
     Attributes:
-        talk: The whole repaired conversation, without its system message.
+        repaired: The whole repaired conversation.
         system: The agent's system message.
         pinned: Constraints, word for word.
         tool_tokens: Tokens of the tool schemas.
@@ -46,14 +46,11 @@ class Draft:
         counter: Counts.
         compaction: Decisions so far.
         view: Messages in view, as `compaction` has them.
-        settled: How many messages of `talk` were settled by the request before.
-        outputs: Handles of texts that the settled ones are a part of.
-        known: What is known of the beginning of the view from the request before.
         artifacts: Texts to keep, by handle.
         steps: What the stages did.
     """
 
-    talk: tuple[BaseMessage, ...]
+    repaired: Repair
     system: SystemMessage | None
     pinned: tuple[str, ...]
     tool_tokens: int
@@ -61,11 +58,18 @@ class Draft:
     counter: TokenCounter
     compaction: Compaction
     view: tuple[BaseMessage, ...]
-    settled: int = 0
-    outputs: Collection[str] = frozenset()
-    known: Known | None = None
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+    @property
+    def talk(self) -> list[BaseMessage]:
+        """The whole conversation without its system message."""
+        return self.repaired.talk
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether work on the view belongs in a worker thread."""
+        return is_large(self.view)
 
     @property
     def budget(self) -> int:
@@ -91,18 +95,12 @@ class Draft:
     @cached_property
     def total(self) -> int:
         """Tokens of the request."""
-        known = self.known.tokens if self.known else 0
-        return self.overhead + known + sum(map(self.counter.message, self.fresh))
+        return self.overhead + sum(map(self.counter.message, self.view))
 
     @property
     def lacking(self) -> int:
         """Tokens by which the request would be too long if one more result like those of this turn came."""
         return self.total + expected_result(self.view, self.counter) - self.budget
-
-    @cached_property
-    def fresh(self) -> tuple[BaseMessage, ...]:
-        """The messages of the view of which nothing is known yet."""
-        return self.view[len(self.known.messages) :] if self.known else self.view
 
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""
@@ -115,21 +113,14 @@ class Draft:
 
     def decided(self, compaction: Compaction) -> Draft:
         """The same with other decisions."""
-        view = tuple(view_of(self.talk, compaction))
-        return replace(self, compaction=compaction, view=view, known=None)
+        return replace(self, compaction=compaction, view=tuple(view_of(self.talk, compaction)))
 
-    @property
-    def results(self) -> list[int]:
-        """For each exchange with calls, tokens of its results that are worth clearing."""
-        return [*(self.known.results if self.known else ()), *result_tokens(self.fresh, self.counter)]
-
-    def changed(self, strategy: str, changed: Changed, before: int, *, first: int = 0) -> Draft:
-        """The same after a stage that showed messages from `first` on in another form; itself if it changed none."""
-        view = self.view[first:]
-        touched = sum(1 for old, new in zip(view, changed.messages, strict=True) if old is not new)
+    def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
+        """The draft after a stage that changed the form of messages; itself if it changed none."""
+        touched = sum(1 for old, new in zip(self.view, changed.messages, strict=True) if old is not new)
         if not touched:
             return self
-        draft = self.decided(self.compaction.with_changes(view, changed.messages))
+        draft = self.decided(self.compaction.with_changes(self.view, changed.messages))
         step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
         return draft.noted(step, changed.artifacts)
 

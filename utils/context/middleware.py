@@ -7,7 +7,6 @@ messages are never changed; what the model sees is a view.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, NotRequired
 
@@ -16,7 +15,6 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain.agents.middleware.types import ExtendedModelResponse, PrivateStateAttr
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
@@ -24,7 +22,6 @@ from langgraph.types import Command
 from utils.context import announce
 from utils.context.compaction import Compaction
 from utils.context.limits import get_context_window
-from utils.context.memory import Memories
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
@@ -32,6 +29,7 @@ from utils.context.registry import Pin
 from utils.context.rendering import full_text
 from utils.context.spent import metered
 from utils.context.strategies.truncate import shown_of
+from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, UsageReported
@@ -53,8 +51,6 @@ _CACHED_TEXTS = 512
 _SMALLER = 0.7
 _MOST_REFUSALS = 4  # after which a guess has come down to a quarter of the first request
 _PLAUSIBLE = 0.5
-_REMEMBERED_TOOLS = 512
-_LARGE = 200_000  # characters, which take some 20 ms to count
 
 SUMMARIES = "summaries"
 """Under this name the usage of summaries is reported."""
@@ -105,9 +101,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._provider = provider
         self._on_compaction = on_compaction
         self._short_forms: dict[str, str] = {}
-        self._memories = Memories()
-        self._tool_costs: dict[int, tuple[Any, int]] = {}
-        self._ready = False
+        self._tool_tokens = ToolTokens(self.counter)
 
     async def awrap_model_call(
         self,
@@ -115,7 +109,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
         """Send a request that fits; where the provider still finds it too long, again with less, and less."""
-        tools = self._offered(request)
+        tools = list(request.tools)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         refused: set[int] = set()
         while True:
@@ -133,7 +127,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                     raise
                 refused.add(prepared.report.counted)
                 prepared = await self._shrink(request, tools, prepared, overflow)
-        counted = prepared.report.counted - self._tool_tokens(tools) + self._tool_tokens(shown)
+        unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
+        counted = prepared.report.counted - unsent
         answered = ModelResponse(
             [_counted(message, counted) for message in response.result], response.structured_response
         )
@@ -179,10 +174,10 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             write: Told of each compaction.
         """
         talk = [*values.get("messages", ()), *messages]
-        request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
+        tokens = await self._tool_tokens.of(tools)
+        request = Request(talk, system, tokens, turn_start=True, pinned=_pinned(values))
         before = Compaction.from_state(values.get("compaction"))
-        await self._count_ahead(talk, scope)
-        prepared = await prepare(request, self.policy, self._parts(talk, scope), before)
+        prepared = await prepare(request, self.policy, self._parts(talk), before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
@@ -198,7 +193,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         Raises:
             StorageError: They cannot be deleted.
         """
-        self._memories.forget(scope)
         await self._artifacts.delete_scope(scope)
 
     async def _prepare(
@@ -214,16 +208,15 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         meant = Request(
             request.messages,
             request.system_message,
-            self._tool_tokens(tools),
+            await self._tool_tokens.of(tools),
             pinned=_pinned(state),
             force=force,
         )
-        await self._count_ahead(request.messages, scope)
         with metered() as meter:
             prepared = await prepare(
                 meant,
                 policy or self._policy_for(request),
-                self._parts(request.messages, scope, ratio),
+                self._parts(request.messages, ratio),
                 Compaction.from_state(state.get("compaction")),
             )
         if meter.usage:
@@ -271,7 +264,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         known = get_context_window(None, None, profile=profile)
         return self.policy.with_window(min(self.policy.window, known))
 
-    def _parts(self, messages: Sequence[BaseMessage], scope: str, ratio: float = 0.0) -> Parts:
+    def _parts(self, messages: Sequence[BaseMessage], ratio: float = 0.0) -> Parts:
         if len(self._short_forms) > _CACHED_TEXTS:
             self._short_forms.clear()
         return Parts(
@@ -279,12 +272,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._summariser,
             calibrate(messages, self._provider).at_least(ratio),
             self._short_forms,
-            self._memories.of(scope),
         )
-
-    def _offered(self, request: ModelRequest[Any]) -> list[Any]:
-        """All tools of the request; ours are counted whether they will be shown or not."""
-        return list(request.tools)
 
     def _shown(self, tools: Sequence[Any], prepared: Prepared) -> list[Any]:
         """The tools to send: ours only where there is something to read, or they were called in view."""
@@ -292,25 +280,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         if prepared.handles or prepared.compaction.through or used:
             return list(tools)
         return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]
-
-    def _tool_tokens(self, tools: Sequence[Any]) -> int:
-        return sum(map(self._tool_cost, tools))
-
-    def _tool_cost(self, tool: Any) -> int:
-        """Tokens of one tool's schema, remembered for as long as this is the same object."""
-        known = self._tool_costs.get(id(tool))
-        if known is None or known[0] is not tool:
-            if len(self._tool_costs) >= _REMEMBERED_TOOLS:
-                self._tool_costs.clear()
-            known = self._tool_costs[id(tool)] = (tool, self.counter.tools([convert_to_openai_tool(tool)]))
-        return known[1]
-
-    async def _count_ahead(self, messages: Sequence[BaseMessage], scope: str) -> None:
-        """Count what is large and new in a thread, so that the pipeline finds its counts ready."""
-        new = list(messages[self._memories.of(scope).count :])
-        if not self._ready or sum(len(str(message.content)) for message in new) > _LARGE:
-            await asyncio.to_thread(self.counter.messages, new)
-            self._ready = True
 
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Keep texts; a store that fails costs the texts, not the turn."""

@@ -10,26 +10,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context import stages
 from utils.context.compaction import Compaction, view_of
 from utils.context.draft import Draft, repeated_as_user
-from utils.context.memory import Memory, Remembered, known_of
+from utils.context.offload import call, is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.registry import Pin, with_pins_of, within
+from utils.context.registry import Pin, pins_of, within
 from utils.context.report import Report, charged
 from utils.context.stages import Tools
 from utils.context.verify import by_kind, checked, clipped_request
 from utils.messages.counter import Calibration
 from utils.messages.handles import handles_in
-from utils.messages.repair import merge_system
-from utils.messages.settled import Whole, grown
+from utils.messages.repair import merge_system, repair
 from utils.messages.text import message_text
-from utils.messages.transcript import is_stand_in
+from utils.messages.transcript import is_stand_in, with_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +60,12 @@ class Parts:
         summariser: Writes summaries; extracts are made where it is unset or fails.
         calibration: What the provider charges for each counted token.
         cache: Short forms of articles by content, shared between requests.
-        memory: What is remembered of this conversation from its last request.
     """
 
     counter: TokenCounter
     summariser: Summariser | None = None
     calibration: Calibration = field(default_factory=Calibration)
     cache: MutableMapping[str, str] = field(default_factory=dict)
-    memory: Memory = field(default_factory=Memory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,77 +98,55 @@ async def prepare(
 ) -> Prepared:
     """Make a request that keeps every rule of `utils.messages.invariants`.
 
+    Nothing but token counts is kept from one request to the next: each conversation is repaired and
+    checked from its first message. Work on a large one runs in a thread, for the sake of the event loop.
+
     Raises:
         ContextBudgetExceeded: System prompt, tools and pinned constraints alone do not fit.
     """
-    recalled = _recalled(parts.memory.take(), request)
-    remembered, whole = recalled
-    draft = _begin(request, policy.scaled(parts.calibration.ratio), parts, compaction, recalled)
-    stages.check_fixed(draft, policy)
-    before = draft.total
+    large = is_large(request.messages)
+    draft, before = await call(large, _begin, request, policy, parts, compaction or Compaction())
     turn_start = draft.view[-1].type == "human" if request.turn_start is None else request.turn_start
-    draft = await _run(
-        draft, Tools(parts.summariser, parts.cache), turn_start or request.force, request.force
+    draft = await call(large, _shorten_results, draft, request.force)
+    draft = await _summarise(draft, Tools(parts.summariser, parts.cache), turn_start, request.force)
+    return await call(large, _finish, draft, policy, parts.calibration, before)
+
+
+def _begin(
+    request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction
+) -> tuple[Draft, int]:
+    """The repaired conversation in the view decided so far, and the tokens of that request."""
+    repaired = repair(with_ids(request.messages))
+    scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.talk)
+    pins = within(
+        pins_of(repaired.talk, request.pinned), int(scaled.input_budget * scaled.pinned_share), parts.counter
     )
-    draft, wrong = checked(draft)
-    prepared = _finish(draft, whole, policy=policy, calibration=parts.calibration, before=before, wrong=wrong)
-    if not wrong:
-        remembered.known = known_of(draft)
-        parts.memory.put(remembered)
-    return prepared
+    draft = Draft(
+        repaired=repaired,
+        system=merge_system([part for part in (request.system, repaired.system) if part]),
+        pinned=tuple(pin.text for pin in pins),
+        tool_tokens=request.tool_tokens,
+        policy=scaled,
+        counter=parts.counter,
+        compaction=compaction,
+        view=tuple(view_of(repaired.talk, compaction)),
+    )
+    stages.check_fixed(draft, policy)
+    return draft, draft.total
 
 
-async def _run(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Draft:
-    draft = stages.truncate_stage(draft)
-    draft = stages.clear_stage(draft, force=force)
+def _shorten_results(draft: Draft, force: bool) -> Draft:
+    return stages.clear_stage(stages.truncate_stage(draft), force=force)
+
+
+async def _summarise(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Draft:
     draft = await stages.compress_stage(draft, tools)
     draft = await stages.summarise_stage(draft, tools, turn_start=turn_start, force=force)
     if draft.total <= draft.budget:
         return draft
     return await asyncio.to_thread(
         stages.clip_stage, draft
-    )  # up to half a second on a very long conversation
-
-
-class _Recalled(NamedTuple):
-    remembered: Remembered
-    whole: Whole
-
-
-def _recalled(remembered: Remembered | None, request: Request) -> _Recalled:
-    """What holds of the request before, and the repaired conversation."""
-    settled, whole = grown(remembered.settled if remembered else None, request.messages)
-    if remembered is None or settled is not remembered.settled:
-        remembered = Remembered(settled)
-    return _Recalled(remembered, whole)
-
-
-def _begin(
-    request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction | None, recalled: _Recalled
-) -> Draft:
-    remembered, whole = recalled
-    policy = _in_turns(policy, whole.talk)
-    system = merge_system([*([request.system] if request.system else []), *whole.system])
-    pins = list(_pins(request, whole, remembered).values())
-    decided = compaction or Compaction()
-    known = remembered.known
-    if known is not None and not known.goes_on(decided, parts.counter):
-        known = None
-    return Draft(
-        talk=tuple(whole.talk),
-        system=system[0] if system else None,
-        pinned=tuple(
-            pin.text for pin in within(pins, int(policy.input_budget * policy.pinned_share), parts.counter)
-        ),
-        tool_tokens=request.tool_tokens,
-        policy=policy,
-        counter=parts.counter,
-        compaction=decided,
-        view=tuple(known.view_of(whole.talk) if known else view_of(whole.talk, decided)),
-        settled=whole.settled,
-        outputs=remembered.settled.outputs,
-        known=known,
-    )
+    )  # up to half a second for a very long conversation
 
 
 def _in_turns(policy: ContextPolicy, talk: Sequence[BaseMessage]) -> ContextPolicy:
@@ -187,25 +161,9 @@ def _in_turns(policy: ContextPolicy, talk: Sequence[BaseMessage]) -> ContextPoli
     return policy
 
 
-def _pins(request: Request, whole: Whole, remembered: Remembered) -> dict[str, Pin]:
-    """The constraints in force; those of the settled beginning are remembered."""
-    extra = request.pinned
-    if remembered.extra != extra:
-        remembered.extra, remembered.read, remembered.pinned = extra, 0, {}
-    remembered.pinned = with_pins_of(whole.talk[remembered.read : whole.settled], remembered.pinned, extra)
-    remembered.read = whole.settled
-    return with_pins_of(whole.talk[whole.settled :], remembered.pinned, extra)
-
-
-def _finish(
-    draft: Draft,
-    whole: Whole,
-    *,
-    policy: ContextPolicy,
-    calibration: Calibration,
-    before: int,
-    wrong: Sequence[str],
-) -> Prepared:
+def _finish(draft: Draft, policy: ContextPolicy, calibration: Calibration, before: int) -> Prepared:
+    """The checked request and the report of what was done to it."""
+    draft, wrong = checked(draft)
     system = draft.block()
     ratio = calibration.ratio
     report = Report(
@@ -216,26 +174,14 @@ def _finish(
         counted=draft.total,
         by_kind={kind: round(tokens * ratio) for kind, tokens in by_kind(draft).items()},
         steps=tuple(charged(step, ratio) for step in draft.steps),
-        interrupted=whole.interrupted,
-        dropped=whole.dropped,
+        interrupted=draft.repaired.interrupted,
+        dropped=draft.repaired.dropped,
         clipped_request=clipped_request(draft),
         violations=tuple(wrong),
     )
-    return Prepared(
-        system,
-        [*repeated_as_user(system, draft.policy), *draft.view],
-        draft.compaction,
-        draft.artifacts,
-        _handles(draft, system),
-        report,
+    messages = [*repeated_as_user(system, draft.policy), *draft.view]
+    named = (
+        handle for m in (*([system] if system else []), *draft.view) for handle in handles_in(message_text(m))
     )
-
-
-def _handles(draft: Draft, system: SystemMessage | None) -> tuple[str, ...]:
-    """The handles that are named in a request, in order."""
-    named = dict.fromkeys(handles_in(message_text(system)) if system else ())
-    if draft.known:
-        named |= draft.known.handles
-    for message in draft.fresh:
-        named |= dict.fromkeys(handles_in(message_text(message)))
-    return tuple(named)
+    handles = tuple(dict.fromkeys(named))
+    return Prepared(system, messages, draft.compaction, draft.artifacts, handles, report)

@@ -112,14 +112,7 @@ class Revocation(NamedTuple):
 
 def pins_of(messages: Iterable[BaseMessage], extra: Sequence[Pin] = ()) -> list[Pin]:
     """The constraints in force, oldest first, each once. `extra` are those that a model found in the messages."""
-    return list(with_pins_of(messages, {}, extra).values())
-
-
-def with_pins_of(
-    messages: Iterable[BaseMessage], pins: dict[str, Pin], extra: Sequence[Pin] = ()
-) -> dict[str, Pin]:
-    """The constraints in force after further messages; `pins` are those before them and stay as they are."""
-    pins = dict(pins)
+    pins: dict[str, Pin] = {}
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
@@ -131,7 +124,7 @@ def with_pins_of(
         quoted = [pin.text for pin in extra if pin.message_id == message.id and pin.text in text]
         for each in (*found, *quoted):
             pins.setdefault(each, Pin(each, str(message.id)))
-    return pins
+    return list(pins.values())
 
 
 def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[Pin]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from utils.context.block import SUMMARY_TITLE
 from utils.context.draft import Draft
 from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
+from utils.context.offload import call
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
 from utils.context.report import Step
@@ -60,10 +61,8 @@ def truncate_stage(draft: Draft) -> Draft:
     """Cut oversized tool results, as soon as they are there."""
     if Stage.TRUNCATE not in draft.policy.stages:
         return draft
-    policy = draft.policy
-    known = draft.known.whole_up_to(policy.max_tool_output, policy.ranked_tokens) if draft.known else 0
-    changed = truncate(draft.view[known:], policy, draft.counter, draft.compaction.replaced)
-    return draft.changed("truncate", changed, draft.total, first=known)
+    changed = truncate(draft.view, draft.policy, draft.counter, draft.compaction.replaced)
+    return draft.changed("truncate", changed, draft.total)
 
 
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
@@ -72,7 +71,7 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
-    if clearable(draft.results, policy.clear_keep) < needed:
+    if clearable(draft.view, policy.clear_keep, draft.counter) < needed:
         return draft
     cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
     return cleared if before - cleared.total >= needed else draft
@@ -96,10 +95,22 @@ async def compress_stage(draft: Draft, tools: Tools) -> Draft:
 
 
 async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
-    """Leave out the oldest legal span for a summary: at the start of a turn, or when still over."""
+    """Replace the oldest messages by a summary: at the start of a turn, or if the request is over its budget."""
+    planned = await call(draft.is_large, _to_summarise, draft, tools, turn_start=turn_start, force=force)
+    if planned is None:
+        return draft
+    part, summary_tokens = planned
+    summary = await summarise(
+        part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
+    )
+    return await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
+
+
+def _to_summarise(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> tuple[Evicted, int] | None:
+    """The messages to summarise, and how long the summary may be; `None` if there is no need."""
     policy, before = draft.policy, draft.total
     if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
-        return draft
+        return None
     fill = _extract_to(draft, tools)
     summary_tokens = _summary_tokens(draft)
     target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - shelf_tokens(draft)
@@ -108,13 +119,10 @@ async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force
     cut = choose_cut(draft.view, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages)
     part = evicted(draft, cut)
     if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
-        return draft
+        return None
     if fill is not None:
         summary_tokens = max(summary_tokens, _room(draft, cut, fill))
-    summary = await summarise(
-        part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
-    )
-    return _left_out(draft, "summarise", part, summary, before)
+    return part, summary_tokens
 
 
 def clip_stage(draft: Draft) -> Draft:

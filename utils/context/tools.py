@@ -19,7 +19,7 @@ from utils.context.grep import grep_lines
 from utils.context.rendering import render
 from utils.context.search import bm25, passages_of
 from utils.messages.repair import repair
-from utils.messages.transcript import split_system, with_ids
+from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
     from utils.context.protocols import ArtifactStore
@@ -78,7 +78,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         """Search the earlier part of this conversation that is no longer shown."""
         state: Any = runtime.state
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
-        return found_text(query, hidden(messages, compaction))
+        return await asyncio.to_thread(_recalled, query, messages, compaction)
 
     for made in (read_tool_output, recall):
         made.metadata = {"examples": list(_EXAMPLES[made.name])}
@@ -103,9 +103,13 @@ def page_of(text: str, offset: int) -> str:
 
 def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
     """Messages that are left out of the view or shown in another form."""
-    _, talk = split_system(repair(with_ids(messages)).messages)
+    talk = repair(with_ids(messages)).talk
     cut = cut_of(talk, compaction)
     return [message for place, message in enumerate(talk) if place < cut or message.id in compaction.replaced]
+
+
+def _recalled(query: str, messages: Sequence[BaseMessage], compaction: Compaction) -> str:
+    return found_text(query, hidden(messages, compaction))
 
 
 def found_text(query: str, messages: Sequence[BaseMessage]) -> str:

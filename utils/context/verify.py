@@ -11,7 +11,7 @@ from utils.context.evict import evicted, leave_out
 from utils.context.strategies.clip import clip_message
 from utils.errors import ContextBudgetExceeded
 from utils.messages.handles import full_output_of, handles_in
-from utils.messages.invariants import INVARIANTS, Claim, Proven, violations
+from utils.messages.invariants import INVARIANTS, Claim, violations
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index
 
@@ -23,27 +23,18 @@ def claim_of(draft: Draft) -> Claim:
         view=[*([block] if block else []), *draft.view],
         source=draft.talk,
         pinned=draft.pinned,
-        handles=_Readable(draft),
+        handles=_readable(draft),
         may_clip_active=is_oversized(draft),
         tokens=draft.total,
         budget=draft.budget,
-        proven=draft.known.proven if draft.known else Proven(),
     )
 
 
-class _Readable:
-    """The handles that a request may name: they can be read back, or the prompt itself names them."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-
-    def __contains__(self, handle: object) -> bool:
-        draft = self._draft
-        if handle in draft.artifacts or handle in draft.compaction.given or handle in draft.outputs:
-            return True
-        if any(full_output_of(message) == handle for message in draft.talk[draft.settled :]):
-            return True
-        return draft.system is not None and handle in handles_in(message_text(draft.system))
+def _readable(draft: Draft) -> frozenset[str]:
+    """Handles that a request may name: of stored texts, and those that the agent's prompt names itself."""
+    shown_in_part = (handle for message in draft.talk if (handle := full_output_of(message)))
+    prompt = handles_in(message_text(draft.system)) if draft.system else ()
+    return frozenset([*draft.artifacts, *draft.compaction.given, *shown_in_part, *prompt])
 
 
 def is_oversized(draft: Draft) -> bool:
@@ -105,4 +96,4 @@ def _last_resort(draft: Draft) -> Draft:
         request = clip_message(request, room, draft.counter, kept)
     artifacts = {**draft.artifacts, **kept}
     compaction = draft.compaction.with_given(artifacts)
-    return replace(draft, view=(request,), known=None, artifacts=artifacts, compaction=compaction)
+    return replace(draft, view=(request,), artifacts=artifacts, compaction=compaction)

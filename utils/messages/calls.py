@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -46,29 +46,15 @@ def normal_answer(message: AIMessage) -> AIMessage:
     )
 
 
-class Names:
-    """Names in use: those of what came before, which stay as they are, and new ones."""
-
-    def __init__(self, before: Collection[str] = frozenset()) -> None:
-        self.new: set[str] = set()
-        self._before = before
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.new or name in self._before
-
-    def __len__(self) -> int:
-        return len(self._before) + len(self.new)
-
-
-def call_ids(message: AIMessage, taken: Names) -> list[str]:
-    """A legal id for each call of the answer that nothing in `taken` has yet; adds them to `taken`."""
+def call_ids(message: AIMessage, taken: set[str]) -> list[str]:
+    """A legal, unused id for each call of the answer; adds them to `taken`, the ids in use."""
     ids: list[str] = []
     for place, call in enumerate(message.tool_calls):
         stem = str(call["id"] or "") or f"call-{message.id or len(taken)}-{place}"
         name, again = _legal_id(stem), 2
         while name in taken:
             name, again = _legal_id(f"{stem}-{again}"), again + 1
-        taken.new.add(name)
+        taken.add(name)
         ids.append(name)
     return ids
 

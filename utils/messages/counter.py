@@ -8,11 +8,11 @@ the two, first a pessimistic guess for the provider, then measured on the last r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.messages.tokens import (
     DEFAULT_ENCODING,
@@ -50,6 +50,7 @@ COUNTED_KEY = "counted_tokens"
 
 _SAFETY = 1.005
 _REMEMBERED = 20_000
+_LONG_TEXT = 20_000  # characters
 _REPRESENTATIVE = 4_000  # counted tokens of a request, most of which are not its prompt and tools
 _CHARACTERS_PER_TOKEN = 4
 _CL100K_MODELS = ("gpt-4-", "gpt-3.5", "text-embedding")
@@ -64,28 +65,30 @@ def encoding_for(model: str | None) -> str:
 
 
 class MessageCounter:
-    """Token counts of one encoding, remembered by message id and content.
+    """Token counts of one encoding, with a memo by message id and content hash.
 
-    Safe to share between conversations: what it remembers depends on the content alone.
+    May be shared by conversations and threads: a count depends on the content alone, and no text is kept.
+
+    Args:
+        encoding: `o200k_base` or `cl100k_base`.
+        remembered: Number of counts after which those that were not used since are dropped.
     """
 
-    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
+    def __init__(self, encoding: str = DEFAULT_ENCODING, remembered: int = _REMEMBERED) -> None:
         self.encoding = encoding
-        self._known: dict[object, int] = {}
+        self._most = remembered
+        self._recent: dict[object, int] = {}
+        self._older: dict[object, int] = {}
 
     def text(self, text: str) -> int:
         """Tokens of plain text."""
-        if len(text) > _REMEMBERED:
-            return self._remember(("text", len(text), hash(text)), lambda: self._count_text(text))
+        if len(text) > _LONG_TEXT:
+            return self._remembered((len(text), hash(text)), lambda: self._count_text(text))
         return self._count_text(text)
 
     def message(self, message: BaseMessage) -> int:
         """Tokens that one message adds to a request."""
-        key = _key(message)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        return self._remember(key, lambda: count_message_tokens(message, self.encoding))
+        return self._remembered(_key(message), lambda: count_message_tokens(message, self.encoding))
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
         """Tokens of a request's messages, with those that open the answer."""
@@ -98,12 +101,13 @@ class MessageCounter:
     def _count_text(self, text: str) -> int:
         return count_text_tokens(text, self.encoding)
 
-    def _remember(self, key: object, count: Any) -> int:
-        known = self._known.get(key)
+    def _remembered(self, key: object, count: Callable[[], int]) -> int:
+        known = self._recent.get(key)
         if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = int(count())
+            known = self._older.get(key)
+            if len(self._recent) >= self._most:
+                self._older, self._recent = self._recent, {}
+            known = self._recent[key] = count() if known is None else known
         return known
 
 
@@ -116,10 +120,6 @@ class Calibration:
     def charged(self, counted: int) -> int:
         """What a request of `counted` tokens will cost."""
         return math.ceil(counted * self.ratio)
-
-    def countable(self, charged: int) -> int:
-        """How many counted tokens fit in `charged` ones."""
-        return int(charged / self.ratio)
 
     def at_least(self, ratio: float) -> Calibration:
         """This calibration, or a higher one where a refusal has shown that it is too low."""
@@ -168,23 +168,16 @@ def with_count(message: AIMessage, counted: int) -> AIMessage:
 
 
 def _key(message: BaseMessage) -> object:
+    """The message's id and a hash of all that is counted; texts are hashed so that the memo keeps none."""
     content = message.content
-    body = (len(content), hash(content)) if isinstance(content, str) else _blocks_key(content)
+    body = hash(content) if isinstance(content, str) else _blocks_hash(content)
+    calls = 0
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
-        return (
-            message.id,
-            "ai",
-            message.name,
-            body,
-            repr(message.tool_calls),
-            repr(message.invalid_tool_calls),
-        )
-    if isinstance(message, ToolMessage):
-        return (message.id, "tool", body)
-    return (message.id, message.type, message.name, body)
+        calls = hash((repr(message.tool_calls), repr(message.invalid_tool_calls)))
+    return message.id, message.type, message.name, body, calls
 
 
-def _blocks_key(blocks: Sequence[object]) -> int:
+def _blocks_hash(blocks: Sequence[object]) -> int:
     return hash(tuple(_block_key(block) for block in blocks))
 
 

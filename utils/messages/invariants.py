@@ -6,7 +6,7 @@ report all speak of the same thing. A check tells what is wrong in a sentence, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -14,21 +14,6 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from utils.messages.handles import handles_in
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index, position_of, split_system
-
-
-@dataclass(frozen=True, slots=True)
-class Proven:
-    """The beginning of a view that was held to every rule before, and has not changed since.
-
-    Attributes:
-        messages: How many messages after the system message; they end where an exchange ends.
-        source: How many messages of the source they and what is left out before them were made of.
-        calls: Ids of the calls in them, each of which has its result in them.
-    """
-
-    messages: int = 0
-    source: int = 0
-    calls: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +30,6 @@ class Claim:
         tokens: Tokens of the request with its tools.
         budget: Tokens that it may have.
         before: The request before this one, where nothing was compacted in between.
-        proven: What need not be looked at again.
     """
 
     view: Sequence[BaseMessage]
@@ -56,13 +40,6 @@ class Claim:
     tokens: int = 0
     budget: int = 0
     before: Sequence[BaseMessage] | None = None
-    proven: Proven = field(default_factory=Proven)
-
-    def unproven(self) -> list[tuple[int, BaseMessage]]:
-        """The messages that must be looked at, each with its place in the view."""
-        leading = len(split_system(self.view[:1])[0])
-        start = leading + self.proven.messages
-        return [*enumerate(self.view[:leading]), *enumerate(self.view[start:], start)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +58,9 @@ def violations(claim: Claim, invariants: Sequence[Invariant]) -> list[str]:
 
 
 def _pairing(claim: Claim) -> str | None:
-    messages = [message for _, message in claim.unproven()]
-    calls = [str(c["id"]) for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
-    results = [message.tool_call_id for message in messages if isinstance(message, ToolMessage)]
-    if len(set(calls)) != len(calls) or any(call in claim.proven.calls for call in calls):
+    calls = [str(c["id"]) for m in claim.view if isinstance(m, AIMessage) for c in m.tool_calls]
+    results = [message.tool_call_id for message in claim.view if isinstance(message, ToolMessage)]
+    if len(set(calls)) != len(calls):
         return "a call id is used twice"
     if len(set(results)) != len(results):
         return "a call has two results"
@@ -97,7 +73,7 @@ def _pairing(claim: Claim) -> str | None:
 
 def _adjacency(claim: Claim) -> str | None:
     expected: list[str] = []
-    for _, message in claim.unproven():
+    for message in claim.view:
         if isinstance(message, ToolMessage):
             if not expected or expected.pop(0) != message.tool_call_id:
                 return f"the result of {message.tool_call_id} does not follow its call"
@@ -110,7 +86,7 @@ def _adjacency(claim: Claim) -> str | None:
 
 
 def _single_system(claim: Claim) -> str | None:
-    places = [index for index, message in claim.unproven() if isinstance(message, SystemMessage)]
+    places = [index for index, message in enumerate(claim.view) if isinstance(message, SystemMessage)]
     return None if places in ([], [0]) else f"system messages at {places}"
 
 
@@ -149,9 +125,8 @@ def _pinned_kept(claim: Claim) -> str | None:
 
 
 def _names_kept(claim: Claim) -> str | None:
-    source = claim.source[claim.proven.source :]
-    names = {str(c["id"]): c["name"] for m in source if isinstance(m, AIMessage) for c in m.tool_calls}
-    for _, message in claim.unproven():
+    names = {str(c["id"]): c["name"] for m in claim.source if isinstance(m, AIMessage) for c in m.tool_calls}
+    for message in claim.view:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
             if names.get(str(call["id"])) != call["name"]:
                 return f"call {call['id']} is named {call['name']}"
@@ -159,7 +134,7 @@ def _names_kept(claim: Claim) -> str | None:
 
 
 def _handles_resolve(claim: Claim) -> str | None:
-    named = {handle for _, message in claim.unproven() for handle in handles_in(message_text(message))}
+    named = {handle for message in claim.view for handle in handles_in(message_text(message))}
     lost = {handle for handle in named if handle not in claim.handles}
     if lost:
         lost -= {handle for message in claim.source for handle in handles_in(message_text(message))}

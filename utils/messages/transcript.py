@@ -9,7 +9,7 @@ The functions here expect a repaired transcript (`utils.messages.repair`) and ar
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -135,23 +135,16 @@ def position_of(messages: Sequence[BaseMessage], message_id: str | None) -> int 
     return None
 
 
-def with_ids(
-    messages: Sequence[BaseMessage], first: int = 0, before: Collection[str] = frozenset()
-) -> list[BaseMessage]:
-    """The same messages, each with an id of its own.
+def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The same messages, each with a unique id.
 
-    A missing or repeated id becomes one made from the message's place, which is stable in a
+    A missing or repeated id is replaced by one derived from the message's index, which is stable in a
     conversation that only grows.
-
-    Args:
-        messages: A conversation, or what was added to one.
-        first: Place of the first of them in the conversation.
-        before: Ids of the messages before them.
     """
     seen: set[str] = set()
     named: list[BaseMessage] = []
-    for index, message in enumerate(messages, first):
-        if not message.id or message.id in seen or message.id in before:
+    for index, message in enumerate(messages):
+        if not message.id or message.id in seen:
             message = message.model_copy(update={"id": f"{message.id or 'message'}-{index}"})  # noqa: PLW2901
         seen.add(str(message.id))
         named.append(message)

@@ -22,31 +22,20 @@ WORTH_CLEARING = 60
 _PLACEHOLDER = "[Result processed: {}]"
 
 
-def result_tokens(messages: Sequence[BaseMessage], counter: TokenCounter) -> list[int]:
-    """For each exchange with calls, the tokens of its results that are worth clearing."""
-    return [
-        sum(cost for result in exchange.results if (cost := counter.message(result)) >= WORTH_CLEARING)
-        for exchange in exchanges(messages)
-        if exchange.results
-    ]
-
-
-def clearable(results: Sequence[int], keep: int) -> int:
-    """The most tokens that clearing can free, of results as `result_tokens` counts them."""
-    return sum(results[: max(0, len(results) - keep)])
+def clearable(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> int:
+    """The most tokens that `clear` can free."""
+    return sum(
+        cost
+        for result in _old(messages, keep).values()
+        if (cost := counter.message(result)) >= WORTH_CLEARING
+    )
 
 
 def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> Changed:
     """Replace results older than the last `keep` exchanges with calls by a placeholder with a handle."""
-    with_calls = [exchange for exchange in exchanges(messages) if exchange.results]
-    old = {
-        id(result) for exchange in with_calls[: max(0, len(with_calls) - keep)] for result in exchange.results
-    }
     changed = list(messages)
     artifacts: dict[str, str] = {}
-    for index, message in enumerate(messages):
-        if id(message) not in old or not isinstance(message, ToolMessage):
-            continue
+    for index, message in _old(messages, keep).items():
         if counter.message(message) < WORTH_CLEARING:
             continue
         handle = full_output_of(message)
@@ -55,3 +44,14 @@ def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> 
             artifacts[handle] = full_text(message)
         changed[index] = with_full_output(message, _PLACEHOLDER.format(handle), handle)
     return Changed(changed, artifacts)
+
+
+def _old(messages: Sequence[BaseMessage], keep: int) -> dict[int, ToolMessage]:
+    """The results older than the last `keep` exchanges with calls, by index."""
+    with_calls = [exchange for exchange in exchanges(messages) if exchange.results]
+    return {
+        index: message
+        for exchange in with_calls[: max(0, len(with_calls) - keep)]
+        for index, message in enumerate(exchange.messages, exchange.start)
+        if isinstance(message, ToolMessage)
+    }

@@ -67,10 +67,7 @@ async def compress(
     messages: Sequence[BaseMessage], excess: int, compression: Compression, counter: TokenCounter
 ) -> Changed:
     """Compress articles, least relevant first, until `excess` tokens are saved or none is left."""
-    lists = {
-        i: r for i, m in enumerate(messages) if isinstance(m, ToolMessage) and (r := parse_ranked(m.content))
-    }
-    queue = _candidates(lists, counter)
+    lists, queue = await asyncio.to_thread(_candidates, messages, counter)
     shortener = Shortener(compression.summariser, counter, compression.cache)
     changed, artifacts = list(messages), dict[str, str]()
     details: list[str] = []
@@ -109,7 +106,13 @@ def _detail(item: Candidate, after: int) -> str:
     return f"Compressed article '{item.title}': {item.tokens} → {after} tokens (saved {saved})"
 
 
-def _candidates(lists: dict[int, Ranked], counter: TokenCounter) -> list[Candidate]:
+def _candidates(
+    messages: Sequence[BaseMessage], counter: TokenCounter
+) -> tuple[dict[int, Ranked], list[Candidate]]:
+    """The ranked results by index, and their articles that may be compressed, least relevant first."""
+    lists = {
+        i: r for i, m in enumerate(messages) if isinstance(m, ToolMessage) and (r := parse_ranked(m.content))
+    }
     found: list[Candidate] = []
     for index in sorted(lists, reverse=True):
         entries = lists[index].entries
@@ -120,7 +123,7 @@ def _candidates(lists: dict[int, Ranked], counter: TokenCounter) -> list[Candida
             tokens = counter.text(text)
             if tokens >= WORTH_COMPRESSING:
                 found.append(Candidate(index, place, str(entries[place].get("title", "")), text, tokens))
-    return found
+    return lists, found
 
 
 def _enough(queue: Sequence[Candidate], missing: int, ratio: float) -> list[Candidate]:
