@@ -1,7 +1,7 @@
 """What was decided about a conversation's view: plain values that live in the graph's state.
 
 Messages are never deleted. `Compaction` says from where they are shown, what stands for those
-before, and which are shown in another form; `view_of` applies it. The same messages and the same
+before, and which are shown in another form; `visible_messages` applies it. The same messages and the same
 compaction always give the same view, so that a provider's prompt cache sees an unchanged beginning.
 """
 
@@ -18,7 +18,7 @@ from utils.messages.transcript import after_cut, position_of
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class StoredText:
     """A stored text: its handle, and a word on what it is."""
 
     handle: str
@@ -32,7 +32,7 @@ class Compaction:
     Attributes:
         through: Id of the opener of the last exchange that is left out; `None` shows everything.
         summary: Stands for what is left out.
-        shelf: Stored texts that what is left out referred to.
+        stored_texts: Stored texts that what is left out referred to.
         replaced: Other content for messages in view, by message id: `content`, `handle`
             of the whole, and `args` by call id.
         given: Every handle that was given out, oldest first.
@@ -41,7 +41,7 @@ class Compaction:
 
     through: str | None = None
     summary: str = ""
-    shelf: tuple[Shelved, ...] = ()
+    stored_texts: tuple[StoredText, ...] = ()
     replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given: tuple[str, ...] = ()
     count: int = 0
@@ -54,7 +54,7 @@ class Compaction:
         return cls(
             through=value.get("through"),
             summary=value.get("summary", ""),
-            shelf=tuple(Shelved(handle, label) for handle, label in value.get("shelf", ())),
+            stored_texts=tuple(StoredText(handle, label) for handle, label in value.get("shelf", ())),
             replaced=dict(value.get("replaced", {})),
             given=tuple(value.get("given", ())),
             count=value.get("count", 0),
@@ -65,7 +65,7 @@ class Compaction:
         return {
             "through": self.through,
             "summary": self.summary,
-            "shelf": [[shelved.handle, shelved.label] for shelved in self.shelf],
+            "shelf": [[stored.handle, stored.label] for stored in self.stored_texts],
             "replaced": {key: dict(value) for key, value in self.replaced.items()},
             "given": list(self.given),
             "count": self.count,
@@ -92,21 +92,21 @@ class Compaction:
         return self if len(kept) == len(self.replaced) else replace(self, replaced=kept)
 
 
-def cut_of(talk: Sequence[BaseMessage], compaction: Compaction) -> int:
+def cut_of(history: Sequence[BaseMessage], compaction: Compaction) -> int:
     """Index of the first message after those that are left out."""
-    opener = position_of(talk, compaction.through)
+    opener = position_of(history, compaction.through)
     if opener is None:
         return 0
     cut = opener + 1
-    while cut < len(talk) and isinstance(talk[cut], ToolMessage):
+    while cut < len(history) and isinstance(history[cut], ToolMessage):
         cut += 1
     return cut
 
 
-def view_of(talk: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
+def visible_messages(history: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
     """The messages that are shown, without the system message."""
     return shown_as(
-        after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk), compaction
+        after_cut(history, cut_of(history, compaction)) if compaction.through else list(history), compaction
     )
 
 

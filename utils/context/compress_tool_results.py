@@ -14,10 +14,9 @@ import structlog
 from langchain_core.messages import BaseMessage
 
 from utils.context import announce
-from utils.context.changes import Changed
 from utils.context.policy import ContextPolicy, rag
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.report import Report, Step
+from utils.context.report import Changed, Report, Step
 from utils.context.strategies.compress import Compression, compress
 from utils.messages.counter import MessageCounter
 from utils.messages.text import message_text

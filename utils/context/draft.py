@@ -9,12 +9,11 @@ from functools import cached_property
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context.block import system_block
-from utils.context.changes import Changed
-from utils.context.compaction import Compaction, view_of
+from utils.context.compaction import Compaction, visible_messages
 from utils.context.offload import is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
-from utils.context.report import Step
+from utils.context.report import Changed, Step
 from utils.context.strategies.compress import expected_result
 from utils.messages.repair import Repair
 from utils.messages.tokens import TOKENS_PER_REPLY
@@ -45,7 +44,7 @@ class Draft:
         policy: Thresholds, in counted tokens.
         counter: Counts.
         compaction: Decisions so far.
-        view: Messages in view, as `compaction` has them.
+        visible: Messages in view, as `compaction` has them.
         artifacts: Texts to keep, by handle.
         steps: What the stages did.
     """
@@ -57,19 +56,19 @@ class Draft:
     policy: ContextPolicy
     counter: TokenCounter
     compaction: Compaction
-    view: tuple[BaseMessage, ...]
+    visible: tuple[BaseMessage, ...]
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
 
     @property
-    def talk(self) -> list[BaseMessage]:
+    def history(self) -> list[BaseMessage]:
         """The whole conversation without its system message."""
-        return self.repaired.talk
+        return self.repaired.history
 
     @cached_property
     def is_large(self) -> bool:
         """Whether work on the view belongs in a worker thread."""
-        return is_large(self.view)
+        return is_large(self.visible)
 
     @property
     def budget(self) -> int:
@@ -89,18 +88,18 @@ class Draft:
     @cached_property
     def overhead(self) -> int:
         """Tokens of everything but the messages: `fixed` and the summary."""
-        told = self.compaction.summary or self.compaction.shelf
+        told = self.compaction.summary or self.compaction.stored_texts
         return self._cost_of(self.compaction) if told else self.fixed
 
     @cached_property
     def total(self) -> int:
         """Tokens of the request."""
-        return self.overhead + sum(map(self.counter.message, self.view))
+        return self.overhead + sum(map(self.counter.message, self.visible))
 
     @property
     def lacking(self) -> int:
         """Tokens by which the request would be too long if one more result like those of this turn came."""
-        return self.total + expected_result(self.view, self.counter) - self.budget
+        return self.total + expected_result(self.visible, self.counter) - self.budget
 
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""
@@ -113,14 +112,14 @@ class Draft:
 
     def decided(self, compaction: Compaction) -> Draft:
         """The same with other decisions."""
-        return replace(self, compaction=compaction, view=tuple(view_of(self.talk, compaction)))
+        return replace(self, compaction=compaction, visible=tuple(visible_messages(self.history, compaction)))
 
     def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
         """The draft after a stage that changed the form of messages; itself if it changed none."""
-        touched = sum(1 for old, new in zip(self.view, changed.messages, strict=True) if old is not new)
+        touched = sum(1 for old, new in zip(self.visible, changed.messages, strict=True) if old is not new)
         if not touched:
             return self
-        draft = self.decided(self.compaction.with_changes(self.view, changed.messages))
+        draft = self.decided(self.compaction.with_changes(self.visible, changed.messages))
         step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
         return draft.noted(step, changed.artifacts)
 

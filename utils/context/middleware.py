@@ -21,14 +21,14 @@ from langgraph.types import Command
 
 from utils.context import announce
 from utils.context.compaction import Compaction
+from utils.context.constraints import Constraint
 from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
-from utils.context.registry import Pin
 from utils.context.rendering import full_text
-from utils.context.spent import metered
 from utils.context.strategies.truncate import shown_of
+from utils.context.summary_usage import summary_usage
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
@@ -173,11 +173,11 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             scope: The conversation's thread id.
             write: Told of each compaction.
         """
-        talk = [*values.get("messages", ()), *messages]
+        history = [*values.get("messages", ()), *messages]
         tokens = await self._tool_tokens.of(tools)
-        request = Request(talk, system, tokens, turn_start=True, pinned=_pinned(values))
+        request = Request(history, system, tokens, turn_start=True, pinned=_pinned(values))
         before = Compaction.from_state(values.get("compaction"))
-        prepared = await prepare(request, self.policy, self._parts(talk), before)
+        prepared = await prepare(request, self.policy, self._parts(history), before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
@@ -212,15 +212,15 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             pinned=_pinned(state),
             force=force,
         )
-        with metered() as meter:
+        with summary_usage() as used:
             prepared = await prepare(
                 meant,
                 policy or self._policy_for(request),
                 self._parts(request.messages, ratio),
                 Compaction.from_state(state.get("compaction")),
             )
-        if meter.usage:
-            request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
+        if used.total:
+            request.runtime.stream_writer(UsageReported({SUMMARIES: used.total}))
         await self._keep(scope, prepared.artifacts)
         tell = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         tell(log, prepared.report, self._summariser_name)
@@ -315,5 +315,5 @@ def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
     return bool(known != update["compaction"])
 
 
-def _pinned(state: Mapping[str, Any]) -> tuple[Pin, ...]:
-    return tuple(Pin(text, message_id) for text, message_id in state.get("pinned") or ())
+def _pinned(state: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    return tuple(Constraint(text, message_id) for text, message_id in state.get("pinned") or ())

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context import stages
-from utils.context.compaction import Compaction, view_of
+from utils.context.compaction import Compaction, visible_messages
+from utils.context.constraints import Constraint, constraints_in, within
 from utils.context.draft import Draft, repeated_as_user
 from utils.context.offload import call, is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.registry import Pin, pins_of, within
 from utils.context.report import Report, charged
 from utils.context.stages import Tools
 from utils.context.verify import by_kind, checked, clipped_request
@@ -47,7 +47,7 @@ class Request:
     system: SystemMessage | None = None
     tool_tokens: int = 0
     turn_start: bool | None = None
-    pinned: tuple[Pin, ...] = ()
+    pinned: tuple[Constraint, ...] = ()
     force: bool = False
 
 
@@ -106,7 +106,7 @@ async def prepare(
     """
     large = is_large(request.messages)
     draft, before = await call(large, _begin, request, policy, parts, compaction or Compaction())
-    turn_start = draft.view[-1].type == "human" if request.turn_start is None else request.turn_start
+    turn_start = draft.visible[-1].type == "human" if request.turn_start is None else request.turn_start
     draft = await call(large, _shorten_results, draft, request.force)
     draft = await _summarise(draft, Tools(parts.summariser, parts.cache), turn_start, request.force)
     return await call(large, _finish, draft, policy, parts.calibration, before)
@@ -117,19 +117,21 @@ def _begin(
 ) -> tuple[Draft, int]:
     """The repaired conversation in the view decided so far, and the tokens of that request."""
     repaired = repair(with_ids(request.messages))
-    scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.talk)
-    pins = within(
-        pins_of(repaired.talk, request.pinned), int(scaled.input_budget * scaled.pinned_share), parts.counter
+    scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.history)
+    constraints = within(
+        constraints_in(repaired.history, request.pinned),
+        int(scaled.input_budget * scaled.pinned_share),
+        parts.counter,
     )
     draft = Draft(
         repaired=repaired,
         system=merge_system([part for part in (request.system, repaired.system) if part]),
-        pinned=tuple(pin.text for pin in pins),
+        pinned=tuple(constraint.text for constraint in constraints),
         tool_tokens=request.tool_tokens,
         policy=scaled,
         counter=parts.counter,
         compaction=compaction,
-        view=tuple(view_of(repaired.talk, compaction)),
+        visible=tuple(visible_messages(repaired.history, compaction)),
     )
     stages.check_fixed(draft, policy)
     return draft, draft.total
@@ -149,15 +151,15 @@ async def _summarise(draft: Draft, tools: Tools, turn_start: bool, force: bool) 
     )  # up to half a second for a very long conversation
 
 
-def _in_turns(policy: ContextPolicy, talk: Sequence[BaseMessage]) -> ContextPolicy:
+def _in_turns(policy: ContextPolicy, history: Sequence[BaseMessage]) -> ContextPolicy:
     """The policy with its limit of turns as one of messages, which is another in each conversation."""
     if policy.max_turns is None:
         return policy
     turns = 0
-    for index in range(len(talk) - 1, -1, -1):
-        turns += isinstance(talk[index], HumanMessage) and not is_stand_in(talk[index])
+    for index in range(len(history) - 1, -1, -1):
+        turns += isinstance(history[index], HumanMessage) and not is_stand_in(history[index])
         if turns > policy.max_turns:
-            return replace(policy, max_messages=len(talk) - index)
+            return replace(policy, max_messages=len(history) - index)
     return policy
 
 
@@ -179,9 +181,11 @@ def _finish(draft: Draft, policy: ContextPolicy, calibration: Calibration, befor
         clipped_request=clipped_request(draft),
         violations=tuple(wrong),
     )
-    messages = [*repeated_as_user(system, draft.policy), *draft.view]
+    messages = [*repeated_as_user(system, draft.policy), *draft.visible]
     named = (
-        handle for m in (*([system] if system else []), *draft.view) for handle in handles_in(message_text(m))
+        handle
+        for m in (*([system] if system else []), *draft.visible)
+        for handle in handles_in(message_text(m))
     )
     handles = tuple(dict.fromkeys(named))
     return Prepared(system, messages, draft.compaction, draft.artifacts, handles, report)

@@ -1,7 +1,7 @@
 """Standing constraints that a model finds in a user's message: what it is asked, and what of its answer counts. Pure.
 
 Only what stands in the message word for word counts, so that a model can point at a sentence but not
-make one up. What the rules of `utils.context.registry` found is not asked for again.
+make one up. What the rules of `utils.context.constraints` found is not asked for again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from utils.context.registry import LONGEST_PIN, MOST_PER_MESSAGE, detect, revocation_in, sentences
+from utils.context.constraints import LONGEST_CONSTRAINT, MOST_PER_MESSAGE, detect, revocation_in, sentences
 
 QUESTION = (
     "A user wrote the message below to an assistant. Which parts of it must hold for the whole conversation, beyond "
@@ -43,7 +43,7 @@ def quotes_in(answer: str, text: str) -> list[str]:
     kept = [
         quote
         for quote in quotes
-        if _SHORTEST_QUOTE <= len(quote) <= LONGEST_PIN
+        if _SHORTEST_QUOTE <= len(quote) <= LONGEST_CONSTRAINT
         and quote in text[:_LONGEST_MESSAGE]
         and not any(quote in each for each in known)
     ]

@@ -145,7 +145,7 @@ class ContextSettings(EnvSettings):
         return {**kept, "ignored": tuple(ignored)}
 
 
-class PinSettings(EnvSettings):
+class ConstraintSettings(EnvSettings):
     """Who finds the constraints that a user states: rules always, the model where it is asked."""
 
     with_model: bool = Field(

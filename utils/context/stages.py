@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from utils.context.block import SUMMARY_TITLE
 from utils.context.draft import Draft
-from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
+from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
 from utils.context.offload import call
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
@@ -61,7 +61,7 @@ def truncate_stage(draft: Draft) -> Draft:
     """Cut oversized tool results, as soon as they are there."""
     if Stage.TRUNCATE not in draft.policy.stages:
         return draft
-    changed = truncate(draft.view, draft.policy, draft.counter, draft.compaction.replaced)
+    changed = truncate(draft.visible, draft.policy, draft.counter, draft.compaction.replaced)
     return draft.changed("truncate", changed, draft.total)
 
 
@@ -71,9 +71,9 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
-    if clearable(draft.view, policy.clear_keep, draft.counter) < needed:
+    if clearable(draft.visible, policy.clear_keep, draft.counter) < needed:
         return draft
-    cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
+    cleared = draft.changed("clear", clear(draft.visible, policy.clear_keep, draft.counter), before)
     return cleared if before - cleared.total >= needed else draft
 
 
@@ -83,15 +83,17 @@ async def compress_stage(draft: Draft, tools: Tools) -> Draft:
     lacking = draft.lacking if policy.compress_ahead else 0
     if Stage.COMPRESS not in policy.stages or (before < policy.tokens(policy.compress_at) and lacking <= 0):
         return draft
-    active = active_index(draft.view)
+    active = active_index(draft.visible)
     compression = Compression(
         ratio=policy.compress_ratio,
-        guidance=message_text(draft.view[active])[:2_000] if active is not None else "",
+        guidance=message_text(draft.visible[active])[:2_000] if active is not None else "",
         summariser=_summariser(draft, tools),
         cache=tools.cache,
     )
     excess = max(lacking, before - policy.tokens(policy.compress_to))
-    return draft.changed("compress", await compress(draft.view, excess, compression, draft.counter), before)
+    return draft.changed(
+        "compress", await compress(draft.visible, excess, compression, draft.counter), before
+    )
 
 
 async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
@@ -113,10 +115,12 @@ def _to_summarise(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) 
         return None
     fill = _extract_to(draft, tools)
     summary_tokens = _summary_tokens(draft)
-    target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - shelf_tokens(draft)
+    target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - stored_tokens(draft)
     if fill is not None:
         target = min(target, int(draft.free * _TAIL_SHARE))
-    cut = choose_cut(draft.view, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages)
+    cut = choose_cut(
+        draft.visible, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages
+    )
     part = evicted(draft, cut)
     if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
         return None
@@ -131,15 +135,15 @@ def clip_stage(draft: Draft) -> Draft:
     if before <= draft.budget:
         return draft
     draft = _with_short_summary(draft)
-    active = active_index(draft.view)
-    size = draft.counter.message(draft.view[active]) if active is not None else 0
+    active = active_index(draft.visible)
+    size = draft.counter.message(draft.visible[active]) if active is not None else 0
     spare = size <= draft.free * draft.policy.active_share
-    for cut in [*legal_cuts(draft.view), len(draft.view)]:
+    for cut in [*legal_cuts(draft.visible), len(draft.visible)]:
         smaller = _without(draft, cut) if cut else draft
         room = smaller.budget - smaller.overhead
         if not _may_fit(smaller, room, spare=spare):
             continue
-        changed = clip(smaller.view, room, draft.counter, spare_active=spare)
+        changed = clip(smaller.visible, room, draft.counter, spare_active=spare)
         if changed is not None:
             return smaller.changed("clip", changed, before)
     return draft
@@ -147,7 +151,9 @@ def clip_stage(draft: Draft) -> Draft:
 
 def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
     policy, tokens = draft.policy, draft.total
-    if tokens > draft.budget or (policy.max_messages is not None and len(draft.view) > policy.max_messages):
+    if tokens > draft.budget or (
+        policy.max_messages is not None and len(draft.visible) > policy.max_messages
+    ):
         return True
     if _extract_to(draft, tools) is not None:
         return False
@@ -159,7 +165,7 @@ def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
 
 def _worth_it(draft: Draft, part: Evicted, summary_tokens: int) -> bool:
     freed = sum(map(draft.counter.message, part.messages)) - summary_tokens
-    too_many = draft.policy.max_messages is not None and len(draft.view) > draft.policy.max_messages
+    too_many = draft.policy.max_messages is not None and len(draft.visible) > draft.policy.max_messages
     return too_many or freed >= draft.policy.tokens(draft.policy.summarise_gain)
 
 
@@ -174,8 +180,8 @@ def _extract_to(draft: Draft, tools: Tools) -> float | None:
 
 def _room(draft: Draft, cut: int, fill: float) -> int:
     """Tokens that an extract may have beside the messages from `cut` on."""
-    stays = cost_from(draft.view, cut, draft.counter)
-    beside = draft.fixed + shelf_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
+    stays = cost_from(draft.visible, cut, draft.counter)
+    beside = draft.fixed + stored_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
     return min(draft.policy.tokens(fill) - beside - stays, int(draft.free * _MOST_SUMMARY))
 
 
@@ -216,13 +222,13 @@ def _with_short_summary(draft: Draft) -> Draft:
     shorter = draft.decided(replace(compaction, summary=""))
     if shorter.overhead - draft.fixed <= allowed:
         return shorter
-    return draft.decided(replace(compaction, summary="", shelf=compaction.shelf[:1]))
+    return draft.decided(replace(compaction, summary="", stored_texts=compaction.stored_texts[:1]))
 
 
 def _may_fit(draft: Draft, room: int, *, spare: bool) -> bool:
     """Whether clipping every message to the floor could be enough."""
-    active = active_index(draft.view)
-    sizes = [draft.counter.message(message) for message in draft.view]
+    active = active_index(draft.visible)
+    sizes = [draft.counter.message(message) for message in draft.visible]
     return (
         sum(size if spare and i == active else min(size, LEVEL_FLOOR) for i, size in enumerate(sizes)) <= room
     )

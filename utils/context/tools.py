@@ -103,9 +103,11 @@ def page_of(text: str, offset: int) -> str:
 
 def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
     """Messages that are left out of the view or shown in another form."""
-    talk = repair(with_ids(messages)).talk
-    cut = cut_of(talk, compaction)
-    return [message for place, message in enumerate(talk) if place < cut or message.id in compaction.replaced]
+    history = repair(with_ids(messages)).history
+    cut = cut_of(history, compaction)
+    return [
+        message for place, message in enumerate(history) if place < cut or message.id in compaction.replaced
+    ]
 
 
 def _recalled(query: str, messages: Sequence[BaseMessage], compaction: Compaction) -> str:

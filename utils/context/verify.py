@@ -20,8 +20,8 @@ def claim_of(draft: Draft) -> Claim:
     """What the draft is held against."""
     block = draft.block()
     return Claim(
-        view=[*([block] if block else []), *draft.view],
-        source=draft.talk,
+        view=[*([block] if block else []), *draft.visible],
+        source=draft.history,
         pinned=draft.pinned,
         handles=_readable(draft),
         may_clip_active=is_oversized(draft),
@@ -32,25 +32,25 @@ def claim_of(draft: Draft) -> Claim:
 
 def _readable(draft: Draft) -> frozenset[str]:
     """Handles that a request may name: of stored texts, and those that the agent's prompt names itself."""
-    shown_in_part = (handle for message in draft.talk if (handle := full_output_of(message)))
+    shown_in_part = (handle for message in draft.history if (handle := full_output_of(message)))
     prompt = handles_in(message_text(draft.system)) if draft.system else ()
     return frozenset([*draft.artifacts, *draft.compaction.given, *shown_in_part, *prompt])
 
 
 def is_oversized(draft: Draft) -> bool:
     """Whether the active request takes more than its share of the room, so that it may be clipped."""
-    active = active_index(draft.talk)
+    active = active_index(draft.history)
     if active is None:
         return False
-    return draft.counter.message(draft.talk[active]) > draft.free * draft.policy.active_share
+    return draft.counter.message(draft.history[active]) > draft.free * draft.policy.active_share
 
 
 def clipped_request(draft: Draft) -> bool:
     """Whether the active request is shown in part."""
-    shown, said = active_index(draft.view), active_index(draft.talk)
+    shown, said = active_index(draft.visible), active_index(draft.history)
     if shown is None or said is None:
         return False
-    return draft.view[shown].content != draft.talk[said].content
+    return draft.visible[shown].content != draft.history[said].content
 
 
 def checked(draft: Draft) -> tuple[Draft, list[str]]:
@@ -84,16 +84,16 @@ def by_kind(draft: Draft) -> dict[str, int]:
 
 def _last_resort(draft: Draft) -> Draft:
     """System message and active request, nothing else; the rest can be recalled."""
-    part = evicted(draft, len(draft.view))
+    part = evicted(draft, len(draft.visible))
     if part is not None:
         draft, archived = leave_out(draft, part, "")
         draft = replace(draft, artifacts={**draft.artifacts, **archived})
-    active = active_index(draft.talk)
-    request = draft.talk[active] if active is not None else HumanMessage("(continue)", id="opening")
+    active = active_index(draft.history)
+    request = draft.history[active] if active is not None else HumanMessage("(continue)", id="opening")
     kept: dict[str, str] = {}
     room = draft.budget - draft.overhead
     if draft.counter.message(request) > room:
         request = clip_message(request, room, draft.counter, kept)
     artifacts = {**draft.artifacts, **kept}
     compaction = draft.compaction.with_given(artifacts)
-    return replace(draft, view=(request,), artifacts=artifacts, compaction=compaction)
+    return replace(draft, visible=(request,), artifacts=artifacts, compaction=compaction)

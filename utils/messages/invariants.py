@@ -91,12 +91,12 @@ def _single_system(claim: Claim) -> str | None:
 
 
 def _user_first(claim: Claim) -> str | None:
-    _, talk = split_system(claim.view)
-    if not talk:
+    _, history = split_system(claim.view)
+    if not history:
         return "there is no message besides the system message"
-    if not isinstance(talk[0], HumanMessage):
-        return f"a message of type {talk[0].type} comes first"
-    return "the model would speak twice in a row" if isinstance(talk[-1], AIMessage) else None
+    if not isinstance(history[0], HumanMessage):
+        return f"a message of type {history[0].type} comes first"
+    return "the model would speak twice in a row" if isinstance(history[-1], AIMessage) else None
 
 
 def _active_kept(claim: Claim) -> str | None:

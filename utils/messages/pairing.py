@@ -24,21 +24,21 @@ class Matched(NamedTuple):
     dropped: int
 
 
-def match_results(talk: Sequence[BaseMessage], stand_in: str) -> Matched:
+def match_results(history: Sequence[BaseMessage], stand_in: str) -> Matched:
     """Assign each result to its call, and count the results that belong to none.
 
     If several messages use the same call id, a result belongs to the latest of them before it. A
     result that precedes its call is used only if the call has no other result.
 
     Args:
-        talk: Messages in any order.
+        history: Messages in any order.
         stand_in: Content of a synthetic result, which a real one replaces.
     """
-    calls = _calls(talk)
+    calls = _calls(history)
     matched: dict[Place, ToolMessage] = {}
     early: list[ToolMessage] = []
     dropped = 0
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if not isinstance(message, ToolMessage):
             continue
         places = calls.get(message.tool_call_id, [])
@@ -58,9 +58,9 @@ def match_results(talk: Sequence[BaseMessage], stand_in: str) -> Matched:
     return Matched(matched, dropped)
 
 
-def _calls(talk: Sequence[BaseMessage]) -> dict[str, list[Place]]:
+def _calls(history: Sequence[BaseMessage]) -> dict[str, list[Place]]:
     calls: defaultdict[str, list[Place]] = defaultdict(list)
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if isinstance(message, AIMessage):
             for place, call in enumerate(message.tool_calls):
                 calls[str(call["id"] or "")].append((index, place))

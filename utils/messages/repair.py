@@ -38,37 +38,37 @@ class Repair(NamedTuple):
 
     Attributes:
         system: Its system messages merged into one; `None` if it has none.
-        talk: All other messages.
+        history: All other messages.
         interrupted: Ids of the calls that got a synthetic result.
         dropped: Number of stray or duplicate results left out.
     """
 
     system: SystemMessage | None
-    talk: list[BaseMessage]
+    history: list[BaseMessage]
     interrupted: tuple[str, ...] = ()
     dropped: int = 0
 
     @property
     def messages(self) -> list[BaseMessage]:
         """The conversation as it may be sent, system message first."""
-        return [*([self.system] if self.system else []), *self.talk]
+        return [*([self.system] if self.system else []), *self.history]
 
 
 def repair(messages: Sequence[BaseMessage]) -> Repair:
     """Repair a conversation, with or without system messages in it."""
     plain = [kept for message in messages if (kept := _plain(message)) is not None]
     system = [message for message in plain if isinstance(message, SystemMessage)]
-    talk = [message for message in plain if not isinstance(message, SystemMessage)]
-    matched = match_results(talk, INTERRUPTED)
-    paired, interrupted = _paired(talk, matched.results)
+    history = [message for message in plain if not isinstance(message, SystemMessage)]
+    matched = match_results(history, INTERRUPTED)
+    paired, interrupted = _paired(history, matched.results)
     return Repair(merge_system(system), _framed(paired), tuple(interrupted), matched.dropped)
 
 
-def _framed(talk: list[BaseMessage]) -> list[BaseMessage]:
+def _framed(history: list[BaseMessage]) -> list[BaseMessage]:
     """The messages with a user message in front and none of the model's at the end."""
-    first = [] if talk and isinstance(talk[0], HumanMessage) else [stand_in(OPENING, "opening")]
-    last = [stand_in(NUDGE, "nudge")] if talk and isinstance(talk[-1], AIMessage) else []
-    return [*first, *talk, *last]
+    first = [] if history and isinstance(history[0], HumanMessage) else [stand_in(OPENING, "opening")]
+    last = [stand_in(NUDGE, "nudge")] if history and isinstance(history[-1], AIMessage) else []
+    return [*first, *history, *last]
 
 
 def merge_system(messages: Sequence[SystemMessage]) -> SystemMessage | None:
@@ -90,13 +90,13 @@ def interrupted_result(call_id: str, name: str) -> ToolMessage:
 
 
 def _paired(
-    talk: Sequence[BaseMessage], results: Mapping[Place, ToolMessage]
+    history: Sequence[BaseMessage], results: Mapping[Place, ToolMessage]
 ) -> tuple[list[BaseMessage], list[str]]:
     """The messages with each result directly after its call, and the ids of calls without a result."""
     taken: set[str] = set()
     paired: list[BaseMessage] = []
     interrupted: list[str] = []
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if isinstance(message, ToolMessage):
             continue
         if not isinstance(message, AIMessage):

@@ -38,7 +38,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "what was summarised is sent as well",
-                "utils/context/compaction.py::view_of",
+                "utils/context/compaction.py::visible_messages",
                 "compaction.through",
                 "compaction.count < 0",
                 _WITH_MODEL + "test_recall_searches_what_is_no_longer_shown",

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
+from utils.context.report import Changed
 from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import exchanges
 

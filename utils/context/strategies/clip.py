@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from utils.context.changes import Changed
 from utils.context.excerpt import excerpt_tokens, left_out
 from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
+from utils.context.report import Changed
 from utils.messages.handles import FULL_OUTPUT, full_output_of, handle_of
 from utils.messages.transcript import active_index
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.ranked import Ranked, article_text, is_compressed, parse_ranked
+from utils.context.report import Changed
 from utils.context.shorten import Shortener
 from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import active_index

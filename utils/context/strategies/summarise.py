@@ -39,7 +39,7 @@ class Summary:
 
 
 def choose_cut(
-    view: Sequence[BaseMessage],
+    visible: Sequence[BaseMessage],
     target: int,
     counter: TokenCounter,
     *,
@@ -52,37 +52,41 @@ def choose_cut(
     that reaches the target; else the last legal one, which leaves the latest exchange.
 
     Args:
-        view: Messages without the system message.
+        visible: Messages without the system message.
         target: Tokens that the messages may have.
         counter: Counts.
         keep: Messages that should stay, where they fit.
         most: Messages that may stay at most.
     """
-    cuts = legal_cuts(view)
-    fitting = [cut for cut, cost in _costs(view, cuts, counter) if cost <= target and _few(view, cut, most)]
-    generous = [cut for cut in fitting if len(view) - cut >= keep]
+    cuts = legal_cuts(visible)
+    fitting = [
+        cut for cut, cost in _costs(visible, cuts, counter) if cost <= target and _few(visible, cut, most)
+    ]
+    generous = [cut for cut in fitting if len(visible) - cut >= keep]
     if generous:
         return generous[0]
     return fitting[0] if fitting else cuts[-1]
 
 
-def cost_from(view: Sequence[BaseMessage], cut: int, counter: TokenCounter) -> int:
+def cost_from(visible: Sequence[BaseMessage], cut: int, counter: TokenCounter) -> int:
     """Tokens of the messages that stay where the view begins at `cut`, a legal one."""
-    return dict(_costs(view, [cut], counter))[cut]
+    return dict(_costs(visible, [cut], counter))[cut]
 
 
-def _costs(view: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter) -> list[tuple[int, int]]:
-    sizes = [counter.message(message) for message in view]
+def _costs(
+    visible: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter
+) -> list[tuple[int, int]]:
+    sizes = [counter.message(message) for message in visible]
     left = [0, *accumulate(reversed(sizes))][::-1]
-    active = active_index(view)
+    active = active_index(visible)
     return [(cut, left[cut] + (sizes[active] if active is not None and active < cut else 0)) for cut in cuts]
 
 
-def _few(view: Sequence[BaseMessage], cut: int, most: int | None) -> bool:
+def _few(visible: Sequence[BaseMessage], cut: int, most: int | None) -> bool:
     if most is None:
         return True
-    active = active_index(view)
-    return len(view) - cut + (active is not None and active < cut) <= most
+    active = active_index(visible)
+    return len(visible) - cut + (active is not None and active < cut) <= most
 
 
 async def summarise(

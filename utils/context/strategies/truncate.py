@@ -6,12 +6,12 @@ from collections.abc import Container, Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.excerpt import excerpt_chars
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.ranked import capped, parse_ranked
 from utils.context.rendering import block_texts, full_text
+from utils.context.report import Changed
 from utils.messages.handles import handle_of, with_full_output
 
 _SMALLEST_PART = 400

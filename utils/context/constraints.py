@@ -17,7 +17,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from utils.context.protocols import TokenCounter
 from utils.messages.text import message_text
 
-LONGEST_PIN = 300
+LONGEST_CONSTRAINT = 300
 """Characters of the longest sentence that is taken for a constraint."""
 
 MOST_PER_MESSAGE = 8
@@ -89,7 +89,7 @@ _COMMON = frozenset(
 )
 
 
-class Pin(NamedTuple):
+class Constraint(NamedTuple):
     """A pinned sentence, and the id of the message that it stands in."""
 
     text: str
@@ -110,34 +110,41 @@ class Revocation(NamedTuple):
     allows: bool = False
 
 
-def pins_of(messages: Iterable[BaseMessage], extra: Sequence[Pin] = ()) -> list[Pin]:
+def constraints_in(messages: Iterable[BaseMessage], extra: Sequence[Constraint] = ()) -> list[Constraint]:
     """The constraints in force, oldest first, each once. `extra` are those that a model found in the messages."""
-    pins: dict[str, Pin] = {}
+    constraints: dict[str, Constraint] = {}
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
         text = message_text(message)
         found, revoked = detect(text)
         for revocation in revoked:
-            for meant in _meant(list(pins), revocation):
-                del pins[meant]
-        quoted = [pin.text for pin in extra if pin.message_id == message.id and pin.text in text]
+            for meant in _meant(list(constraints), revocation):
+                del constraints[meant]
+        quoted = [
+            constraint.text
+            for constraint in extra
+            if constraint.message_id == message.id and constraint.text in text
+        ]
         for each in (*found, *quoted):
-            pins.setdefault(each, Pin(each, str(message.id)))
-    return list(pins.values())
+            constraints.setdefault(each, Constraint(each, str(message.id)))
+    return list(constraints.values())
 
 
-def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[Pin]:
-    """The newest pins that cost at most `max_tokens` tokens together, in their order; at least one."""
-    if sum(len(pin.text.encode("utf-8", "surrogatepass")) + 2 for pin in pins) <= max_tokens:
-        return list(pins)  # a token has a byte at least
-    kept: list[Pin] = []
+def within(constraints: Sequence[Constraint], max_tokens: int, counter: TokenCounter) -> list[Constraint]:
+    """The newest constraints that cost at most `max_tokens` tokens together, in their order; at least one."""
+    if (
+        sum(len(constraint.text.encode("utf-8", "surrogatepass")) + 2 for constraint in constraints)
+        <= max_tokens
+    ):
+        return list(constraints)  # a token has a byte at least
+    kept: list[Constraint] = []
     room = max_tokens
-    for pin in reversed(pins):
-        room -= counter.text(pin.text) + 2
+    for constraint in reversed(constraints):
+        room -= counter.text(constraint.text) + 2
         if room < 0 and kept:
             break
-        kept.append(pin)
+        kept.append(constraint)
     return kept[::-1]
 
 
@@ -176,11 +183,11 @@ def sentences(text: str) -> list[str]:
     if len(text) > 2 * _LOOK_AT:
         text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
     parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
-    return [part for part in parts if 6 <= len(part) <= LONGEST_PIN]  # noqa: PLR2004 - "Never!" has six
+    return [part for part in parts if 6 <= len(part) <= LONGEST_CONSTRAINT]  # noqa: PLR2004 - "Never!" has six
 
 
 def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
-    """The pins that a revocation means: none where that is in doubt."""
+    """The constraints that a revocation means: none where that is in doubt."""
     if revoked.every:
         return list(texts)
     if revoked.allows:

@@ -15,14 +15,14 @@ _meter: ContextVar[UsageMetadataCallbackHandler | None] = ContextVar("context_us
 register_configure_hook(_meter, inheritable=True)
 
 
-class Meter:
-    """What the model calls inside a `metered` block reported."""
+class SummaryUsage:
+    """What the model calls inside a `summary_usage` block reported."""
 
     def __init__(self, handler: UsageMetadataCallbackHandler) -> None:
         self._handler = handler
 
     @property
-    def usage(self) -> Usage | None:
+    def total(self) -> Usage | None:
         """The sum; `None` where no call reported any."""
         total = None
         for used in self._handler.usage_metadata.values():
@@ -32,11 +32,11 @@ class Meter:
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
-    """Meter every model call of this task and its children until the end of the block."""
+def summary_usage() -> Iterator[SummaryUsage]:
+    """SummaryUsage every model call of this task and its children until the end of the block."""
     handler = UsageMetadataCallbackHandler()
     token = _meter.set(handler)
     try:
-        yield Meter(handler)
+        yield SummaryUsage(handler)
     finally:
         _meter.reset(token)
