@@ -21,7 +21,7 @@ from utils.context.offload import call, is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.report import Report, charged
-from utils.context.stages import Tools
+from utils.context.stages import SummaryTools
 from utils.context.verify import by_kind, checked, clipped_request
 from utils.messages.counter import Calibration
 from utils.messages.handles import handles_in
@@ -108,7 +108,7 @@ async def prepare(
     draft, before = await call(large, _begin, request, policy, parts, compaction or Compaction())
     turn_start = draft.visible[-1].type == "human" if request.turn_start is None else request.turn_start
     draft = await call(large, _shorten_results, draft, request.force)
-    draft = await _summarise(draft, Tools(parts.summariser, parts.cache), turn_start, request.force)
+    draft = await _summarise(draft, SummaryTools(parts.summariser, parts.cache), turn_start, request.force)
     return await call(large, _finish, draft, policy, parts.calibration, before)
 
 
@@ -141,7 +141,7 @@ def _shorten_results(draft: Draft, force: bool) -> Draft:
     return stages.clear_stage(stages.truncate_stage(draft), force=force)
 
 
-async def _summarise(draft: Draft, tools: Tools, turn_start: bool, force: bool) -> Draft:
+async def _summarise(draft: Draft, tools: SummaryTools, turn_start: bool, force: bool) -> Draft:
     draft = await stages.compress_stage(draft, tools)
     draft = await stages.summarise_stage(draft, tools, turn_start=turn_start, force=force)
     if draft.total <= draft.budget:

@@ -36,7 +36,7 @@ _LEAST_SUMMARY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class SummaryTools:
     """What stages that need a model are handed."""
 
     summariser: Summariser | None
@@ -77,7 +77,7 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
     return cleared if before - cleared.total >= needed else draft
 
 
-async def compress_stage(draft: Draft, tools: Tools) -> Draft:
+async def compress_stage(draft: Draft, tools: SummaryTools) -> Draft:
     """Compress ranked results, least relevant first."""
     policy, before = draft.policy, draft.total
     lacking = draft.lacking if policy.compress_ahead else 0
@@ -96,7 +96,7 @@ async def compress_stage(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
+async def summarise_stage(draft: Draft, tools: SummaryTools, *, turn_start: bool, force: bool) -> Draft:
     """Replace the oldest messages by a summary: at the start of a turn, or if the request is over its budget."""
     planned = await call(draft.is_large, _to_summarise, draft, tools, turn_start=turn_start, force=force)
     if planned is None:
@@ -108,7 +108,9 @@ async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force
     return await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
 
 
-def _to_summarise(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> tuple[Evicted, int] | None:
+def _to_summarise(
+    draft: Draft, tools: SummaryTools, *, turn_start: bool, force: bool
+) -> tuple[Evicted, int] | None:
     """The messages to summarise, and how long the summary may be; `None` if there is no need."""
     policy, before = draft.policy, draft.total
     if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
@@ -149,7 +151,7 @@ def clip_stage(draft: Draft) -> Draft:
     return draft
 
 
-def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
+def _due(draft: Draft, tools: SummaryTools, turn_start: bool) -> bool:
     policy, tokens = draft.policy, draft.total
     if tokens > draft.budget or (
         policy.max_messages is not None and len(draft.visible) > policy.max_messages
@@ -173,7 +175,7 @@ def _summary_tokens(draft: Draft) -> int:
     return min(draft.policy.summary_tokens, max(_LEAST_SUMMARY, draft.free // _SUMMARY_SHARE))
 
 
-def _extract_to(draft: Draft, tools: Tools) -> float | None:
+def _extract_to(draft: Draft, tools: SummaryTools) -> float | None:
     """How full a request may be after an extract; `None` where a model writes summaries, or nothing is set."""
     return None if tools.summariser is not None and draft.policy.use_model else draft.policy.extract_to
 
@@ -185,7 +187,7 @@ def _room(draft: Draft, cut: int, fill: float) -> int:
     return min(draft.policy.tokens(fill) - beside - stays, int(draft.free * _MOST_SUMMARY))
 
 
-def _summariser(draft: Draft, tools: Tools) -> Summariser:
+def _summariser(draft: Draft, tools: SummaryTools) -> Summariser:
     if tools.summariser is not None and draft.policy.use_model:
         return tools.summariser
     return ExtractiveSummariser(draft.counter)
