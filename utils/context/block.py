@@ -1,4 +1,4 @@
-"""The one system message of a request: prompt, pinned constraints, summary, in this order. Pure."""
+"""Builds the system message of a request: prompt, pinned constraints, summary, list of stored texts. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OLDER = "older"
 def system_block(
     system: SystemMessage | None, pinned: Sequence[str], compaction: Compaction
 ) -> SystemMessage | None:
-    """The system message as sent; the agent's own where there is nothing to add, `None` where there is none."""
+    """The system message as sent: the agent's own, or `None`, if there is nothing to add."""
     added = [part for part in (_pinned(pinned), _summary(compaction)) if part]
     if not added:
         return system
@@ -44,7 +44,7 @@ def _summary(compaction: Compaction) -> str:
 
 
 def stored_line(stored: Sequence[StoredText]) -> str:
-    """The stored texts in a line, or nothing."""
+    """The list of stored texts as one line; empty if there are none."""
     if not stored:
         return ""
     return f"{STORED_TITLE} " + ", ".join(f"{each.handle} ({each.label})" for each in stored)
@@ -53,7 +53,7 @@ def stored_line(stored: Sequence[StoredText]) -> str:
 def fit_stored(
     stored: Sequence[StoredText], max_tokens: int, counter: TokenCounter, artifacts: dict[str, str]
 ) -> tuple[StoredText, ...]:
-    """The stored in at most `max_tokens` tokens: the oldest entries move to a catalogue, a text of its own."""
+    """The list in at most `max_tokens` tokens: its oldest entries become one stored text, added to `artifacts`."""
     unique = list({each.handle: each for each in stored}.values())
     if counter.text(stored_line(unique)) <= max_tokens:
         return tuple(unique)

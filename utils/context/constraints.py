@@ -1,8 +1,8 @@
-"""Standing constraints of the user, pinned word for word and shown in every request. Pure.
+"""Finds the user's standing constraints, which every request shows verbatim. Pure.
 
-What the user said stays in the conversation for ever, so the registry is read from it: sentences
-that forbid, demand, name or prefer are pinned. Only a sentence that revokes a rule as a rule ("forget the
-rule about …", "you may … again") unpins; one that might be an ordinary request does not. Nothing is paraphrased.
+They are derived from the stored conversation at each request: sentences that forbid, demand, name or
+prefer become constraints. Only an explicit revocation ("forget the rule about …", "you may … again")
+removes one; a sentence that may be an ordinary request does not.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from utils.context.protocols import TokenCounter
 from utils.messages.text import message_text
 
 LONGEST_CONSTRAINT = 300
-"""Characters of the longest sentence that is taken for a constraint."""
+"""Longest sentence, in characters, that can be a constraint."""
 
 MOST_PER_MESSAGE = 8
-"""Constraints that one message can state."""
+"""Most constraints taken from one message."""
 
 _LOOK_AT = 2_000
 
@@ -90,19 +90,19 @@ _COMMON = frozenset(
 
 
 class Constraint(NamedTuple):
-    """A pinned sentence, and the id of the message that it stands in."""
+    """A sentence of the user that holds for the whole conversation, and the id of its message."""
 
     text: str
     message_id: str
 
 
 class Revocation(NamedTuple):
-    """What a sentence unpins.
+    """What a revoking sentence removes.
 
     Attributes:
-        words: Words of the rule that it names.
-        every: Whether it means all rules.
-        allows: Whether it permits what a rule forbids; then it must name all of it.
+        words: Words that the constraint must contain.
+        every: Whether it revokes all constraints.
+        allows: Whether it permits something; then its words must be all words of the constraint.
     """
 
     words: frozenset[str] = frozenset()
@@ -111,7 +111,12 @@ class Revocation(NamedTuple):
 
 
 def constraints_in(messages: Iterable[BaseMessage], extra: Sequence[Constraint] = ()) -> list[Constraint]:
-    """The constraints in force, oldest first, each once. `extra` are those that a model found in the messages."""
+    """The constraints in force, oldest first, without duplicates.
+
+    Args:
+        messages: The conversation.
+        extra: Constraints that a model found in these messages.
+    """
     constraints: dict[str, Constraint] = {}
     for message in messages:
         if not isinstance(message, HumanMessage):
@@ -132,12 +137,12 @@ def constraints_in(messages: Iterable[BaseMessage], extra: Sequence[Constraint] 
 
 
 def within(constraints: Sequence[Constraint], max_tokens: int, counter: TokenCounter) -> list[Constraint]:
-    """The newest constraints that cost at most `max_tokens` tokens together, in their order; at least one."""
+    """The newest constraints within `max_tokens` tokens together, oldest first; at least one."""
     if (
         sum(len(constraint.text.encode("utf-8", "surrogatepass")) + 2 for constraint in constraints)
         <= max_tokens
     ):
-        return list(constraints)  # a token has a byte at least
+        return list(constraints)  # a token is at least one byte
     kept: list[Constraint] = []
     room = max_tokens
     for constraint in reversed(constraints):
@@ -150,7 +155,7 @@ def within(constraints: Sequence[Constraint], max_tokens: int, counter: TokenCou
 
 @lru_cache(maxsize=4096)
 def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
-    """Constraints that a message states word for word, and those that it revokes."""
+    """Constraints that a message states, verbatim, and its revocations."""
     found: list[str] = []
     revoked: list[Revocation] = []
     for sentence in sentences(text):
@@ -163,7 +168,7 @@ def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
 
 
 def revocation_in(sentence: str) -> Revocation | None:
-    """What a sentence unpins; `None` for every other sentence, and where it is in doubt."""
+    """The revocation that a sentence states; `None` if it states none or is ambiguous."""
     plain = sentence.strip().rstrip(".!").removesuffix(" please").rstrip(",")
     if allowed := _ALLOW.match(plain):
         return Revocation(_words(allowed["what"]), allows=True)
@@ -179,7 +184,7 @@ def revocation_in(sentence: str) -> Revocation | None:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a message that may be constraints; of a long one those at its beginning and end."""
+    """The sentences of a message that may be constraints; of a long message, of its beginning and end only."""
     if len(text) > 2 * _LOOK_AT:
         text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
     parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
@@ -187,7 +192,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
-    """The constraints that a revocation means: none where that is in doubt."""
+    """The constraints that a revocation means; none if it is ambiguous."""
     if revoked.every:
         return list(texts)
     if revoked.allows:

@@ -1,4 +1,4 @@
-"""A request in the making: what is decided so far, and what it costs. Pure."""
+"""A request between two stages: its messages, the decisions so far, and its token counts. Pure."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SYSTEM_AS_USER = "system-as-user"
 
 
 def repeated_as_user(block: SystemMessage | None, policy: ContextPolicy) -> list[BaseMessage]:
-    """The system message as a message of the user, where the policy asks for that; else nothing.
+    """The system message as a user message if the policy asks for it, else nothing.
 
-    It is made for each request and never kept, so that there is never a second one.
+    It is made for each request and never stored, so that it cannot appear twice.
     """
     if block is None or not policy.system_as_user:
         return []
@@ -39,14 +39,14 @@ class Draft:
     Attributes:
         repaired: The whole repaired conversation.
         system: The agent's system message.
-        pinned: Constraints, word for word.
+        pinned: Texts of the constraints, verbatim.
         tool_tokens: Tokens of the tool schemas.
         policy: Thresholds, in counted tokens.
-        counter: Counts.
+        counter: Counts tokens.
         compaction: Decisions so far.
-        visible: Messages in view, as `compaction` has them.
-        artifacts: Texts to keep, by handle.
-        steps: What the stages did.
+        visible: The messages that are sent, according to `compaction`.
+        artifacts: Texts to store, by handle.
+        steps: What the stages have done.
     """
 
     repaired: Repair
@@ -67,7 +67,7 @@ class Draft:
 
     @cached_property
     def is_large(self) -> bool:
-        """Whether work on the view belongs in a worker thread."""
+        """Whether work on the visible messages should run in a worker thread."""
         return is_large(self.visible)
 
     @property
@@ -77,7 +77,7 @@ class Draft:
 
     @cached_property
     def fixed(self) -> int:
-        """Tokens that no stage can change: system prompt, pinned constraints, tools."""
+        """Tokens that no stage can reduce: system prompt, pinned constraints, tools."""
         return self._cost_of(Compaction())
 
     @property
@@ -87,9 +87,10 @@ class Draft:
 
     @cached_property
     def overhead(self) -> int:
-        """Tokens of everything but the messages: `fixed` and the summary."""
-        told = self.compaction.summary or self.compaction.stored_texts
-        return self._cost_of(self.compaction) if told else self.fixed
+        """Tokens of everything except the messages: `fixed`, summary and list of stored texts."""
+        if not (self.compaction.summary or self.compaction.stored_texts):
+            return self.fixed
+        return self._cost_of(self.compaction)
 
     @cached_property
     def total(self) -> int:
@@ -98,7 +99,7 @@ class Draft:
 
     @property
     def lacking(self) -> int:
-        """Tokens by which the request would be too long if one more result like those of this turn came."""
+        """Tokens over the budget if the turn gets one more tool result of the expected size."""
         return self.total + expected_result(self.visible, self.counter) - self.budget
 
     def block(self) -> SystemMessage | None:
@@ -107,15 +108,15 @@ class Draft:
 
     @property
     def bare(self) -> int:
-        """Tokens of the agent's own system message, and of what opens the answer."""
+        """Tokens of the agent's own system message and of the reply's opening."""
         return TOKENS_PER_REPLY + self._block_cost(self.system)
 
     def decided(self, compaction: Compaction) -> Draft:
-        """The same with other decisions."""
+        """The draft with these decisions applied."""
         return replace(self, compaction=compaction, visible=tuple(visible_messages(self.history, compaction)))
 
     def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
-        """The draft after a stage that changed the form of messages; itself if it changed none."""
+        """The draft after a stage that replaced contents; the same draft if it replaced none."""
         touched = sum(1 for old, new in zip(self.visible, changed.messages, strict=True) if old is not new)
         if not touched:
             return self
@@ -124,7 +125,7 @@ class Draft:
         return draft.noted(step, changed.artifacts)
 
     def noted(self, step: Step, artifacts: Mapping[str, str]) -> Draft:
-        """The same with a step more, and texts to keep."""
+        """The draft with one more step and more texts to store."""
         return replace(
             self,
             compaction=self.compaction.with_given(artifacts),

@@ -1,4 +1,4 @@
-"""Leaving out the oldest part of a view: what stands for it, and what is kept of it. Pure."""
+"""Removes the oldest messages from a request: summary, list of stored texts and archive replace them. Pure."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STORED_FLOOR = 24
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """The part of a view before a cut.
+    """The visible messages before a cut.
 
     Attributes:
-        messages: What the summary must stand for.
-        text: The same as text.
-        through: Id of the opener of the last exchange that is left out.
+        messages: The messages that the summary must cover.
+        text: The same messages as plain text.
+        through: Id of the first message of the last exchange that is left out.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -34,10 +34,10 @@ class Evicted:
 
 
 def evicted(draft: Draft, cut: int) -> Evicted | None:
-    """What leaves the view when it begins at `cut`; `None` where nothing does.
+    """What a cut removes; `None` if that is nothing.
 
-    The request of the turn that is cut stays in view (`after_cut`). It is part of what is summarised
-    all the same, once: it leaves the view later without another summary.
+    If the cut is inside a turn, the turn's request stays visible (`after_cut`). It is summarised now,
+    with the turn's first messages, and not a second time when a later cut removes it.
     """
     gone = [exchange for exchange in exchanges(draft.visible) if exchange.stop <= cut]
     carried = _carried(draft)
@@ -48,7 +48,7 @@ def evicted(draft: Draft, cut: int) -> Evicted | None:
 
 
 def leave_out(draft: Draft, part: Evicted, summary: str) -> tuple[Draft, dict[str, str]]:
-    """The draft without `part`, with `summary` for all that is left out, and the texts to keep."""
+    """The draft without `part`, with `summary` for everything left out, and the texts to store."""
     artifacts: dict[str, str] = {}
     archive = handle_of(part.text)
     artifacts[archive] = part.text
@@ -65,7 +65,7 @@ def leave_out(draft: Draft, part: Evicted, summary: str) -> tuple[Draft, dict[st
 
 
 def stored_tokens(draft: Draft) -> int:
-    """Tokens that the list of stored texts may have."""
+    """Most tokens of the list of stored texts."""
     return max(_STORED_FLOOR, min(int(draft.budget * _STORED_SHARE), draft.free // 8))
 
 
@@ -78,7 +78,7 @@ def _named(messages: Sequence[BaseMessage]) -> list[StoredText]:
 
 
 def _carried(draft: Draft) -> str | None:
-    """Id of the message that was summarised before and is in view as its turn's request."""
+    """Id of the first visible message if it is before the current cut and thus already summarised."""
     cut = cut_of(draft.history, draft.compaction)
     first = draft.visible[0].id
     return first if any(message.id == first for message in draft.history[:cut]) else None

@@ -1,4 +1,4 @@
-"""Runs work without I/O in a worker thread where it may take long, so that the event loop is not blocked."""
+"""Runs CPU work in a worker thread if the conversation is large, so that it does not block the event loop."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ T = TypeVar("T")
 
 _LARGE_MESSAGES = 1_000
 _LARGE_CHARACTERS = 200_000
-"""Sizes from which one stage may take more than some 10 ms: repair costs 5 µs a message, tokens of 200,000 characters 20 ms."""
+"""Above these a stage can take over 10 ms: repair takes 5 µs a message, counting 200,000 characters 20 ms."""
 
 
 def is_large(messages: Sequence[BaseMessage]) -> bool:
-    """Whether work on a conversation belongs in a worker thread."""
+    """Whether work on this conversation should run in a worker thread."""
     if len(messages) > _LARGE_MESSAGES:
         return True
     return sum(len(str(message.content)) for message in messages) > _LARGE_CHARACTERS
 
 
 async def call(in_thread: bool, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The result of a function, which runs in a worker thread if `in_thread` is set, else directly."""
+    """Call a function, in a worker thread if `in_thread` is set."""
     if in_thread:
         return await asyncio.to_thread(function, *args, **kwargs)
     return function(*args, **kwargs)

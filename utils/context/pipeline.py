@@ -1,8 +1,8 @@
-"""The pipeline that runs before every model request. No graph, clock, environment or logger inside.
+"""The pipeline that runs before every model request. It uses no graph, clock, environment or logger.
 
-Stages, in order, each only as far as needed: repair, truncate, clear, compress, summarise, clip,
-verify. The result is a view: messages are never deleted, and the decisions that make the view are
-handed back as a `Compaction` for the graph's state.
+The stages, in order, each only as far as needed: repair, truncate, clear, compress, summarise, clip,
+verify. The result is a view: no message is deleted, and the decisions behind the view are returned as a
+`Compaction`, which the caller stores in the graph's state.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from utils.messages.transcript import is_stand_in, with_ids
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A model request as the agent means it.
+    """A model request before the pipeline.
 
     Attributes:
         messages: The whole conversation.
         system: The agent's system message.
         tool_tokens: Counted tokens of the tool schemas.
-        turn_start: Whether the user has just spoken; found from the messages when unset.
+        turn_start: Whether a turn begins; if unset, whether the last message is the user's.
         pinned: Constraints that a model found in the user's messages.
-        force: Whether to compact at once, as after a rejected request.
+        force: Whether to compact whatever the size, as after a rejected request.
     """
 
     messages: Sequence[BaseMessage]
@@ -53,13 +53,13 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What the pipeline works with.
+    """Dependencies of the pipeline.
 
     Attributes:
         counter: Counts tokens.
-        summariser: Writes summaries; extracts are made where it is unset or fails.
-        calibration: What the provider charges for each counted token.
-        cache: Short forms of articles by content, shared between requests.
+        summariser: Writes summaries; if it is unset or fails, an extract is made instead.
+        calibration: Ratio of charged to counted tokens.
+        cache: Compressed articles by content hash, shared between requests.
     """
 
     counter: TokenCounter
@@ -76,8 +76,8 @@ class Prepared:
         system: The system message to send, with pinned constraints and summary.
         messages: The messages to send after it.
         compaction: Decisions to keep in the graph's state.
-        artifacts: Texts to keep before the request is sent, by handle.
-        handles: Handles that can be read in the request.
+        artifacts: Texts to store before the request is sent, by handle.
+        handles: Handles that the request names.
         report: What was done.
     """
 
@@ -96,10 +96,10 @@ class Prepared:
 async def prepare(
     request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction | None = None
 ) -> Prepared:
-    """Make a request that keeps every rule of `utils.messages.invariants`.
+    """Make a request that satisfies every rule of `utils.messages.invariants`.
 
-    Nothing but token counts is kept from one request to the next: each conversation is repaired and
-    checked from its first message. Work on a large one runs in a thread, for the sake of the event loop.
+    Only token counts are cached between requests: every request repairs and checks the whole
+    conversation. For a large conversation this runs in a worker thread, to keep the event loop free.
 
     Raises:
         ContextBudgetExceeded: System prompt, tools and pinned constraints alone do not fit.
@@ -115,7 +115,7 @@ async def prepare(
 def _begin(
     request: Request, policy: ContextPolicy, parts: Parts, compaction: Compaction
 ) -> tuple[Draft, int]:
-    """The repaired conversation in the view decided so far, and the tokens of that request."""
+    """Draft of the request from the stored decisions, and its tokens."""
     repaired = repair(with_ids(request.messages))
     scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.history)
     constraints = within(
@@ -152,7 +152,7 @@ async def _summarise(draft: Draft, tools: SummaryTools, turn_start: bool, force:
 
 
 def _in_turns(policy: ContextPolicy, history: Sequence[BaseMessage]) -> ContextPolicy:
-    """The policy with its limit of turns as one of messages, which is another in each conversation."""
+    """The policy with `max_turns` converted into `max_messages` for this conversation."""
     if policy.max_turns is None:
         return policy
     turns = 0
@@ -164,7 +164,7 @@ def _in_turns(policy: ContextPolicy, history: Sequence[BaseMessage]) -> ContextP
 
 
 def _finish(draft: Draft, policy: ContextPolicy, calibration: Calibration, before: int) -> Prepared:
-    """The checked request and the report of what was done to it."""
+    """Check the draft and build the result with its report."""
     draft, wrong = checked(draft)
     system = draft.block()
     ratio = calibration.ratio

@@ -1,4 +1,4 @@
-"""The stages as the pipeline runs them: when each acts, and on how much. Pure."""
+"""The stages of the pipeline: when each one runs, and how far it goes. Pure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from utils.messages.text import message_text
 from utils.messages.transcript import active_index, legal_cuts
 
 LEAST_FREE = 96
-"""Tokens that must be left beside system prompt, tools and pinned constraints: a clipped request, a summary."""
+"""Tokens that must remain after system prompt, tools and pinned constraints, for a clipped request and a summary."""
 
 _SUMMARY_SHARE = 4
 _TAIL_SHARE = 0.10
-"""Share of the free budget for whole messages beside an extract that fills the rest."""
+"""Share of the free budget for unabridged messages if an extract fills the rest."""
 
 _MOST_SUMMARY = 0.8
 _FRAME = 12
@@ -37,17 +37,17 @@ _LEAST_SUMMARY = 16
 
 @dataclass(frozen=True, slots=True)
 class SummaryTools:
-    """What stages that need a model are handed."""
+    """The summariser and its cache, for the stages that shorten texts."""
 
     summariser: Summariser | None
     cache: MutableMapping[str, str]
 
 
 def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
-    """Refuse a request in which there is no room for any message.
+    """Check that there is room for messages at all.
 
     Raises:
-        ContextBudgetExceeded: With numbers.
+        ContextBudgetExceeded: There is not; the message gives the numbers.
     """
     if draft.free < LEAST_FREE:
         raise ContextBudgetExceeded(
@@ -58,7 +58,7 @@ def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
 
 
 def truncate_stage(draft: Draft) -> Draft:
-    """Cut oversized tool results, as soon as they are there."""
+    """Truncate oversized tool results, whatever the size of the request."""
     if Stage.TRUNCATE not in draft.policy.stages:
         return draft
     changed = truncate(draft.visible, draft.policy, draft.counter, draft.compaction.replaced)
@@ -66,7 +66,7 @@ def truncate_stage(draft: Draft) -> Draft:
 
 
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
-    """Clear old tool results in one batch, where that frees enough."""
+    """Clear old tool results in one batch, if that frees enough."""
     policy, before = draft.policy, draft.total
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
@@ -132,7 +132,7 @@ def _to_summarise(
 
 
 def clip_stage(draft: Draft) -> Draft:
-    """Clip the largest messages, and leave out the oldest where there are too many: always fits."""
+    """Clip the largest messages, and leave out the oldest if there are too many. The result always fits."""
     before = draft.total
     if before <= draft.budget:
         return draft
@@ -176,12 +176,12 @@ def _summary_tokens(draft: Draft) -> int:
 
 
 def _extract_to(draft: Draft, tools: SummaryTools) -> float | None:
-    """How full a request may be after an extract; `None` where a model writes summaries, or nothing is set."""
+    """Share of the budget that a request may use after an extract; `None` if a model writes the summaries."""
     return None if tools.summariser is not None and draft.policy.use_model else draft.policy.extract_to
 
 
 def _room(draft: Draft, cut: int, fill: float) -> int:
-    """Tokens that an extract may have beside the messages from `cut` on."""
+    """Tokens available for an extract if the messages from `cut` on stay."""
     stays = cost_from(draft.visible, cut, draft.counter)
     beside = draft.fixed + stored_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
     return min(draft.policy.tokens(fill) - beside - stays, int(draft.free * _MOST_SUMMARY))
@@ -200,7 +200,7 @@ def _left_out(draft: Draft, strategy: str, part: Evicted, summary: Summary, befo
 
 
 def _without(draft: Draft, cut: int) -> Draft:
-    """The draft from `cut` on, an extract standing for what is left out."""
+    """The draft from `cut` on, with an extract in place of what is left out."""
     part = evicted(draft, cut)
     if part is None:
         return draft
@@ -211,7 +211,7 @@ def _without(draft: Draft, cut: int) -> Draft:
 
 
 def _with_short_summary(draft: Draft) -> Draft:
-    """The draft with a summary that leaves three quarters of the free room to messages."""
+    """The draft with its summary shortened to a quarter of the free budget."""
     allowed = draft.free // _SUMMARY_SHARE
     if draft.overhead - draft.fixed <= allowed:
         return draft
@@ -228,7 +228,7 @@ def _with_short_summary(draft: Draft) -> Draft:
 
 
 def _may_fit(draft: Draft, room: int, *, spare: bool) -> bool:
-    """Whether clipping every message to the floor could be enough."""
+    """Whether the messages could fit if each was clipped to the minimum size."""
     active = active_index(draft.visible)
     sizes = [draft.counter.message(message) for message in draft.visible]
     return (

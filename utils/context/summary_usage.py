@@ -1,4 +1,4 @@
-"""Tokens that summaries cost: model calls that the graph's own stream does not show."""
+"""Counts the tokens of summary model calls, which the graph's stream does not report."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ register_configure_hook(_meter, inheritable=True)
 
 
 class SummaryUsage:
-    """What the model calls inside a `summary_usage` block reported."""
+    """Usage that the model calls inside a `summary_usage` block reported."""
 
     def __init__(self, handler: UsageMetadataCallbackHandler) -> None:
         self._handler = handler
 
     @property
     def total(self) -> Usage | None:
-        """The sum; `None` where no call reported any."""
+        """The sum; `None` if no call reported any."""
         total = None
         for used in self._handler.usage_metadata.values():
             cached = used.get("input_token_details", {}).get("cache_read", 0) or 0
@@ -33,7 +33,7 @@ class SummaryUsage:
 
 @contextmanager
 def summary_usage() -> Iterator[SummaryUsage]:
-    """SummaryUsage every model call of this task and its children until the end of the block."""
+    """Record the usage of every model call of this asyncio task and its children inside the block."""
     handler = UsageMetadataCallbackHandler()
     token = _meter.set(handler)
     try:

@@ -1,4 +1,4 @@
-"""Token counts of tool schemas, so that the same tools are not converted and counted for each request."""
+"""Caches token counts of tool schemas, which are the same in every request of an agent."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MOST = 512
 
 
 class ToolTokens:
-    """Tokens of tools by object identity, since the tools of an agent are made once.
+    """Token counts by tool object.
 
     Args:
-        counter: Counts.
+        counter: Counts the schemas.
     """
 
     def __init__(self, counter: TokenCounter) -> None:
@@ -28,8 +28,7 @@ class ToolTokens:
     async def of(self, tools: Sequence[Any]) -> int:
         """Tokens of the tools as sent.
 
-        New tools are counted in a thread, and so is the first text of a process, for which the encoding
-        is loaded: the event loop goes on.
+        New tools are counted in a worker thread. So is the first text, because that loads the encoding.
         """
         if not self._ready:
             await asyncio.to_thread(self._counter.text, "ready")
@@ -39,7 +38,7 @@ class ToolTokens:
         return await asyncio.to_thread(self.of_known, tools)
 
     def of_known(self, tools: Sequence[Any]) -> int:
-        """The same at once, for tools that were counted before."""
+        """The same without a thread, for tools that `of` has counted."""
         return sum(map(self._cost, tools))
 
     def _known(self, tool: Any) -> int | None:

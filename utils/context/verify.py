@@ -1,4 +1,4 @@
-"""The last stage: the request is held to every rule, and what to send if one does not hold. Pure."""
+"""The last stage: checks the request against every invariant, with a fallback if one is violated. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from utils.messages.transcript import active_index
 
 
 def claim_of(draft: Draft) -> Claim:
-    """What the draft is held against."""
+    """The draft as input for the invariants."""
     block = draft.block()
     return Claim(
         view=[*([block] if block else []), *draft.visible],
@@ -31,14 +31,14 @@ def claim_of(draft: Draft) -> Claim:
 
 
 def _readable(draft: Draft) -> frozenset[str]:
-    """Handles that a request may name: of stored texts, and those that the agent's prompt names itself."""
+    """Handles that the request may name: those of stored texts, and those in the agent's own prompt."""
     shown_in_part = (handle for message in draft.history if (handle := full_output_of(message)))
     prompt = handles_in(message_text(draft.system)) if draft.system else ()
     return frozenset([*draft.artifacts, *draft.compaction.given, *shown_in_part, *prompt])
 
 
 def is_oversized(draft: Draft) -> bool:
-    """Whether the active request takes more than its share of the room, so that it may be clipped."""
+    """Whether the active request exceeds its share of the free budget and may therefore be clipped."""
     active = active_index(draft.history)
     if active is None:
         return False
@@ -46,7 +46,7 @@ def is_oversized(draft: Draft) -> bool:
 
 
 def clipped_request(draft: Draft) -> bool:
-    """Whether the active request is shown in part."""
+    """Whether the active request is clipped."""
     shown, said = active_index(draft.visible), active_index(draft.history)
     if shown is None or said is None:
         return False
@@ -54,10 +54,10 @@ def clipped_request(draft: Draft) -> bool:
 
 
 def checked(draft: Draft) -> tuple[Draft, list[str]]:
-    """The draft and no violation, or the last resort and what was wrong with the draft.
+    """The draft if it violates no invariant; else the smallest possible request, with the violations.
 
     Raises:
-        ContextBudgetExceeded: Not even the last resort fits.
+        ContextBudgetExceeded: Not even the smallest request fits.
     """
     wrong = violations(claim_of(draft), INVARIANTS)
     if not wrong:
@@ -71,7 +71,7 @@ def checked(draft: Draft) -> tuple[Draft, list[str]]:
 
 
 def by_kind(draft: Draft) -> dict[str, int]:
-    """Tokens of the request by what they are for."""
+    """Tokens of the request by kind of content."""
     bare = draft.bare
     return {
         "system": bare,
@@ -83,7 +83,7 @@ def by_kind(draft: Draft) -> dict[str, int]:
 
 
 def _last_resort(draft: Draft) -> Draft:
-    """System message and active request, nothing else; the rest can be recalled."""
+    """The request reduced to system message and active request; the rest can be recalled."""
     part = evicted(draft, len(draft.visible))
     if part is not None:
         draft, archived = leave_out(draft, part, "")
