@@ -1,7 +1,7 @@
-"""Clear tool results that the model has already worked with, all old ones in one batch. Pure.
+"""Replaces old tool results, which the model has already processed, by placeholders with handles. Pure.
 
-Clearing one result at each call would change the beginning of every request and cost the
-provider's prompt cache each time; so it is all or nothing, and only where it frees enough.
+All old results are cleared in one batch, and only if that frees enough: clearing one at each request
+would invalidate the provider's prompt cache each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import exchanges
 
 WORTH_CLEARING = 60
-"""Tokens below which a result is left: its placeholder costs some twenty."""
+"""Smallest result that is cleared, in tokens; a placeholder costs about twenty."""
 
 _PLACEHOLDER = "[Result processed: {}]"
 

@@ -1,8 +1,8 @@
-"""Compress ranked results: each of the least relevant articles to a share of its size. No I/O of its own.
+"""Compresses the least relevant articles of ranked tool results to a share of their size. No I/O of its own.
 
-Order: the last tool result first, and inside it the last article first, since lists are sorted
-by relevance. The first article of every result is never touched. Articles that are needed to reach
-the target are compressed in parallel; each is compressed once.
+Order: the last tool result first, and its last article first, since lists are sorted by relevance. The
+first article of every result is never compressed, and no article twice. As many articles as the target
+requires are compressed concurrently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import active_index
 
 WORTH_COMPRESSING = 100
-"""Tokens below which an article is left as it is."""
+"""Smallest article that is compressed, in tokens."""
 
 _AVERAGED = 3
 _NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads them whole.'
@@ -29,7 +29,7 @@ _NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads t
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One article that may be compressed: where it stands, and what it costs in tokens."""
+    """An article that may be compressed: its position and its size in tokens."""
 
     message: int
     place: int
@@ -40,13 +40,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How to compress.
+    """Parameters of a compression.
 
     Attributes:
-        ratio: Size of a compressed article, as a share of its original.
+        ratio: Size of a compressed article as a share of the original.
         guidance: The user's question.
-        summariser: Writes the short forms.
-        cache: Short forms by content and guidance, so that none is written twice.
+        summariser: Writes the compressed texts.
+        cache: Compressed texts by a hash of content and guidance.
     """
 
     ratio: float
@@ -56,7 +56,7 @@ class Compression:
 
 
 def expected_result(messages: Sequence[BaseMessage], counter: TokenCounter) -> int:
-    """Tokens that the next result of this turn will probably have: the mean of its last three; 0 before the first."""
+    """Expected tokens of the turn's next tool result: the mean of the last three, or 0 if there is none."""
     active = active_index(messages)
     turn = messages if active is None else messages[active + 1 :]
     last = [counter.message(message) for message in turn if isinstance(message, ToolMessage)][-_AVERAGED:]
@@ -127,7 +127,7 @@ def _candidates(
 
 
 def _enough(queue: Sequence[Candidate], missing: int, ratio: float) -> list[Candidate]:
-    """The first candidates whose compression should save `missing` tokens."""
+    """The first candidates that together are expected to save `missing` tokens."""
     batch: list[Candidate] = []
     expected = 0
     for candidate in queue:
