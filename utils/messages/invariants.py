@@ -1,7 +1,7 @@
-"""What must hold of every model request: named rules, each with the provider rule behind it.
+"""The invariants of every model request: named rules, each with the provider rule behind it.
 
-An `Invariant` is a value with a check of its own, so that a test, the pipeline's last stage and a
-report all speak of the same thing. A check tells what is wrong in a sentence, or `None`.
+An `Invariant` is a value with a check, used by the tests and by the pipeline's last stage. A check
+returns a sentence about what is wrong, or `None`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from utils.messages.transcript import active_index, position_of, split_system
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A request, and what it is held against.
+    """A request with what the invariants compare it to.
 
     Attributes:
         view: The messages as sent, system message first.
-        source: The repaired conversation that the view was made of.
-        pinned: Constraints of the user that must stand in the request, word for word.
+        source: The repaired conversation that the request was made from.
+        pinned: Constraints of the user that the request must contain verbatim.
         handles: Handles that can be read back.
-        may_clip_active: Whether the active request is larger than a request can hold, so that head,
-            tail and a handle stand for it.
+        may_clip_active: Whether the active request is so large that it may be clipped to head, tail and
+            handle.
         tokens: Tokens of the request with its tools.
-        budget: Tokens that it may have.
-        before: The request before this one, where nothing was compacted in between.
+        budget: Most tokens that it may have.
+        before: The request before this one, if nothing was compacted in between.
     """
 
     view: Sequence[BaseMessage]
@@ -44,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """A rule with a name, the reason for it, and its check."""
+    """A rule with its name, its reason, and its check."""
 
     name: str
     rule: str
@@ -52,7 +52,7 @@ class Invariant:
 
 
 def violations(claim: Claim, invariants: Sequence[Invariant]) -> list[str]:
-    """What does not hold, as "name: what is wrong"."""
+    """The violations, as "name: what is wrong"."""
     found = ((invariant.name, invariant.check(claim)) for invariant in invariants)
     return [f"{name}: {wrong}" for name, wrong in found if wrong is not None]
 
@@ -181,11 +181,11 @@ USER_FIRST = Invariant(
     _user_first,
 )
 ACTIVE_KEPT = Invariant(
-    "active request kept", "Ours: the model must see what it was asked, whatever else goes.", _active_kept
+    "active request kept", "Ours: the model must see the request that it answers.", _active_kept
 )
 PINNED_KEPT = Invariant(
     "pinned constraints verbatim",
-    "Ours: a paraphrased prohibition is a different prohibition.",
+    "Ours: a paraphrase can change the meaning of a prohibition.",
     _pinned_kept,
 )
 NAMES_KEPT = Invariant(
@@ -194,7 +194,7 @@ NAMES_KEPT = Invariant(
     _names_kept,
 )
 HANDLES_RESOLVE = Invariant(
-    "handles resolvable", "Ours: a handle that cannot be read back is a lie.", _handles_resolve
+    "handles resolvable", "Ours: the model must be able to read every handle that it sees.", _handles_resolve
 )
 BUDGET_MET = Invariant(
     "budget met",
@@ -220,7 +220,7 @@ INVARIANTS = (
     BUDGET_MET,
     PREFIX_EXTENDS,
 )
-"""Every rule that a request is held to."""
+"""All invariants."""
 
 SHAPE = (PAIRING, ADJACENCY, SINGLE_SYSTEM, USER_FIRST)
-"""The rules that concern a request alone, whatever it was made of."""
+"""The invariants that concern a request alone, whatever it was made from."""

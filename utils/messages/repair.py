@@ -1,8 +1,8 @@
-"""Makes a conversation one that every provider accepts, whatever was interrupted, lost or doubled.
+"""Repairs a conversation with interrupted, lost or duplicate messages, so that every provider accepts it.
 
-After `repair`: one leading system message at most; the user speaks first, and last unless a tool does; every tool call has
-exactly one result, directly after it and in the order of the calls; call ids are unique; no
-message is empty; nothing else is changed. Repairing twice changes nothing. Pure.
+After `repair` there is at most one system message, at the front. The first other message is the user's; the last is the
+user's or a tool result. Every tool call has exactly one result, directly after it, in the order of the calls. Call ids are
+unique, and no message is empty. Nothing else is changed. Idempotent and pure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from utils.messages.pairing import Place, match_results
 from utils.messages.transcript import as_stand_in, stand_in
 
 INTERRUPTED = "Tool interrupted"
-"""Content of the result that stands in for one that never came."""
+"""Content of a synthetic result, for a call without one."""
 
 EMPTY_REQUEST = "(empty message)"
 EMPTY_RESULT = "(no output)"
@@ -65,7 +65,7 @@ def repair(messages: Sequence[BaseMessage]) -> Repair:
 
 
 def _framed(history: list[BaseMessage]) -> list[BaseMessage]:
-    """The messages with a user message in front and none of the model's at the end."""
+    """The messages with a user message at the front and no model message at the end."""
     first = [] if history and isinstance(history[0], HumanMessage) else [stand_in(OPENING, "opening")]
     last = [stand_in(NUDGE, "nudge")] if history and isinstance(history[-1], AIMessage) else []
     return [*first, *history, *last]
@@ -83,7 +83,7 @@ def merge_system(messages: Sequence[SystemMessage]) -> SystemMessage | None:
 
 
 def interrupted_result(call_id: str, name: str) -> ToolMessage:
-    """The synthetic result of a call that never got one. Its id follows from the call's."""
+    """A synthetic result for a call. Its id is derived from the call's, so that repair is idempotent."""
     return ToolMessage(
         INTERRUPTED, tool_call_id=call_id, name=name, status="error", id=f"interrupted-{call_id}"
     )
@@ -116,7 +116,7 @@ def _paired(
 
 
 def _plain(message: BaseMessage) -> BaseMessage | None:
-    """The message in a form that providers accept, the same object where it has one; `None` to drop it."""
+    """The message in a form that providers accept: the same object if possible, `None` to drop it."""
     if isinstance(message, ChatMessage):
         message = _from_chat_message(message)
     if isinstance(message, AIMessage):
@@ -136,7 +136,7 @@ def _plain(message: BaseMessage) -> BaseMessage | None:
 
 
 def _filled(message: BaseMessage, instead: str) -> BaseMessage:
-    """The message without blank blocks and calls, bare strings as text blocks, and not empty."""
+    """The message without blank blocks and call blocks, with `instead` as content if nothing remains."""
     content = message.content
     if isinstance(content, list):
         kept = text_blocks(b for b in content if not _is_blank_block(b) and block_call_id(b) is None)
