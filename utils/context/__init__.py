@@ -1,4 +1,4 @@
-"""Keeps every model request within its window, without forgetting what matters.
+"""Keeps every model request within the context window of its model.
 
-Everything here but `middleware.py` and `call_limit.py` is pure: messages in, messages out.
+The stages of `pipeline.py` and what they import do no I/O; `middleware.py` connects them to LangChain.
 """

@@ -1,4 +1,4 @@
-"""Log lines of context management. Their `message` fields are phrases that operators search for."""
+"""Log events of context management. Operators search for the phrases in their `message` fields."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {
 
 
 def request(log: Any, report: Report, summariser: str) -> None:
-    """Tell what became of one model request; nothing where nothing was done."""
+    """Log what the pipeline did to one model request; nothing if it did nothing."""
     if report.interrupted:
         log.warning(
             "context.repaired",
@@ -34,7 +34,7 @@ def request(log: Any, report: Report, summariser: str) -> None:
 
 
 def preflight(log: Any, report: Report, summariser: str) -> None:
-    """Tell what a check found before it was too late, and what it did."""
+    """Log that a request was over its budget, and what the pipeline did about it."""
     log.warning(
         "context.preflight.over_budget",
         message=f"Pre-flight check detected {report.before} tokens of {report.limit}",
@@ -45,17 +45,17 @@ def preflight(log: Any, report: Report, summariser: str) -> None:
 
 
 def ignored(log: Any, names: Sequence[str]) -> None:
-    """Tell, once at start, which limits are no positive whole numbers."""
+    """Log, at start, which limits are ignored because they are not positive whole numbers."""
     if names:
         log.warning(
             "context.limits_ignored",
-            message=f"Ignored, since they are no positive whole numbers: {', '.join(names)}",
+            message=f"Ignored, since they are not positive whole numbers: {', '.join(names)}",
             names=list(names),
         )
 
 
 def overflow(log: Any, report: Report, limit: int) -> None:
-    """Tell that a provider refused a request for its length."""
+    """Log that a provider refused a request as too long."""
     log.warning(
         "context.overflow",
         message=f"The provider refused {report.after} tokens; trying again within {limit}",
@@ -98,7 +98,7 @@ def _compression(log: Any, step: Step, report: Report) -> None:
 
 
 def line(strategy: str, before: int, after: int, limit: int, touched: int) -> str:
-    """One compaction in words; shares are of the tokens that a request may have."""
+    """One compaction as a phrase, with shares of the input budget."""
     words = _WORDS.get(strategy, "{} messages changed").format(touched)
     return f"context {100 * before / limit:.0f} % → {100 * after / limit:.0f} %, {words}"
 

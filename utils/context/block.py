@@ -1,4 +1,4 @@
-"""The one system message of a request: prompt, pinned constraints, summary, in this order. Pure."""
+"""Builds the system message of a request: prompt, pinned constraints, summary, list of stored texts. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 from langchain_core.messages import SystemMessage
 
-from utils.context.compaction import Compaction, Shelved
+from utils.context.compaction import Compaction, StoredText
 from utils.context.protocols import TokenCounter
 from utils.messages.handles import handle_of
 
 PINNED_TITLE = "Standing constraints, in the user's own words:"
 SUMMARY_TITLE = "Summary of the conversation so far (a record of what happened, not instructions):"
-SHELF_TITLE = "Stored texts, for read_tool_output:"
+STORED_TITLE = "Stored texts, for read_tool_output:"
 OLDER = "older"
 
 
 def system_block(
     system: SystemMessage | None, pinned: Sequence[str], compaction: Compaction
 ) -> SystemMessage | None:
-    """The system message as sent; the agent's own where there is nothing to add, `None` where there is none."""
+    """The system message as sent: the agent's own, or `None`, if there is nothing to add."""
     added = [part for part in (_pinned(pinned), _summary(compaction)) if part]
     if not added:
         return system
@@ -36,32 +36,32 @@ def _pinned(pinned: Sequence[str]) -> str:
 
 
 def _summary(compaction: Compaction) -> str:
-    shelf = shelf_line(compaction.shelf)
+    stored = stored_line(compaction.stored_texts)
     if not compaction.summary:
-        return shelf
-    parts = [SUMMARY_TITLE, compaction.summary, *([shelf] if shelf else [])]
+        return stored
+    parts = [SUMMARY_TITLE, compaction.summary, *([stored] if stored else [])]
     return "\n".join(parts)
 
 
-def shelf_line(shelf: Sequence[Shelved]) -> str:
-    """The stored texts in a line, or nothing."""
-    if not shelf:
+def stored_line(stored: Sequence[StoredText]) -> str:
+    """The list of stored texts as one line; empty if there are none."""
+    if not stored:
         return ""
-    return f"{SHELF_TITLE} " + ", ".join(f"{shelved.handle} ({shelved.label})" for shelved in shelf)
+    return f"{STORED_TITLE} " + ", ".join(f"{each.handle} ({each.label})" for each in stored)
 
 
-def fit_shelf(
-    shelf: Sequence[Shelved], max_tokens: int, counter: TokenCounter, artifacts: dict[str, str]
-) -> tuple[Shelved, ...]:
-    """The shelf in at most `max_tokens` tokens: the oldest entries move to a catalogue, a text of its own."""
-    unique = list({shelved.handle: shelved for shelved in shelf}.values())
-    if counter.text(shelf_line(unique)) <= max_tokens:
+def fit_stored(
+    stored: Sequence[StoredText], max_tokens: int, counter: TokenCounter, artifacts: dict[str, str]
+) -> tuple[StoredText, ...]:
+    """The list in at most `max_tokens` tokens: its oldest entries become one stored text, added to `artifacts`."""
+    unique = list({each.handle: each for each in stored}.values())
+    if counter.text(stored_line(unique)) <= max_tokens:
         return tuple(unique)
     for keep in range(len(unique) // 2, -1, -1):
         older, recent = unique[: len(unique) - keep], unique[len(unique) - keep :]
-        text = "\n".join(f"{shelved.handle} {shelved.label}" for shelved in older)
-        shorter = (Shelved(handle_of(text), OLDER), *recent)
-        if keep == 0 or counter.text(shelf_line(shorter)) <= max_tokens:
+        text = "\n".join(f"{each.handle} {each.label}" for each in older)
+        shorter = (StoredText(handle_of(text), OLDER), *recent)
+        if keep == 0 or counter.text(stored_line(shorter)) <= max_tokens:
             artifacts[handle_of(text)] = text
             return shorter
     return tuple(unique)

@@ -1,8 +1,7 @@
-"""Ends a turn after a number of model calls, with an answer from what was found so far.
+"""Ends a turn after a number of model calls, with an answer made of the latest tool results.
 
-The calls of a turn are counted from the conversation itself: they are the answers since the user's
-last message. So the count survives an interrupt and a restart, and needs no hook of its own, each of
-which would be one of LangGraph's supersteps.
+The calls of a turn are the model's messages since the user's last one. This count survives an
+interrupt and a restart, and needs no `before_model` hook, which would cost a LangGraph superstep.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from utils.messages.results import ToolProblem, parse_result
 from utils.messages.transcript import active_index
 
 STOPPED = "call_limit"
-"""Key of `response_metadata` that marks an answer that no model wrote."""
+"""Key in `response_metadata` of an answer that this middleware wrote."""
 
 _SHOWN_RESULTS = 3
 _LONGEST_RESULT = 1_200
@@ -38,7 +37,7 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Let the model answer, or end the turn in its place."""
+        """Call the model, or end the turn if the limit is reached."""
         if calls_this_turn(request.messages) < self._limit:
             return await handler(request)
         return AIMessage(
@@ -47,9 +46,9 @@ class ModelCallLimit(AgentMiddleware[Any, Any]):
 
 
 def recursion_limit(calls: int) -> int:
-    """A backstop in supersteps that is never reached before `calls` model calls.
+    """A LangGraph recursion limit that `calls` model calls do not reach.
 
-    A call takes its own step, one for its tools, and one for each `before_model` and `after_model` hook.
+    A call takes one superstep, its tools one, and each `before_model` and `after_model` hook one.
     """
     return _SUPERSTEPS_PER_CALL * calls + _SUPERSTEPS_BESIDES
 
@@ -62,12 +61,12 @@ def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
 
 
 def answer_so_far(messages: Sequence[BaseMessage], limit: int) -> str:
-    """What a user reads when a turn is ended: why, and the latest results."""
+    """The answer when the limit is reached: the reason, and the latest results."""
     return found_so_far(messages, f"I stopped after {limit} steps without coming to an end.")
 
 
 def found_so_far(messages: Sequence[BaseMessage], why: str) -> str:
-    """A turn's end without a model: the reason, and the latest results."""
+    """An answer without a model: the reason, and the latest results."""
     start = active_index(messages) or 0
     results = [m for m in messages[start:] if isinstance(m, ToolMessage) and _is_useful(m)][-_SHOWN_RESULTS:]
     if not results:

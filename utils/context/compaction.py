@@ -1,8 +1,8 @@
-"""What was decided about a conversation's view: plain values that live in the graph's state.
+"""Decisions about what a model sees of a conversation, as plain values for the graph's state.
 
-Messages are never deleted. `Compaction` says from where they are shown, what stands for those
-before, and which are shown in another form; `view_of` applies it. The same messages and the same
-compaction always give the same view, so that a provider's prompt cache sees an unchanged beginning.
+Messages are never deleted. `Compaction` says which messages are left out, the summary that replaces
+them, and which messages are shown with other content; `visible_messages` applies it. Equal messages and
+an equal compaction give equal requests, so that the prefix in the provider's prompt cache stays valid.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from utils.messages.transcript import after_cut, position_of
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
-    """A stored text: its handle, and a word on what it is."""
+class StoredText:
+    """A stored text: its handle, and a label for the model."""
 
     handle: str
     label: str
@@ -27,52 +27,52 @@ class Shelved:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """Decisions about a view.
+    """Decisions about the visible messages. The keys of `as_state` are stored and must not change.
 
     Attributes:
-        through: Id of the opener of the last exchange that is left out; `None` shows everything.
-        summary: Stands for what is left out.
-        shelf: Stored texts that what is left out referred to.
-        replaced: Other content for messages in view, by message id: `content`, `handle`
-            of the whole, and `args` by call id.
-        given: Every handle that was given out, oldest first.
-        count: How many times history was left out so far.
+        through: Id of the first message of the last exchange that is left out; `None` if nothing is.
+        summary: Summary of what is left out.
+        stored_texts: Stored texts that what is left out referred to.
+        replaced: Replacement contents by message id: `content`, `handle` of the full text, and `args`
+            by call id.
+        given: Every handle that a request has named, oldest first.
+        count: Number of times that messages were left out.
     """
 
     through: str | None = None
     summary: str = ""
-    shelf: tuple[Shelved, ...] = ()
+    stored_texts: tuple[StoredText, ...] = ()
     replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given: tuple[str, ...] = ()
     count: int = 0
 
     @classmethod
     def from_state(cls, value: Mapping[str, Any] | None) -> Compaction:
-        """Read what `as_state` wrote; nothing reads as no decision."""
+        """Read what `as_state` wrote; an empty or missing value means no decisions."""
         if not value:
             return cls()
         return cls(
             through=value.get("through"),
             summary=value.get("summary", ""),
-            shelf=tuple(Shelved(handle, label) for handle, label in value.get("shelf", ())),
+            stored_texts=tuple(StoredText(handle, label) for handle, label in value.get("shelf", ())),
             replaced=dict(value.get("replaced", {})),
             given=tuple(value.get("given", ())),
             count=value.get("count", 0),
         )
 
     def as_state(self) -> dict[str, Any]:
-        """Plain JSON for a checkpoint."""
+        """The decisions as JSON values for a checkpoint."""
         return {
             "through": self.through,
             "summary": self.summary,
-            "shelf": [[shelved.handle, shelved.label] for shelved in self.shelf],
+            "shelf": [[stored.handle, stored.label] for stored in self.stored_texts],
             "replaced": {key: dict(value) for key, value in self.replaced.items()},
             "given": list(self.given),
             "count": self.count,
         }
 
     def with_changes(self, before: Sequence[BaseMessage], after: Sequence[BaseMessage]) -> Compaction:
-        """The same with the messages of `after` that differ from those of `before`, which have the same ids."""
+        """The decisions plus a replacement for each message of `after` that differs from `before`."""
         changed = {
             str(new.id): {**self.replaced.get(str(new.id), {}), **_difference(old, new)}
             for old, new in zip(before, after, strict=True)
@@ -81,37 +81,31 @@ class Compaction:
         return replace(self, replaced={**self.replaced, **changed}) if changed else self
 
     def with_given(self, handles: Iterable[str]) -> Compaction:
-        """The same, knowing that these handles were given out."""
+        """The decisions plus handles that a request names."""
         given = tuple(dict.fromkeys([*self.given, *handles]))
         return self if len(given) == len(self.given) else replace(self, given=given)
 
     def only_for(self, messages: Sequence[BaseMessage]) -> Compaction:
-        """The same without replacements of messages that are not among these."""
+        """The decisions with replacements for these messages only."""
         ids = {message.id for message in messages}
         kept = {key: value for key, value in self.replaced.items() if key in ids}
         return self if len(kept) == len(self.replaced) else replace(self, replaced=kept)
 
 
-def cut_of(talk: Sequence[BaseMessage], compaction: Compaction) -> int:
-    """Index of the first message after those that are left out."""
-    opener = position_of(talk, compaction.through)
+def cut_of(history: Sequence[BaseMessage], compaction: Compaction) -> int:
+    """Index of the first message that is not left out."""
+    opener = position_of(history, compaction.through)
     if opener is None:
         return 0
     cut = opener + 1
-    while cut < len(talk) and isinstance(talk[cut], ToolMessage):
+    while cut < len(history) and isinstance(history[cut], ToolMessage):
         cut += 1
     return cut
 
 
-def view_of(talk: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
-    """The messages that are shown, without the system message."""
-    return shown_as(
-        after_cut(talk, cut_of(talk, compaction)) if compaction.through else list(talk), compaction
-    )
-
-
-def shown_as(messages: list[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
-    """The messages in the form that was decided for each."""
+def visible_messages(history: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
+    """The messages that are sent, without the system message."""
+    messages = after_cut(history, cut_of(history, compaction)) if compaction.through else list(history)
     if not compaction.replaced:
         return messages
     changes = (compaction.replaced.get(str(message.id)) for message in messages)

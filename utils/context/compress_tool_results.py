@@ -1,5 +1,5 @@
-"""Compression of tool results as a `before_model` hook of its own, for graphs that do not use
-`ContextMiddleware`. Inside it, the same strategy is one stage of the pipeline.
+"""Compression of tool results as a `before_model` hook, for graphs that do not use `ContextMiddleware`,
+where the same strategy is a stage of the pipeline.
 
     create_agent(model, tools, middleware=[before_model(compressor), SummarizationMiddleware(...)])
 """
@@ -14,10 +14,9 @@ import structlog
 from langchain_core.messages import BaseMessage
 
 from utils.context import announce
-from utils.context.changes import Changed
 from utils.context.policy import ContextPolicy, rag
 from utils.context.protocols import Summariser, TokenCounter
-from utils.context.report import Report, Step
+from utils.context.report import Changed, Report, Step
 from utils.context.strategies.compress import Compression, compress
 from utils.messages.counter import MessageCounter
 from utils.messages.text import message_text
@@ -34,16 +33,16 @@ def make_compressor(
     counter: TokenCounter | None = None,
     policy: ContextPolicy | None = None,
 ) -> Hook:
-    """The hook for a model with a window of `window` tokens; its thresholds are the preset `rag`'s."""
+    """The hook for a model with a window of `window` tokens; the default policy is the preset `rag`."""
     chosen, counts, cache = policy or rag(window), counter or MessageCounter(), dict[str, str]()
 
     async def compress_tool_results_if_needed(
         state: Mapping[str, Any], runtime: Any
     ) -> dict[str, Any] | None:
-        """Compress articles, least relevant first, when the conversation takes over 85 % of the window.
+        """Compress articles, least relevant first, if the conversation takes over 85 % of the window.
 
-        Returns the messages under the ids that they had, so that they replace the old ones in place;
-        `None` where nothing needs to be done.
+        Returns the messages under the same ids, so that the state's reducer replaces them in place, or
+        `None` if there is nothing to do.
         """
         del runtime
         messages = with_ids(state.get("messages", ()))
@@ -64,6 +63,8 @@ def _update(old: list[BaseMessage], changed: Changed, step: Step, window: int) -
     touched = sum(was is not now for was, now in zip(old, changed.messages, strict=True))
     if not touched:
         return None
-    told = Report(step.before, step.after, window, window, step.after, {}, (replace(step, touched=touched),))
-    announce.request(log, told, "langmem")
+    report = Report(
+        step.before, step.after, window, window, step.after, {}, (replace(step, touched=touched),)
+    )
+    announce.request(log, report, "langmem")
     return {"messages": changed.messages}

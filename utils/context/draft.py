@@ -1,22 +1,21 @@
-"""A request in the making: what is decided so far, and what it costs. Pure."""
+"""A request between two stages: its messages, the decisions so far, and its token counts. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context.block import system_block
-from utils.context.changes import Changed
-from utils.context.compaction import Compaction, view_of
-from utils.context.known import Known
+from utils.context.compaction import Compaction, visible_messages
+from utils.context.offload import is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
-from utils.context.report import Step
-from utils.context.strategies.clear import result_tokens
+from utils.context.report import Changed, Step
 from utils.context.strategies.compress import expected_result
+from utils.messages.repair import Repair
 from utils.messages.tokens import TOKENS_PER_REPLY
 
 SYSTEM_AS_USER = "system-as-user"
@@ -24,9 +23,9 @@ SYSTEM_AS_USER = "system-as-user"
 
 
 def repeated_as_user(block: SystemMessage | None, policy: ContextPolicy) -> list[BaseMessage]:
-    """The system message as a message of the user, where the policy asks for that; else nothing.
+    """The system message as a user message if the policy asks for it, else nothing.
 
-    It is made for each request and never kept, so that there is never a second one.
+    It is made for each request and never stored, so that it cannot appear twice.
     """
     if block is None or not policy.system_as_user:
         return []
@@ -38,34 +37,38 @@ class Draft:
     """One request between two stages.
 
     Attributes:
-        talk: The whole repaired conversation, without its system message.
+        repaired: The whole repaired conversation.
         system: The agent's system message.
-        pinned: Constraints, word for word.
+        pinned: Texts of the constraints, verbatim.
         tool_tokens: Tokens of the tool schemas.
         policy: Thresholds, in counted tokens.
-        counter: Counts.
+        counter: Counts tokens.
         compaction: Decisions so far.
-        view: Messages in view, as `compaction` has them.
-        settled: How many messages of `talk` were settled by the request before.
-        outputs: Handles of texts that the settled ones are a part of.
-        known: What is known of the beginning of the view from the request before.
-        artifacts: Texts to keep, by handle.
-        steps: What the stages did.
+        visible: The messages that are sent, according to `compaction`.
+        artifacts: Texts to store, by handle.
+        steps: What the stages have done.
     """
 
-    talk: tuple[BaseMessage, ...]
+    repaired: Repair
     system: SystemMessage | None
     pinned: tuple[str, ...]
     tool_tokens: int
     policy: ContextPolicy
     counter: TokenCounter
     compaction: Compaction
-    view: tuple[BaseMessage, ...]
-    settled: int = 0
-    outputs: Collection[str] = frozenset()
-    known: Known | None = None
+    visible: tuple[BaseMessage, ...]
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+
+    @property
+    def history(self) -> list[BaseMessage]:
+        """The whole conversation without its system message."""
+        return self.repaired.history
+
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether work on the visible messages should run in a worker thread."""
+        return is_large(self.visible)
 
     @property
     def budget(self) -> int:
@@ -74,7 +77,7 @@ class Draft:
 
     @cached_property
     def fixed(self) -> int:
-        """Tokens that no stage can change: system prompt, pinned constraints, tools."""
+        """Tokens that no stage can reduce: system prompt, pinned constraints, tools."""
         return self._cost_of(Compaction())
 
     @property
@@ -84,25 +87,20 @@ class Draft:
 
     @cached_property
     def overhead(self) -> int:
-        """Tokens of everything but the messages: `fixed` and the summary."""
-        told = self.compaction.summary or self.compaction.shelf
-        return self._cost_of(self.compaction) if told else self.fixed
+        """Tokens of everything except the messages: `fixed`, summary and list of stored texts."""
+        if not (self.compaction.summary or self.compaction.stored_texts):
+            return self.fixed
+        return self._cost_of(self.compaction)
 
     @cached_property
     def total(self) -> int:
         """Tokens of the request."""
-        known = self.known.tokens if self.known else 0
-        return self.overhead + known + sum(map(self.counter.message, self.fresh))
+        return self.overhead + sum(map(self.counter.message, self.visible))
 
     @property
     def lacking(self) -> int:
-        """Tokens by which the request would be too long if one more result like those of this turn came."""
-        return self.total + expected_result(self.view, self.counter) - self.budget
-
-    @cached_property
-    def fresh(self) -> tuple[BaseMessage, ...]:
-        """The messages of the view of which nothing is known yet."""
-        return self.view[len(self.known.messages) :] if self.known else self.view
+        """Tokens over the budget if the turn gets one more tool result of the expected size."""
+        return self.total + expected_result(self.visible, self.counter) - self.budget
 
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""
@@ -110,31 +108,24 @@ class Draft:
 
     @property
     def bare(self) -> int:
-        """Tokens of the agent's own system message, and of what opens the answer."""
+        """Tokens of the agent's own system message and of the reply's opening."""
         return TOKENS_PER_REPLY + self._block_cost(self.system)
 
     def decided(self, compaction: Compaction) -> Draft:
-        """The same with other decisions."""
-        view = tuple(view_of(self.talk, compaction))
-        return replace(self, compaction=compaction, view=view, known=None)
+        """The draft with these decisions applied."""
+        return replace(self, compaction=compaction, visible=tuple(visible_messages(self.history, compaction)))
 
-    @property
-    def results(self) -> list[int]:
-        """For each exchange with calls, tokens of its results that are worth clearing."""
-        return [*(self.known.results if self.known else ()), *result_tokens(self.fresh, self.counter)]
-
-    def changed(self, strategy: str, changed: Changed, before: int, *, first: int = 0) -> Draft:
-        """The same after a stage that showed messages from `first` on in another form; itself if it changed none."""
-        view = self.view[first:]
-        touched = sum(1 for old, new in zip(view, changed.messages, strict=True) if old is not new)
+    def changed(self, strategy: str, changed: Changed, before: int) -> Draft:
+        """The draft after a stage that replaced contents; the same draft if it replaced none."""
+        touched = sum(1 for old, new in zip(self.visible, changed.messages, strict=True) if old is not new)
         if not touched:
             return self
-        draft = self.decided(self.compaction.with_changes(view, changed.messages))
+        draft = self.decided(self.compaction.with_changes(self.visible, changed.messages))
         step = Step(strategy, before, draft.total, touched, changed.details, changed.failed)
         return draft.noted(step, changed.artifacts)
 
     def noted(self, step: Step, artifacts: Mapping[str, str]) -> Draft:
-        """The same with a step more, and texts to keep."""
+        """The draft with one more step and more texts to store."""
         return replace(
             self,
             compaction=self.compaction.with_given(artifacts),

@@ -1,4 +1,4 @@
-"""Leaving out the oldest part of a view: what stands for it, and what is kept of it. Pure."""
+"""Removes the oldest messages from a request: summary, list of stored texts and archive replace them. Pure."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 
 from langchain_core.messages import BaseMessage
 
-from utils.context.block import fit_shelf
-from utils.context.compaction import Shelved, cut_of
+from utils.context.block import fit_stored
+from utils.context.compaction import StoredText, cut_of
 from utils.context.draft import Draft
 from utils.context.rendering import full_text, render_all
 from utils.messages.handles import handle_of, handles_in
 from utils.messages.transcript import active_index, exchanges
 
-_SHELF_SHARE = 0.04
-_SHELF_FLOOR = 24
+_STORED_SHARE = 0.04
+_STORED_FLOOR = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Evicted:
-    """The part of a view before a cut.
+    """The visible messages before a cut.
 
     Attributes:
-        messages: What the summary must stand for.
-        text: The same as text.
-        through: Id of the opener of the last exchange that is left out.
+        messages: The messages that the summary must cover.
+        text: The same messages as plain text.
+        through: Id of the first message of the last exchange that is left out.
     """
 
     messages: tuple[BaseMessage, ...]
@@ -34,12 +34,12 @@ class Evicted:
 
 
 def evicted(draft: Draft, cut: int) -> Evicted | None:
-    """What leaves the view when it begins at `cut`; `None` where nothing does.
+    """What a cut removes; `None` if that is nothing.
 
-    The request of the turn that is cut stays in view (`after_cut`). It is part of what is summarised
-    all the same, once: it leaves the view later without another summary.
+    If the cut is inside a turn, the turn's request stays visible (`after_cut`). It is summarised now,
+    with the turn's first messages, and not a second time when a later cut removes it.
     """
-    gone = [exchange for exchange in exchanges(draft.view) if exchange.stop <= cut]
+    gone = [exchange for exchange in exchanges(draft.visible) if exchange.stop <= cut]
     carried = _carried(draft)
     messages = [m for exchange in gone for m in exchange.messages if m.id != carried]
     if not messages or (len(messages) == 1 and _is_active(draft, messages[0])):
@@ -48,42 +48,42 @@ def evicted(draft: Draft, cut: int) -> Evicted | None:
 
 
 def leave_out(draft: Draft, part: Evicted, summary: str) -> tuple[Draft, dict[str, str]]:
-    """The draft without `part`, with `summary` for all that is left out, and the texts to keep."""
+    """The draft without `part`, with `summary` for everything left out, and the texts to store."""
     artifacts: dict[str, str] = {}
     archive = handle_of(part.text)
     artifacts[archive] = part.text
-    shelf = [*draft.compaction.shelf, *_named(part.messages), Shelved(archive, "conversation")]
+    stored = [*draft.compaction.stored_texts, *_named(part.messages), StoredText(archive, "conversation")]
     compaction = replace(
         draft.compaction,
         through=part.through,
         summary=summary,
-        shelf=fit_shelf(shelf, shelf_tokens(draft), draft.counter, artifacts),
+        stored_texts=fit_stored(stored, stored_tokens(draft), draft.counter, artifacts),
         count=draft.compaction.count + 1,
     )
     smaller = draft.decided(compaction)
-    return smaller.decided(compaction.only_for(smaller.view)), artifacts
+    return smaller.decided(compaction.only_for(smaller.visible)), artifacts
 
 
-def shelf_tokens(draft: Draft) -> int:
-    """Tokens that the list of stored texts may have."""
-    return max(_SHELF_FLOOR, min(int(draft.budget * _SHELF_SHARE), draft.free // 8))
+def stored_tokens(draft: Draft) -> int:
+    """Most tokens of the list of stored texts."""
+    return max(_STORED_FLOOR, min(int(draft.budget * _STORED_SHARE), draft.free // 8))
 
 
-def _named(messages: Sequence[BaseMessage]) -> list[Shelved]:
+def _named(messages: Sequence[BaseMessage]) -> list[StoredText]:
     return [
-        Shelved(handle, message.name or message.type)
+        StoredText(handle, message.name or message.type)
         for message in messages
         for handle in handles_in(full_text(message))
     ]
 
 
 def _carried(draft: Draft) -> str | None:
-    """Id of the message that was summarised before and is in view as its turn's request."""
-    cut = cut_of(draft.talk, draft.compaction)
-    first = draft.view[0].id
-    return first if any(message.id == first for message in draft.talk[:cut]) else None
+    """Id of the first visible message if it is before the current cut and thus already summarised."""
+    cut = cut_of(draft.history, draft.compaction)
+    first = draft.visible[0].id
+    return first if any(message.id == first for message in draft.history[:cut]) else None
 
 
 def _is_active(draft: Draft, message: BaseMessage) -> bool:
-    active = active_index(draft.view)
-    return active is not None and draft.view[active] is message
+    active = active_index(draft.visible)
+    return active is not None and draft.visible[active] is message

@@ -1,18 +1,18 @@
-"""Head and tail of a text that is too long, with a handle for the rest. Pure."""
+"""Shortens a text to its head and tail, with a handle of the full text between them. Pure."""
 
 from __future__ import annotations
 
 from utils.context.protocols import TokenCounter
 
 HEAD_SHARE = 0.4
-"""Share of an excerpt that comes from the beginning. The end of a log tells what went wrong."""
+"""Share of the head in an excerpt. The tail gets more, since a log ends with the error."""
 
 _MARKER_CHARS = 120
 _BYTES_PER_TOKEN = 6
 
 
 def left_out(characters: int, handle: str) -> str:
-    """The line that stands for what was left out."""
+    """The line that replaces the part left out."""
     return f'\n[… {characters:,} characters left out; read_tool_output("{handle}") reads the whole text …]\n'
 
 
@@ -26,7 +26,7 @@ def excerpt_chars(text: str, max_chars: int, handle: str) -> str:
 def excerpt_tokens(text: str, max_tokens: int, handle: str, counter: TokenCounter) -> str:
     """The text itself, or its head and tail in at most `max_tokens` tokens, marker included.
 
-    Where not even the marker fits, the marker alone is returned: a floor of some thirty tokens.
+    If not even the marker fits, only the marker is returned, which has about thirty tokens.
     """
     if len(text) <= max_tokens // 4 or (len(text) < max_tokens * 40 and counter.text(text) <= max_tokens):
         return text
@@ -38,7 +38,7 @@ def excerpt_tokens(text: str, max_tokens: int, handle: str, counter: TokenCounte
         if cost <= max_tokens:
             return excerpt
         keep = int(keep * min(0.9, max_tokens / cost * 0.97))
-        keep = 0 if keep < 8 else keep  # noqa: PLR2004 - a few letters tell nothing
+        keep = 0 if keep < 8 else keep  # noqa: PLR2004 - a few letters are of no use
     return _head_and_tail(text, 0, handle)
 
 

@@ -1,4 +1,4 @@
-"""Context management for an agent from its settings, with nothing to configure."""
+"""Builds an agent's context middleware from its settings."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 EXTRACT_TO = 0.90
-"""How full a request is after an extract, where no model could write a summary: an extract costs nothing and such
-a model has no prompt cache to lose, so that the room is better filled with what was said."""
+"""Share of the input budget used after an extract on the embedded model. An extract costs no model call, and this model
+has no prompt cache to invalidate, so that a fuller request has only advantages."""
 
 
 def policy_for(
     llm: LLMSettings, context: ContextSettings, model: BaseChatModel | None = None
 ) -> ContextPolicy:
-    """The policy that the settings ask for, with the window of the model."""
+    """The policy of the settings with the window of the model."""
     window = get_context_window(
         llm.model,
         explicit_limit(llm.provider, context),
@@ -66,15 +66,15 @@ def default_context_middleware(
     on_compaction: Announce | None = None,
     summary_prompt: str | None = None,
 ) -> ContextMiddleware:
-    """The middleware that every agent gets.
+    """The context middleware of an agent.
 
     Args:
-        llm: Which model answers.
+        llm: Settings of the model.
         context: Limits and thresholds.
         model: The agent's chat model.
-        artifacts_path: The SQLite file for what is left out of requests.
-        on_compaction: Told of each compaction; the graph's stream is told where it is unset.
-        summary_prompt: The agent's own instruction for summaries; that of the settings goes first.
+        artifacts_path: The SQLite file for texts that are left out of requests.
+        on_compaction: Called for each compaction; if unset, events go to the graph's stream.
+        summary_prompt: The agent's own prompt for summaries; one in the settings overrides it.
 
     Raises:
         SettingsError: A file that a setting names cannot be read.
@@ -102,7 +102,7 @@ def _summariser(
     counter: MessageCounter,
     prompt: str | None,
 ) -> Summariser | None:
-    """LangMem on the configured model; nothing for the embedded model, which cannot write summaries."""
+    """LangMem on the configured model; `None` for the embedded model, which cannot write summaries."""
     from utils.context.summarisers.langmem import SUMMARY_PROMPT, LangMemSummariser
     from utils.llm.factory import create_chat_model
 
@@ -117,10 +117,10 @@ def _summariser(
 
 
 def prompt_of(context: ContextSettings) -> str | None:
-    """The text of the file that the settings name; `None` where they name none.
+    """The summary prompt in the file that the settings name; `None` if they name none.
 
     Raises:
-        SettingsError: It cannot be read as text.
+        SettingsError: The file cannot be read as text.
     """
     if context.summary_prompt_file is None:
         return None

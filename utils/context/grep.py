@@ -1,4 +1,4 @@
-"""Finds words in a stored text and shows each place with what stands around it. Pure."""
+"""Searches a stored text and shows each match with the text around it. Pure."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from utils.messages.stored import missing_from
 
 MATCHES = 60
-"""Places that one call shows at most."""
+"""Most matches that one call shows."""
 LINE = 300
-"""Characters of a line that is shown whole; of a longer one, what is around each match."""
+"""Longest line, in characters, that is shown whole; of a longer one, the text around each match."""
 AROUND = 150
 """Characters shown on either side of a match in a long line."""
 
 
 def grep_lines(text: str, wanted: str, room: int, offset: int = 0) -> str:
-    """The places of a text that have one of the wanted texts, with their lines' numbers.
+    """The lines that contain one of the wanted texts, with their numbers, and a count of the matches.
 
-    Not a regular expression: what a model writes could otherwise keep a processor busy for ever.
+    The wanted texts are no regular expressions, since one written by a model could run without end.
 
     Args:
         text: The text.
-        wanted: What is looked for, without regard to case; several texts are separated by `|`.
-        room: Characters that are shown at most, without the last line, which counts the matches.
+        wanted: Texts to find, separated by `|`; case is ignored.
+        room: Most characters to show, without the last line, which counts the matches.
         offset: Character to begin at.
     """
     shown: list[str] = []
@@ -48,7 +48,7 @@ def grep_lines(text: str, wanted: str, room: int, offset: int = 0) -> str:
 
 
 def _places(text: str, wanted: str, offset: int, longest: int) -> Iterator[tuple[int, str]]:
-    """Where each match begins, and the line of it that is shown. Looks at each character once."""
+    """Offset of each match and the line to show for it. Linear: reads each character once."""
     words = [re.escape(word) for word in wanted.split("|") if word]
     if not words:
         return

@@ -1,7 +1,7 @@
-"""How many tokens a model can read: explicit setting, model profile, model table, provider table. Pure.
+"""Context window of a model: explicit setting, model profile, model table, provider table, in this order. Pure.
 
-Providers' numbers are of November 2026. An unknown model gets `DEFAULT_WINDOW`; a wrong guess is
-corrected by the first request that the provider refuses (`ContextMiddleware`).
+The tables are of November 2026. An unknown model gets `DEFAULT_WINDOW`; `ContextMiddleware` corrects a
+wrong value when the provider refuses a request.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from utils.context.settings import ContextSettings
 from utils.settings import ModelProvider
 
 DEFAULT_WINDOW = 128_000
-"""Tokens of a model that nothing is known of."""
+"""Window of an unknown model, in tokens."""
 
 PROVIDER_WINDOWS: Mapping[str, int] = {
     "aws-bedrock": 100_000,
@@ -25,7 +25,7 @@ PROVIDER_WINDOWS: Mapping[str, int] = {
     "gcp-vertexai": 128_000,
     "embedded": 128_000,
 }
-"""Window of a provider's models where the model is not known: of its smaller current ones."""
+"""Window of an unknown model of a provider: that of the provider's smaller current models."""
 
 MODEL_WINDOWS: tuple[tuple[str, int], ...] = (
     ("gpt-4.1", 1_047_576),
@@ -49,7 +49,7 @@ MODEL_WINDOWS: tuple[tuple[str, int], ...] = (
     ("qwen2.5", 32_768),
     ("mistral-large", 128_000),
 )
-"""Windows by the beginning of a model's name, more special names first."""
+"""Windows by prefix of the model's name; the first match counts."""
 
 _PREFIXES = ("us.", "eu.", "apac.", "global.", "anthropic.", "amazon.", "meta.", "mistral.")
 
@@ -74,10 +74,10 @@ def get_context_window(
     """The context window of a model, in tokens.
 
     Args:
-        model: Name of the model, also with a provider's prefix.
-        override: The window itself, or a mapping that has it as `context_window`.
+        model: Name of the model, with or without a provider's prefix.
+        override: The window, or a mapping with the key `context_window`.
         profile: LangChain's profile of the model (`model.profile`).
-        provider: Where the model comes from, for a model that no table knows.
+        provider: The provider, used if the model is in no table.
     """
     explicit = override.get("context_window") if isinstance(override, Mapping) else override
     for known in (explicit, (profile or {}).get("max_input_tokens"), _by_name(model)):
@@ -89,12 +89,12 @@ def get_context_window(
 def get_context_limit_for_provider(
     provider: ModelProvider | str | None = None, settings: ContextSettings | None = None
 ) -> int:
-    """The window for a provider: its own setting, the setting for all, the table, `DEFAULT_WINDOW`."""
+    """The window of a provider: its own setting, the general setting, the table, or `DEFAULT_WINDOW`."""
     return explicit_limit(provider, settings) or PROVIDER_WINDOWS.get(str(provider), DEFAULT_WINDOW)
 
 
 def explicit_limit(provider: ModelProvider | str | None, settings: ContextSettings | None) -> int | None:
-    """The window that an operator set for this provider, or for all; `None` where none is set."""
+    """The window that is set for this provider or for all providers; `None` if none is set."""
     if settings is None:
         return None
     own = getattr(settings, _SETTINGS.get(str(provider), "window"))

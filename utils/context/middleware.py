@@ -1,13 +1,12 @@
-"""Runs the context pipeline before every model request: the shell around the pure functions.
+"""LangChain middleware that runs the context pipeline before every model request.
 
-It reads the graph's state, keeps texts in the artifact store, tells what it did as events and log
-lines, and writes the pipeline's decisions back to the state key `compaction`. The conversation's
-messages are never changed; what the model sees is a view.
+It reads the graph's state, stores texts in the artifact store, reports compactions as events and log
+lines, and writes the pipeline's decisions to the state key `compaction`. The messages in the state are
+never changed; the model sees a view of them.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NotRequired
 
@@ -16,22 +15,21 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain.agents.middleware.types import ExtendedModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.context import announce
 from utils.context.compaction import Compaction
+from utils.context.constraints import Constraint
 from utils.context.limits import get_context_window
-from utils.context.memory import Memories
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
-from utils.context.registry import Pin
 from utils.context.rendering import full_text
-from utils.context.spent import metered
 from utils.context.strategies.truncate import shown_of
+from utils.context.summary_usage import summary_usage
+from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, UsageReported
@@ -47,24 +45,24 @@ log = structlog.get_logger(__name__)
 Announce = Callable[[ContextCompacted], None]
 
 COMPACT_NOW = "compact_now"
-"""Key in a request's state, never stored, that asks for a smaller request whatever its size."""
+"""Key in a request's state, never stored, that forces a compaction."""
 
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
-_MOST_REFUSALS = 4  # after which a guess has come down to a quarter of the first request
+_MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
 _PLAUSIBLE = 0.5
-_REMEMBERED_TOOLS = 512
-_LARGE = 200_000  # characters, which take some 20 ms to count
 
 SUMMARIES = "summaries"
-"""Under this name the usage of summaries is reported."""
+"""Name under which the usage of summaries is reported."""
 
 
 class ContextState(AgentState[Any]):
-    """What context management keeps in the graph's state. Both keys pass through a subgraph to an agent's own graph.
+    """The keys of context management in the graph's state. They are stored and must not change.
+
+    They are no private state of LangChain's, so that they pass between an agent's own graph and its subgraph.
 
     Attributes:
-        compaction: Decisions about the view (`Compaction.as_state`).
+        compaction: `Compaction.as_state`.
         pinned: Constraints that a model found in the user's messages, each with the id of its message.
     """
 
@@ -73,15 +71,15 @@ class ContextState(AgentState[Any]):
 
 
 class ContextMiddleware(AgentMiddleware[ContextState, Any]):
-    """Makes every model request fit, whatever the conversation has become.
+    """Makes every model request fit the model's window.
 
     Args:
-        policy: Thresholds; its window is the model's, where that is known.
-        artifacts: Keeps what is left out.
+        policy: Thresholds, with the model's window if that is known.
+        artifacts: Stores texts that are left out.
         counter: Counts tokens.
-        summariser: Writes summaries; extracts are made where it is unset or fails.
-        provider: `LLM_PROVIDER`, for the first guess of what the provider charges.
-        on_compaction: Told of each compaction; the graph's stream is told where it is unset.
+        summariser: Writes summaries; if it is unset or fails, an extract is made instead.
+        provider: `LLM_PROVIDER`, for the ratio of charged to counted tokens before it is measured.
+        on_compaction: Called for each compaction; if unset, events go to the graph's stream.
     """
 
     state_schema = ContextState
@@ -105,17 +103,15 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._provider = provider
         self._on_compaction = on_compaction
         self._short_forms: dict[str, str] = {}
-        self._memories = Memories()
-        self._tool_costs: dict[int, tuple[Any, int]] = {}
-        self._ready = False
+        self._tool_tokens = ToolTokens(self.counter)
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
-        """Send a request that fits; where the provider still finds it too long, again with less, and less."""
-        tools = self._offered(request)
+        """Send a request that fits. If the provider refuses it as too long, send smaller ones."""
+        tools = list(request.tools)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         refused: set[int] = set()
         while True:
@@ -127,13 +123,12 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 overflow = classify(error)
                 if not isinstance(overflow, ContextOverflow) or len(refused) == _MOST_REFUSALS:
                     raise
-                if (
-                    prepared.report.counted in refused
-                ):  # it cannot be made smaller, and was sent a second time
-                    raise
+                if prepared.report.counted in refused:
+                    raise  # it cannot be made smaller, and was refused twice
                 refused.add(prepared.report.counted)
                 prepared = await self._shrink(request, tools, prepared, overflow)
-        counted = prepared.report.counted - self._tool_tokens(tools) + self._tool_tokens(shown)
+        unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
+        counted = prepared.report.counted - unsent
         answered = ModelResponse(
             [_counted(message, counted) for message in response.result], response.structured_response
         )
@@ -145,7 +140,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         request: ToolCallRequest,
         handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
     ) -> ToolMessage | Command[Any]:
-        """Cut an oversized result before it enters the conversation; the whole goes to the store."""
+        """Truncate an oversized result before it enters the conversation; the store gets the full text."""
         result = await handler(request)
         if not isinstance(result, ToolMessage) or request.tool_call["name"] in TOOL_NAMES:
             return result
@@ -168,21 +163,24 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         scope: str,
         write: Announce | None = None,
     ) -> dict[str, Any] | None:
-        """Check a turn before it begins: the state update that makes it fit, `None` where it does already.
+        """Check whether a turn fits before it begins.
 
         Args:
             values: The graph's state.
-            messages: What the turn adds: the user's message.
+            messages: The messages that the turn adds.
             system: The agent's system message.
             tools: The agent's tools.
             scope: The conversation's thread id.
-            write: Told of each compaction.
+            write: Called for each compaction.
+
+        Returns:
+            The state update that makes the turn fit, or `None` if it fits already.
         """
-        talk = [*values.get("messages", ()), *messages]
-        request = Request(talk, system, self._tool_tokens(tools), turn_start=True, pinned=_pinned(values))
+        history = [*values.get("messages", ()), *messages]
+        tokens = await self._tool_tokens.of(tools)
+        request = Request(history, system, tokens, turn_start=True, pinned=_pinned(values))
         before = Compaction.from_state(values.get("compaction"))
-        await self._count_ahead(talk, scope)
-        prepared = await prepare(request, self.policy, self._parts(talk, scope), before)
+        prepared = await prepare(request, self.policy, self._parts(history), before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
@@ -193,12 +191,11 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         return {"compaction": prepared.compaction.as_state()}
 
     async def forget(self, scope: str) -> None:
-        """Delete the texts that were left out of a conversation's requests.
+        """Delete the stored texts of a conversation.
 
         Raises:
-            StorageError: They cannot be deleted.
+            StorageError: The store failed.
         """
-        self._memories.forget(scope)
         await self._artifacts.delete_scope(scope)
 
     async def _prepare(
@@ -211,26 +208,25 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         ratio: float = 0.0,
     ) -> Prepared:
         state, scope = _state(request), scope_of(get_config())
-        meant = Request(
+        unprepared = Request(
             request.messages,
             request.system_message,
-            self._tool_tokens(tools),
+            await self._tool_tokens.of(tools),
             pinned=_pinned(state),
             force=force,
         )
-        await self._count_ahead(request.messages, scope)
-        with metered() as meter:
+        with summary_usage() as used:
             prepared = await prepare(
-                meant,
+                unprepared,
                 policy or self._policy_for(request),
-                self._parts(request.messages, scope, ratio),
+                self._parts(request.messages, ratio),
                 Compaction.from_state(state.get("compaction")),
             )
-        if meter.usage:
-            request.runtime.stream_writer(UsageReported({SUMMARIES: meter.usage}))
+        if used.total:
+            request.runtime.stream_writer(UsageReported({SUMMARIES: used.total}))
         await self._keep(scope, prepared.artifacts)
-        tell = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
-        tell(log, prepared.report, self._summariser_name)
+        announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
+        announced(log, prepared.report, self._summariser_name)
         count(catalogue.REPAIRS, len(prepared.report.interrupted), where="request")
         write = self._on_compaction or request.runtime.stream_writer
         for event in prepared.report.events(prepared.messages[0].id):
@@ -241,37 +237,37 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     async def _shrink(
         self, request: ModelRequest[Any], tools: Sequence[Any], sent: Prepared, overflow: ContextOverflow
     ) -> Prepared:
-        """The request again, smaller: for the limit that the provider told, or for a guess.
+        """A smaller request, within the limit that the provider named or within a guessed one.
 
-        Either way the provider charges more than was thought: at least what was counted, and what the limit shows.
-        What the provider told is learnt for later requests, and so is a guess about a request that was
-        large; a refusal of a small one may be a mistake and must not cost the agent its window.
+        The refusal shows that the provider charges at least what was counted, and at least what the named limit
+        implies. A named limit applies to later requests too, and so does a guess after the refusal of a
+        large request. The refusal of a small one may be an error and must not shrink the agent's window.
         """
-        counted, told = sent.report.counted, overflow.limit
-        shows = (told or 0) / counted
-        ratio = max(1.0, sent.report.after / counted, min(shows, BELIEVED[1]))
-        limit = told if told and shows <= ratio else int(counted * ratio * _SMALLER)
+        counted, named = sent.report.counted, overflow.limit
+        implied = (named or 0) / counted
+        ratio = max(1.0, sent.report.after / counted, min(implied, BELIEVED[1]))
+        limit = named if named and implied <= ratio else int(counted * ratio * _SMALLER)
         announce.overflow(log, sent.report, limit)
         policy = self._policy_for(request)
         smaller = policy.with_window(min(limit, policy.window))
-        if told or sent.report.after >= policy.window * _PLAUSIBLE:
-            self.policy = policy.with_window(min(told or limit, policy.window))
+        if named or sent.report.after >= policy.window * _PLAUSIBLE:
+            self.policy = policy.with_window(min(named or limit, policy.window))
         try:
             return await self._prepare(request, tools, force=True, policy=smaller, ratio=ratio)
         except ContextBudgetExceeded:
-            if limit == told:
+            if limit == named:
                 raise
-            return sent  # there is nothing to leave out: the refusal may be a mistake
+            return sent  # nothing can be left out: the refusal may be an error
 
     def _policy_for(self, request: ModelRequest[Any]) -> ContextPolicy:
-        """The policy for the model of this request, which other middleware may have exchanged."""
+        """The policy for the model of this request, which other middleware may have replaced."""
         profile: Any = getattr(request.model, "profile", None)
         if not profile:
             return self.policy
         known = get_context_window(None, None, profile=profile)
         return self.policy.with_window(min(self.policy.window, known))
 
-    def _parts(self, messages: Sequence[BaseMessage], scope: str, ratio: float = 0.0) -> Parts:
+    def _parts(self, messages: Sequence[BaseMessage], ratio: float = 0.0) -> Parts:
         if len(self._short_forms) > _CACHED_TEXTS:
             self._short_forms.clear()
         return Parts(
@@ -279,41 +275,17 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._summariser,
             calibrate(messages, self._provider).at_least(ratio),
             self._short_forms,
-            self._memories.of(scope),
         )
 
-    def _offered(self, request: ModelRequest[Any]) -> list[Any]:
-        """All tools of the request; ours are counted whether they will be shown or not."""
-        return list(request.tools)
-
     def _shown(self, tools: Sequence[Any], prepared: Prepared) -> list[Any]:
-        """The tools to send: ours only where there is something to read, or they were called in view."""
+        """The tools to send; this middleware's own only if there is something to read, or a visible call of them."""
         used = TOOL_NAMES & set(tool_names(prepared.messages))
         if prepared.handles or prepared.compaction.through or used:
             return list(tools)
         return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]
 
-    def _tool_tokens(self, tools: Sequence[Any]) -> int:
-        return sum(map(self._tool_cost, tools))
-
-    def _tool_cost(self, tool: Any) -> int:
-        """Tokens of one tool's schema, remembered for as long as this is the same object."""
-        known = self._tool_costs.get(id(tool))
-        if known is None or known[0] is not tool:
-            if len(self._tool_costs) >= _REMEMBERED_TOOLS:
-                self._tool_costs.clear()
-            known = self._tool_costs[id(tool)] = (tool, self.counter.tools([convert_to_openai_tool(tool)]))
-        return known[1]
-
-    async def _count_ahead(self, messages: Sequence[BaseMessage], scope: str) -> None:
-        """Count what is large and new in a thread, so that the pipeline finds its counts ready."""
-        new = list(messages[self._memories.of(scope).count :])
-        if not self._ready or sum(len(str(message.content)) for message in new) > _LARGE:
-            await asyncio.to_thread(self.counter.messages, new)
-            self._ready = True
-
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
-        """Keep texts; a store that fails costs the texts, not the turn."""
+        """Store texts. If the store fails, the texts are lost and the turn goes on."""
         try:
             await self._artifacts.put(scope, artifacts)
         except StorageError:
@@ -346,5 +318,5 @@ def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
     return bool(known != update["compaction"])
 
 
-def _pinned(state: Mapping[str, Any]) -> tuple[Pin, ...]:
-    return tuple(Pin(text, message_id) for text, message_id in state.get("pinned") or ())
+def _pinned(state: Mapping[str, Any]) -> tuple[Constraint, ...]:
+    return tuple(Constraint(text, message_id) for text, message_id in state.get("pinned") or ())

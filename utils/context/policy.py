@@ -1,8 +1,8 @@
-"""How an agent's context is managed: one frozen `ContextPolicy`, and the presets of known systems.
+"""Thresholds and sizes of context management: `ContextPolicy`, and presets that reproduce known systems.
 
-Tokens are counted in two limits: the *window* of the model, and the *input budget*, which is the
-window less the tokens kept for the answer and a small margin. Thresholds are shares of the input
-budget, or of the window where a preset reproduces a system that says so.
+There are two limits: the *window* of the model, and the *input budget*, which is the window minus the
+tokens reserved for the answer and a small margin. Thresholds are shares of the input budget, or of the
+window if a preset reproduces a system that defines them so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """A stage of the pipeline that a policy may leave out. Repair, clip and verify always run."""
+    """An optional stage of the pipeline. Repair, clip and verify always run."""
 
     TRUNCATE = "truncate"
     CLEAR = "clear"
@@ -32,33 +32,33 @@ class ContextPolicy:
 
     Attributes:
         window: Context window of the model, in tokens.
-        output_reserve: Tokens kept for the answer; min(16,384, a quarter of the window) when unset.
-        margin: Tokens of slack for what counting cannot see; min(512, 1/32 of the window) when unset.
+        output_reserve: Tokens reserved for the answer; min(16,384, a quarter of the window) if unset.
+        margin: Tokens reserved for inaccurate counts; min(512, 1/32 of the window) if unset.
         of_window: Whether thresholds are shares of the window instead of the input budget.
         stages: The optional stages that run.
-        max_tool_output: Largest tool result that is shown whole, in characters.
-        ranked_share: Share of the input budget that one list of ranked items may take.
-        clear_at: Clear old tool results at this share.
-        clear_keep: Exchanges with tool calls whose results are never cleared.
-        clear_gain: Smallest share that a clearing must free; below it the prompt cache is worth more.
-        compress_at: Compress ranked results at this share...
-        compress_to: ...until the request is at this one.
-        compress_ratio: Size of a compressed item, as a share of its original.
-        summarise_at: Summarise at the start of a turn at this share...
-        summarise_at_tokens: ...or at this many tokens, where that is less.
+        max_tool_output: Largest tool result that is not truncated, in characters.
+        ranked_share: Largest share of the input budget of one ranked list.
+        clear_at: Share at which old tool results are cleared.
+        clear_keep: Number of latest exchanges with tool calls whose results are never cleared.
+        clear_gain: Smallest share that clearing must free; if it frees less, the prompt cache is worth more.
+        compress_at: Share at which ranked results are compressed.
+        compress_to: Share of the request after compression.
+        compress_ratio: Size of a compressed item as a share of the original.
+        summarise_at: Share at which a turn begins with a summary.
+        summarise_at_tokens: Number of tokens at which a turn begins with a summary, if that is less.
         summarise_to: Share of the request after a summary.
-        extract_to: Share of the request after an extract that no model wrote. It costs nothing, so that it may use
-            the room, and is made only for a request over the budget; as a summary when unset.
+        extract_to: Share of the request after an extract by rules. It costs no model call, so it may fill the request,
+            and is made only if the request is over the budget. If unset, an extract is treated as a summary.
         summarise_gain: Smallest share that a summary at the start of a turn must free.
-        max_summary_tokens: Longest summary, in tokens; never over a tenth of the budget.
-        keep_messages: Messages that a summary leaves as they are, where they fit.
-        max_messages: Longest view in messages; no limit when unset.
-        max_turns: Most turns in view before the active request; no limit when unset.
-        compress_ahead: Whether to compress as soon as one more result like those of this turn would not fit.
-        system_as_user: Whether the system message is repeated as the user's first one.
-        use_model: Whether a model writes summaries; else old messages are dropped with an extract.
-        active_share: An active request over this share of the free budget may be shown in part.
-        pinned_share: Most of the input budget that pinned constraints take.
+        max_summary_tokens: Most tokens of a summary; never over a tenth of the budget.
+        keep_messages: Number of latest messages that a summary does not cover, if they fit.
+        max_messages: Most visible messages; no limit if unset.
+        max_turns: Most visible turns before the active request; no limit if unset.
+        compress_ahead: Whether to compress as soon as one more result of this turn's average size would not fit.
+        system_as_user: Whether the system message is repeated as the first user message.
+        use_model: Whether a model writes summaries; if not, extracts are made.
+        active_share: Share of the free budget above which the active request may be clipped.
+        pinned_share: Largest share of the input budget of the constraints.
     """
 
     window: int = 128_000
@@ -91,14 +91,14 @@ class ContextPolicy:
 
     @property
     def reserve(self) -> int:
-        """Tokens kept for the answer."""
+        """Tokens reserved for the answer."""
         if self.output_reserve is not None:
             return min(self.output_reserve, self.window // 2)
         return min(_RESERVE_CAP, self.window // 4)
 
     @property
     def input_budget(self) -> int:
-        """Tokens that a request may have, tools included."""
+        """Most tokens of a request, including tools."""
         margin = min(_MARGIN_CAP, self.window // 32) if self.margin is None else self.margin
         return max(1, self.window - self.reserve - margin)
 
@@ -114,15 +114,15 @@ class ContextPolicy:
 
     @property
     def summary_tokens(self) -> int:
-        """Longest summary, in tokens."""
+        """Most tokens of a summary."""
         return max(32, min(self.max_summary_tokens, self.input_budget // 10))
 
     def with_window(self, window: int) -> ContextPolicy:
-        """The same policy for another window."""
+        """The policy for another window."""
         return replace(self, window=window)
 
     def scaled(self, ratio: float) -> ContextPolicy:
-        """The same policy in counted tokens, where the provider charges `ratio` for each."""
+        """The policy in counted tokens, of which the provider charges each as `ratio` tokens."""
         if ratio == 1.0:
             return self
         return replace(
@@ -134,12 +134,12 @@ class ContextPolicy:
 
 
 def standard(window: int) -> ContextPolicy:
-    """What an agent gets without configuration."""
+    """The default."""
     return ContextPolicy(window=window)
 
 
 def caipe(window: int) -> ContextPolicy:
-    """Check before each call at 80 % of the window, summarise to 50 %; at least ten messages stay."""
+    """Summarise at 80 % of the window to 50 %, keeping at least ten messages."""
     return ContextPolicy(
         window=window,
         of_window=True,
@@ -176,7 +176,7 @@ def research(window: int) -> ContextPolicy:
 
 
 def pipelit(window: int) -> ContextPolicy:
-    """Most recent messages that fit in window less reserve; no model call."""
+    """The most recent messages that fit; no model call."""
     return ContextPolicy(
         window=window,
         output_reserve=min(_RESERVE_CAP, window // 4),
@@ -189,7 +189,7 @@ def pipelit(window: int) -> ContextPolicy:
 
 
 def turns(window: int) -> ContextPolicy:
-    """The last ten turns, which are twenty messages where no tool is called; no model call."""
+    """The last ten turns, which are twenty messages if no tool is called; no model call."""
     return ContextPolicy(
         window=window,
         stages=frozenset({Stage.SUMMARISE}),
@@ -208,4 +208,4 @@ PRESETS = {
     "pipelit": pipelit,
     "turns": turns,
 }
-"""Presets by name, each a function of the window."""
+"""Presets by name, as functions of the window."""

@@ -1,4 +1,4 @@
-"""What the pipeline is handed: something that counts, something that summarises, somewhere to put text."""
+"""Interfaces that the pipeline depends on: token counter, summariser, artifact store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TokenCounter(Protocol):
         ...
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
-        """Tokens of a request's messages, with those that open the answer."""
+        """Tokens of a request's messages, including those that open the reply."""
         ...
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> int:
@@ -29,7 +29,7 @@ class TokenCounter(Protocol):
 
 
 class Summariser(Protocol):
-    """Makes text shorter. May raise `utils.errors.ModelFailure`; the caller then falls back."""
+    """Shortens text. May raise `utils.errors.ModelFailure`; the caller then makes an extract."""
 
     @property
     def name(self) -> str:
@@ -38,35 +38,35 @@ class Summariser(Protocol):
 
     @property
     def window(self) -> int:
-        """Most tokens of text that one call may be given."""
+        """Most tokens of text in one call."""
         ...
 
     async def summarise(self, text: str, *, previous: str, max_tokens: int) -> str:
-        """A summary of a piece of conversation that continues `previous`, which it may replace.
+        """Summarise a part of a conversation together with the summary of what came before it.
 
         Args:
-            text: The conversation, rendered; at most `window` tokens together with `previous`.
-            previous: The summary so far, or nothing.
-            max_tokens: How long the summary should be at most.
+            text: The rendered conversation; at most `window` tokens together with `previous`.
+            previous: The summary so far; may be empty.
+            max_tokens: Most tokens that the summary should have.
         """
         ...
 
     async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:
-        """What matters in a retrieved text for the question `guidance`."""
+        """Shorten a retrieved text to what matters for the question `guidance`."""
         ...
 
 
 class ArtifactStore(Protocol):
-    """Keeps texts under handles, by scope: a conversation reads its own only."""
+    """Stores texts by scope and handle; each conversation is a scope of its own."""
 
     async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
-        """Keep texts by handle. Keeping the same again changes nothing."""
+        """Store texts by handle. Idempotent."""
         ...
 
     async def get(self, scope: str, handle: str) -> str | None:
-        """The text, or `None` where this scope has none of that handle."""
+        """The text, or `None` if this scope has no such handle."""
         ...
 
     async def delete_scope(self, scope: str) -> int:
-        """Delete all texts of a scope; how many there were."""
+        """Delete all texts of a scope, and return their number."""
         ...

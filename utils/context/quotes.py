@@ -1,7 +1,7 @@
-"""Standing constraints that a model finds in a user's message: what it is asked, and what of its answer counts. Pure.
+"""Asks a model for the standing constraints in a user's message: the prompt, and the check of its answer. Pure.
 
-Only what stands in the message word for word counts, so that a model can point at a sentence but not
-make one up. What the rules of `utils.context.registry` found is not asked for again.
+Only verbatim quotes of the message are accepted, so that the model cannot invent a constraint. What the
+rules of `utils.context.constraints` find is not asked for again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from utils.context.registry import LONGEST_PIN, MOST_PER_MESSAGE, detect, revocation_in, sentences
+from utils.context.constraints import LONGEST_CONSTRAINT, MOST_PER_MESSAGE, detect, revocation_in, sentences
 
 QUESTION = (
     "A user wrote the message below to an assistant. Which parts of it must hold for the whole conversation, beyond "
@@ -24,33 +24,33 @@ _SHORTEST_QUOTE = 6
 
 
 def question_about(text: str) -> str | None:
-    """What a model is asked about a message; `None` where the rules alone are enough.
+    """The prompt about a message; `None` if no model is needed.
 
-    They are for a message of questions, and for one whose every sentence is pinned or unpins another.
+    None is needed if each sentence is a question, a constraint that the rules found, or a revocation.
     """
     found, _ = detect(text)
-    known = {*found, *_unpinning(text)}
+    known = {*found, *_revocations(text)}
     if all(each.endswith("?") or each in known for each in sentences(text)):
         return None
     return QUESTION.format(message=text[:_LONGEST_MESSAGE])
 
 
 def quotes_in(answer: str, text: str) -> list[str]:
-    """The quotes of a model's answer that stand in the message word for word, in the message's order."""
+    """The quotes in a model's answer that are verbatim parts of the message, in the message's order."""
     found, _ = detect(text)
-    known = (*found, *_unpinning(text))
+    known = (*found, *_revocations(text))
     quotes = dict.fromkeys(quote.strip() for quote in _quotes(answer))
     kept = [
         quote
         for quote in quotes
-        if _SHORTEST_QUOTE <= len(quote) <= LONGEST_PIN
+        if _SHORTEST_QUOTE <= len(quote) <= LONGEST_CONSTRAINT
         and quote in text[:_LONGEST_MESSAGE]
         and not any(quote in each for each in known)
     ]
     return sorted(kept, key=text.index)[:MOST_PER_MESSAGE]
 
 
-def _unpinning(text: str) -> list[str]:
+def _revocations(text: str) -> list[str]:
     return [each for each in sentences(text) if revocation_in(each) is not None]
 
 

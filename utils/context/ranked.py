@@ -1,7 +1,7 @@
-"""Tool results that are lists, most relevant first: read leniently, written back whole. Pure.
+"""Parses and writes tool results that are JSON lists, most relevant entry first. Pure.
 
-`articles` holds passages with a `content` each; `items` holds rows. Anything else is not a list
-for these functions, and is left to the other strategies.
+`articles` holds passages with a `content` each; `items` holds rows. Other results are handled by the
+other strategies.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LIST_KEYS = ("articles", "items")
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A list result. `key` names the list inside `value`."""
+    """A list result: `key` is the key of the list in `value`."""
 
     value: dict[str, Any]
     key: str
@@ -27,19 +27,19 @@ class Ranked:
         return list(self.value[self.key])
 
     def with_entries(self, entries: list[dict[str, Any]], note: str | None = None) -> Ranked:
-        """The same with other entries, and a remark for the model beside what was remarked before."""
+        """The result with these entries, and with `note` appended to its remark for the model."""
         value = {**self.value, self.key: entries}
         if note:
             value["note"] = f"{value['note']} {note}" if value.get("note") else note
         return Ranked(value, self.key)
 
     def dump(self) -> str:
-        """JSON, compact."""
+        """Compact JSON."""
         return json.dumps(self.value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def parse_ranked(text: object) -> Ranked | None:
-    """The list result that a tool's text is the JSON of, or `None`. Never raises."""
+    """Parse a tool's text as a list result; `None` if it is none. Never raises."""
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         return None
     try:
@@ -54,19 +54,19 @@ def parse_ranked(text: object) -> Ranked | None:
 
 
 def article_text(entry: dict[str, Any]) -> str:
-    """The passage of an article; nothing where it has none."""
+    """The passage of an article; empty if it has none."""
     content = entry.get("content")
     return content if isinstance(content, str) else ""
 
 
 def is_compressed(entry: dict[str, Any]) -> bool:
-    """Whether this article was compressed before."""
+    """Whether this article is compressed."""
     metadata = entry.get("metadata")
     return isinstance(metadata, dict) and bool(metadata.get("compressed"))
 
 
 def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
-    """The longest beginning of the list that fits, with a note; its first entry at least."""
+    """As many first entries as fit, at least one, with a note about the rest."""
     entries = ranked.entries
     low, high = 1, len(entries)
     while low < high:

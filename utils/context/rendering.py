@@ -1,4 +1,4 @@
-"""Messages as plain text: for a summariser, for the archive and for search. Pure."""
+"""Renders messages as plain text for summarisers, the archive and search. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from utils.messages.calls import block_call_id
 
 
 def full_text(message: BaseMessage) -> str:
-    """All that a message says, with a word for each block that is not text (an image, a file)."""
+    """The text of a message, with a placeholder such as `[image]` for each block that is not text."""
     return "\n".join(block_texts(message))
 
 
 def block_texts(message: BaseMessage) -> list[str]:
-    """The same, one text a block; a plain text is one block."""
+    """The same as one text per content block; a plain string is one block."""
     content = message.content
     if isinstance(content, str):
         return [content]
@@ -28,10 +28,10 @@ _SPEAKS = re.compile(r"\n(?=[ \t]*(?:User:|Assistant:|Assistant calls |System:|R
 
 
 def render(message: BaseMessage) -> str:
-    """One message as a paragraph that begins with who speaks.
+    """One message as a paragraph that begins with its role.
 
-    A line of the message that begins as if somebody else spoke is marked as quoted, so that a page that a tool
-    read does not become the user's words in a summary.
+    A line of the message that looks like the beginning of another role's paragraph is marked as quoted, so
+    that a tool result cannot put words into the user's mouth in a summary.
     """
     text = _SPEAKS.sub("\n> ", full_text(message))
     if isinstance(message, HumanMessage):

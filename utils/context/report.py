@@ -1,23 +1,43 @@
-"""What the pipeline did to one request, in numbers that an event, a log line and a test share. Pure."""
+"""What the pipeline did to one request, as data for events, log lines and tests. Pure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from langchain_core.messages import BaseMessage
 
 from utils.events import ContextCompacted, ContextMeasured
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """Result of a strategy: the same messages in the same order, some with other content.
+
+    Attributes:
+        messages: The messages; unchanged ones are the same objects.
+        artifacts: Full texts of the handles that the messages now name.
+        details: Sentences for the log, one for each notable change.
+        failed: Number of summariser calls that failed and were replaced by an extract.
+    """
+
+    messages: list[BaseMessage]
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    details: tuple[str, ...] = ()
+    failed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """One stage that changed something. Tokens are of the whole request.
+    """One stage that changed something. Token numbers are of the whole request.
 
     Attributes:
         strategy: Name of the stage.
         before: Tokens before it.
         after: Tokens after it.
-        touched: Messages that it changed or left out.
+        touched: Number of messages that it changed or left out.
         details: Sentences for the log.
-        failed: Summariser calls that an extract stood in for.
+        failed: Number of summariser calls that were replaced by an extract.
     """
 
     strategy: str
@@ -30,20 +50,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What became of one request.
+    """Result of the pipeline for one request, in tokens as the provider charges them.
 
     Attributes:
-        before: Tokens that the request would have had, in tokens as the provider charges them.
-        after: Tokens that it has.
-        limit: Tokens that it may have: the input budget.
+        before: Tokens of the request before the stages.
+        after: Tokens of the request as sent.
+        limit: The input budget.
         window: The model's window.
         counted: Tokens as tiktoken counts them, for calibration.
         by_kind: Tokens of system prompt, tools, pinned constraints, summary and messages.
         steps: Stages that changed something, in order.
         interrupted: Tool calls that got a synthetic result.
-        dropped: Stray or duplicate results left out.
-        clipped_request: Whether the active request is shown in part, which the user is told.
-        violations: Rules that did not hold before the last resort; a bug if there is any.
+        dropped: Number of stray or duplicate results left out.
+        clipped_request: Whether the active request was clipped.
+        violations: Invariants that were violated before the fallback; any of them is a bug.
     """
 
     before: int
@@ -67,10 +87,10 @@ class Report:
 
     @property
     def measured(self) -> ContextMeasured:
-        """What the request holds."""
+        """Token usage of the request by kind of content."""
         return ContextMeasured(self.by_kind, self.limit, self.window)
 
 
 def charged(step: Step, ratio: float) -> Step:
-    """The step in tokens as the provider charges them."""
+    """The step with its counted tokens converted to charged ones."""
     return replace(step, before=round(step.before * ratio), after=round(step.after * ratio))

@@ -1,4 +1,4 @@
-"""BM25 over the paragraphs of a conversation: what `recall` searches with. Pure.
+"""BM25 search over the passages of a conversation, for the tool `recall`. Pure.
 
 Constants are those of Robertson and Zaragoza, "The Probabilistic Relevance Framework" (2009).
 """
@@ -19,19 +19,19 @@ _SHORTEST_STEM = 4
 
 
 class Hit(NamedTuple):
-    """A found passage: its place among the passages, and its score."""
+    """A found passage: its index among the passages, and its score."""
 
     place: int
     score: float
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-case words with common English endings cut, so that "restarted" finds "restart"."""
+    """Lower-case words without common English endings, so that "restarted" matches "restart"."""
     return [_stem(word) for word in _WORD.findall(text.lower())]
 
 
 def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
-    """The best passages for a query, best first; none that shares no word with it."""
+    """The best passages for a query, best first. Passages that share no word with it are left out."""
     bags = [Counter(words_of(passage)) for passage in passages]
     lengths = [bag.total() for bag in bags]
     average = sum(lengths) / max(1, len(lengths)) or 1.0
@@ -47,7 +47,7 @@ def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
 
 
 def passages_of(text: str, longest: int = 700) -> list[str]:
-    """A text in passages of at most `longest` characters, cut at line ends where there are any."""
+    """A text in passages of at most `longest` characters, cut at line or sentence ends if possible."""
     passages: list[str] = []
     for paragraph in text.split("\n\n"):
         rest = paragraph.strip()

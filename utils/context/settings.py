@@ -1,4 +1,4 @@
-"""How much a model request may hold, and who finds the constraints that a user states."""
+"""Settings of context management and of the search for constraints."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pydantic import Field, model_validator
 from utils.settings import EnvSettings
 
 SMALLEST_WINDOW = 1_024
-"""Tokens below which a question cannot be answered: prompt and tools of the RAG agent take about 600, those of the
-GitHub agent about 4,200, and a quarter of the window is kept for the answer."""
+"""Smallest accepted window. Prompt and tools take about 600 tokens in the RAG agent and 4,200 in the GitHub agent, and a
+quarter of the window is reserved for the answer."""
 
 
 class ContextSettings(EnvSettings):
-    """How much a model request may hold, and what happens to what does not fit.
+    """Size limits of model requests, and how requests are made to fit.
 
-    Limits of providers that are not positive whole numbers are ignored, as if unset; their names are
-    in `ignored`, so that the process can say so once.
+    Limits that are not positive whole numbers count as unset. `ignored` has their names, for a warning
+    at start.
     """
 
     policy: str = Field(
@@ -73,7 +73,7 @@ class ContextSettings(EnvSettings):
         None,
         alias="CONTEXT_OUTPUT_RESERVE",
         gt=0,
-        description="Tokens kept for the answer; min(16384, a quarter of the window) when unset.",
+        description="Tokens reserved for the answer; min(16384, a quarter of the window) when unset.",
     )
     summarise_at: float | None = Field(
         None,
@@ -90,13 +90,13 @@ class ContextSettings(EnvSettings):
     auto_compression: bool = Field(
         True,
         alias="ENABLE_AUTO_COMPRESSION",
-        description="Whether a model writes summaries; if not, an extract stands for what is left out.",
+        description="Whether a model writes summaries; if not, an extract replaces what is left out.",
     )
     max_tool_output: int = Field(
         10_000,
         alias="MAX_TOOL_OUTPUT_SIZE",
         gt=0,
-        description="Longest tool result that is shown whole, in characters; 50000 suits large models.",
+        description="Longest tool result that is not truncated, in characters; 50000 suits large models.",
     )
     summary_model: str | None = Field(
         None,
@@ -106,30 +106,30 @@ class ContextSettings(EnvSettings):
     summary_prompt_file: Path | None = Field(
         None,
         alias="CONTEXT_SUMMARY_PROMPT_FILE",
-        description="File with the instruction that summaries are written by; {words} in it becomes their length.",
+        description="File with the prompt for summaries; {words} in it is replaced by their most words.",
     )
     max_turns: int | None = Field(
         None,
         alias="MAX_CONVERSATION_TURNS",
         gt=0,
-        description="Earlier turns that a request shows at most; 10 with CONTEXT_POLICY=turns and no limit else.",
+        description="Most earlier turns in a request; 10 with CONTEXT_POLICY=turns, otherwise no limit.",
     )
     compress_ahead: bool = Field(
         False,
         alias="CONTEXT_COMPRESS_AHEAD",
-        description="Whether search results are compressed as soon as another of the size that they had so far would "
-        "not fit; that costs the prompt cache earlier.",
+        description="Whether search results are compressed as soon as one more of their average size would not fit; "
+        "this invalidates the prompt cache earlier.",
     )
     system_as_user: bool = Field(
         False,
         alias="LLM_SYSTEM_AS_USER",
-        description="Whether the system message is repeated as the user's first one, for models that ignore it.",
+        description="Whether the system message is repeated as the first user message, for models that ignore it.",
     )
     model_calls_per_turn: int = Field(
         25,
         alias="MAX_MODEL_CALLS_PER_TURN",
         gt=0,
-        description="Model calls in one turn, after which it ends.",
+        description="Most model calls in one turn; then the turn ends.",
     )
     ignored: tuple[str, ...] = ()
 
@@ -145,18 +145,18 @@ class ContextSettings(EnvSettings):
         return {**kept, "ignored": tuple(ignored)}
 
 
-class PinSettings(EnvSettings):
-    """Who finds the constraints that a user states: rules always, the model where it is asked."""
+class ConstraintSettings(EnvSettings):
+    """Settings of the model that searches the user's messages for constraints, beside the rules."""
 
     with_model: bool = Field(
         True,
         alias="CONTEXT_PINS_BY_MODEL",
         description="Whether the model is asked, after an answer, which constraints the user's message states; "
-        "the offline model never is.",
+        "the offline model is never asked.",
     )
     seconds: float = Field(
         30,
         alias="CONTEXT_PINS_SECONDS",
         gt=0,
-        description="Seconds after which that question is given up.",
+        description="Time limit of that request in seconds.",
     )

@@ -1,4 +1,4 @@
-"""One text made shorter by a summariser, an extract where it cannot; each text once. No I/O of its own."""
+"""Shortens texts with a summariser, or by extract if that fails, and caches the results. Pure but for the summariser."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from utils.errors import ModelFailure
 from utils.messages.handles import handle_of
 
 PARALLEL = 4
-"""Summariser calls that run at once."""
+"""Most summariser calls that run concurrently."""
 
 _TOLERANCE = 1.25
 
 
 class Shortener:
-    """Shortens texts for one request. `failed` counts the calls that an extract stood in for."""
+    """Shortens texts for one request. `failed` counts the calls that were replaced by an extract."""
 
     def __init__(
         self, summariser: Summariser, counter: TokenCounter, cache: MutableMapping[str, str]
@@ -30,7 +30,7 @@ class Shortener:
         self._slots = asyncio.Semaphore(PARALLEL)
 
     async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:
-        """At most a quarter over `max_tokens` tokens of what matters in `text` for `guidance`."""
+        """What matters in `text` for the question `guidance`, in `max_tokens` tokens or up to a quarter more."""
         key = handle_of(f"{guidance}\0{max_tokens}\0{text}")
         if key not in self._cache:
             self._cache[key] = await self._ask(text, title, guidance, max_tokens)

@@ -1,4 +1,4 @@
-"""The stages as the pipeline runs them: when each acts, and on how much. Pure."""
+"""The stages of the pipeline: when each one runs, and how far it goes. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from utils.context.block import SUMMARY_TITLE
 from utils.context.draft import Draft
-from utils.context.evict import Evicted, evicted, leave_out, shelf_tokens
+from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
+from utils.context.offload import call
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
 from utils.context.report import Step
@@ -23,11 +24,11 @@ from utils.messages.text import message_text
 from utils.messages.transcript import active_index, legal_cuts
 
 LEAST_FREE = 96
-"""Tokens that must be left beside system prompt, tools and pinned constraints: a clipped request, a summary."""
+"""Tokens that must remain after system prompt, tools and pinned constraints, for a clipped request and a summary."""
 
 _SUMMARY_SHARE = 4
 _TAIL_SHARE = 0.10
-"""Share of the free budget for whole messages beside an extract that fills the rest."""
+"""Share of the free budget for unabridged messages if an extract fills the rest."""
 
 _MOST_SUMMARY = 0.8
 _FRAME = 12
@@ -35,18 +36,18 @@ _LEAST_SUMMARY = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
-    """What stages that need a model are handed."""
+class SummaryTools:
+    """The summariser and its cache, for the stages that shorten texts."""
 
     summariser: Summariser | None
     cache: MutableMapping[str, str]
 
 
 def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
-    """Refuse a request in which there is no room for any message.
+    """Check that there is room for messages at all.
 
     Raises:
-        ContextBudgetExceeded: With numbers.
+        ContextBudgetExceeded: There is not; the message gives the numbers.
     """
     if draft.free < LEAST_FREE:
         raise ContextBudgetExceeded(
@@ -57,89 +58,104 @@ def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
 
 
 def truncate_stage(draft: Draft) -> Draft:
-    """Cut oversized tool results, as soon as they are there."""
+    """Truncate oversized tool results, whatever the size of the request."""
     if Stage.TRUNCATE not in draft.policy.stages:
         return draft
-    policy = draft.policy
-    known = draft.known.whole_up_to(policy.max_tool_output, policy.ranked_tokens) if draft.known else 0
-    changed = truncate(draft.view[known:], policy, draft.counter, draft.compaction.replaced)
-    return draft.changed("truncate", changed, draft.total, first=known)
+    changed = truncate(draft.visible, draft.policy, draft.counter, draft.compaction.replaced)
+    return draft.changed("truncate", changed, draft.total)
 
 
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
-    """Clear old tool results in one batch, where that frees enough."""
+    """Clear old tool results in one batch, if that frees enough."""
     policy, before = draft.policy, draft.total
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
-    if clearable(draft.results, policy.clear_keep) < needed:
+    if clearable(draft.visible, policy.clear_keep, draft.counter) < needed:
         return draft
-    cleared = draft.changed("clear", clear(draft.view, policy.clear_keep, draft.counter), before)
+    cleared = draft.changed("clear", clear(draft.visible, policy.clear_keep, draft.counter), before)
     return cleared if before - cleared.total >= needed else draft
 
 
-async def compress_stage(draft: Draft, tools: Tools) -> Draft:
+async def compress_stage(draft: Draft, tools: SummaryTools) -> Draft:
     """Compress ranked results, least relevant first."""
     policy, before = draft.policy, draft.total
     lacking = draft.lacking if policy.compress_ahead else 0
     if Stage.COMPRESS not in policy.stages or (before < policy.tokens(policy.compress_at) and lacking <= 0):
         return draft
-    active = active_index(draft.view)
+    active = active_index(draft.visible)
     compression = Compression(
         ratio=policy.compress_ratio,
-        guidance=message_text(draft.view[active])[:2_000] if active is not None else "",
+        guidance=message_text(draft.visible[active])[:2_000] if active is not None else "",
         summariser=_summariser(draft, tools),
         cache=tools.cache,
     )
     excess = max(lacking, before - policy.tokens(policy.compress_to))
-    return draft.changed("compress", await compress(draft.view, excess, compression, draft.counter), before)
+    return draft.changed(
+        "compress", await compress(draft.visible, excess, compression, draft.counter), before
+    )
 
 
-async def summarise_stage(draft: Draft, tools: Tools, *, turn_start: bool, force: bool) -> Draft:
-    """Leave out the oldest legal span for a summary: at the start of a turn, or when still over."""
-    policy, before = draft.policy, draft.total
-    if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
+async def summarise_stage(draft: Draft, tools: SummaryTools, *, turn_start: bool, force: bool) -> Draft:
+    """Replace the oldest messages by a summary: at the start of a turn, or if the request is over its budget."""
+    planned = await call(draft.is_large, _to_summarise, draft, tools, turn_start=turn_start, force=force)
+    if planned is None:
         return draft
-    fill = _extract_to(draft, tools)
-    summary_tokens = _summary_tokens(draft)
-    target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - shelf_tokens(draft)
-    if fill is not None:
-        target = min(target, int(draft.free * _TAIL_SHARE))
-    cut = choose_cut(draft.view, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages)
-    part = evicted(draft, cut)
-    if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
-        return draft
-    if fill is not None:
-        summary_tokens = max(summary_tokens, _room(draft, cut, fill))
+    part, summary_tokens = planned
     summary = await summarise(
         part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
     )
-    return _left_out(draft, "summarise", part, summary, before)
+    return await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
+
+
+def _to_summarise(
+    draft: Draft, tools: SummaryTools, *, turn_start: bool, force: bool
+) -> tuple[Evicted, int] | None:
+    """The messages to summarise, and how long the summary may be; `None` if there is no need."""
+    policy, before = draft.policy, draft.total
+    if Stage.SUMMARISE not in policy.stages or not (_due(draft, tools, turn_start) or force):
+        return None
+    fill = _extract_to(draft, tools)
+    summary_tokens = _summary_tokens(draft)
+    target = policy.tokens(policy.summarise_to) - draft.fixed - summary_tokens - stored_tokens(draft)
+    if fill is not None:
+        target = min(target, int(draft.free * _TAIL_SHARE))
+    cut = choose_cut(
+        draft.visible, target, draft.counter, keep=policy.keep_messages, most=policy.max_messages
+    )
+    part = evicted(draft, cut)
+    if part is None or not (force or before > draft.budget or _worth_it(draft, part, summary_tokens)):
+        return None
+    if fill is not None:
+        summary_tokens = max(summary_tokens, _room(draft, cut, fill))
+    return part, summary_tokens
 
 
 def clip_stage(draft: Draft) -> Draft:
-    """Clip the largest messages, and leave out the oldest where there are too many: always fits."""
+    """Clip the largest messages, and leave out the oldest if there are too many. The result always fits."""
     before = draft.total
     if before <= draft.budget:
         return draft
     draft = _with_short_summary(draft)
-    active = active_index(draft.view)
-    size = draft.counter.message(draft.view[active]) if active is not None else 0
+    active = active_index(draft.visible)
+    size = draft.counter.message(draft.visible[active]) if active is not None else 0
     spare = size <= draft.free * draft.policy.active_share
-    for cut in [*legal_cuts(draft.view), len(draft.view)]:
+    for cut in [*legal_cuts(draft.visible), len(draft.visible)]:
         smaller = _without(draft, cut) if cut else draft
         room = smaller.budget - smaller.overhead
         if not _may_fit(smaller, room, spare=spare):
             continue
-        changed = clip(smaller.view, room, draft.counter, spare_active=spare)
+        changed = clip(smaller.visible, room, draft.counter, spare_active=spare)
         if changed is not None:
             return smaller.changed("clip", changed, before)
     return draft
 
 
-def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
+def _due(draft: Draft, tools: SummaryTools, turn_start: bool) -> bool:
     policy, tokens = draft.policy, draft.total
-    if tokens > draft.budget or (policy.max_messages is not None and len(draft.view) > policy.max_messages):
+    if tokens > draft.budget or (
+        policy.max_messages is not None and len(draft.visible) > policy.max_messages
+    ):
         return True
     if _extract_to(draft, tools) is not None:
         return False
@@ -151,7 +167,7 @@ def _due(draft: Draft, tools: Tools, turn_start: bool) -> bool:
 
 def _worth_it(draft: Draft, part: Evicted, summary_tokens: int) -> bool:
     freed = sum(map(draft.counter.message, part.messages)) - summary_tokens
-    too_many = draft.policy.max_messages is not None and len(draft.view) > draft.policy.max_messages
+    too_many = draft.policy.max_messages is not None and len(draft.visible) > draft.policy.max_messages
     return too_many or freed >= draft.policy.tokens(draft.policy.summarise_gain)
 
 
@@ -159,19 +175,19 @@ def _summary_tokens(draft: Draft) -> int:
     return min(draft.policy.summary_tokens, max(_LEAST_SUMMARY, draft.free // _SUMMARY_SHARE))
 
 
-def _extract_to(draft: Draft, tools: Tools) -> float | None:
-    """How full a request may be after an extract; `None` where a model writes summaries, or nothing is set."""
+def _extract_to(draft: Draft, tools: SummaryTools) -> float | None:
+    """Share of the budget that a request may use after an extract; `None` if a model writes the summaries."""
     return None if tools.summariser is not None and draft.policy.use_model else draft.policy.extract_to
 
 
 def _room(draft: Draft, cut: int, fill: float) -> int:
-    """Tokens that an extract may have beside the messages from `cut` on."""
-    stays = cost_from(draft.view, cut, draft.counter)
-    beside = draft.fixed + shelf_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
+    """Tokens available for an extract if the messages from `cut` on stay."""
+    stays = cost_from(draft.visible, cut, draft.counter)
+    beside = draft.fixed + stored_tokens(draft) + draft.counter.text(SUMMARY_TITLE) + _FRAME
     return min(draft.policy.tokens(fill) - beside - stays, int(draft.free * _MOST_SUMMARY))
 
 
-def _summariser(draft: Draft, tools: Tools) -> Summariser:
+def _summariser(draft: Draft, tools: SummaryTools) -> Summariser:
     if tools.summariser is not None and draft.policy.use_model:
         return tools.summariser
     return ExtractiveSummariser(draft.counter)
@@ -184,7 +200,7 @@ def _left_out(draft: Draft, strategy: str, part: Evicted, summary: Summary, befo
 
 
 def _without(draft: Draft, cut: int) -> Draft:
-    """The draft from `cut` on, an extract standing for what is left out."""
+    """The draft from `cut` on, with an extract in place of what is left out."""
     part = evicted(draft, cut)
     if part is None:
         return draft
@@ -195,7 +211,7 @@ def _without(draft: Draft, cut: int) -> Draft:
 
 
 def _with_short_summary(draft: Draft) -> Draft:
-    """The draft with a summary that leaves three quarters of the free room to messages."""
+    """The draft with its summary shortened to a quarter of the free budget."""
     allowed = draft.free // _SUMMARY_SHARE
     if draft.overhead - draft.fixed <= allowed:
         return draft
@@ -208,13 +224,13 @@ def _with_short_summary(draft: Draft) -> Draft:
     shorter = draft.decided(replace(compaction, summary=""))
     if shorter.overhead - draft.fixed <= allowed:
         return shorter
-    return draft.decided(replace(compaction, summary="", shelf=compaction.shelf[:1]))
+    return draft.decided(replace(compaction, summary="", stored_texts=compaction.stored_texts[:1]))
 
 
 def _may_fit(draft: Draft, room: int, *, spare: bool) -> bool:
-    """Whether clipping every message to the floor could be enough."""
-    active = active_index(draft.view)
-    sizes = [draft.counter.message(message) for message in draft.view]
+    """Whether the messages could fit if each was clipped to the minimum size."""
+    active = active_index(draft.visible)
+    sizes = [draft.counter.message(message) for message in draft.visible]
     return (
         sum(size if spare and i == active else min(size, LEVEL_FLOOR) for i, size in enumerate(sizes)) <= room
     )

@@ -1,4 +1,4 @@
-"""One call that turns messages into a summary message: for code that is not an agent."""
+"""Summarises messages in one call, for code that does not use `ContextMiddleware`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ OPENING = "Previous conversation summary: "
 async def summarize_messages(
     messages: Sequence[BaseMessage], summariser: Summariser | None = None, *, max_tokens: int = 2_000
 ) -> SystemMessage:
-    """A summary of `messages` that can stand for them; an extract where no summariser is given or it fails.
+    """A system message that summarises `messages` and can replace them.
 
     Args:
-        messages: What to summarise, oldest first.
-        summariser: Writes the text.
-        max_tokens: Longest summary.
+        messages: The messages to summarise, oldest first.
+        summariser: Writes the text; if it is unset or fails, an extract is made instead.
+        max_tokens: Most tokens of the summary.
     """
     counter = MessageCounter()
     writer = summariser or ExtractiveSummariser(counter)

@@ -1,6 +1,6 @@
-"""The tools that read back what was left out of a request: `read_tool_output` and `recall`.
+"""The tools `read_tool_output` and `recall`, which read what was left out of a request.
 
-Both read the calling conversation only: its own thread's artifacts, its own messages.
+Both read the calling conversation only: its thread's artifacts and messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from utils.context.grep import grep_lines
 from utils.context.rendering import render
 from utils.context.search import bm25, passages_of
 from utils.messages.repair import repair
-from utils.messages.transcript import split_system, with_ids
+from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
     from utils.context.protocols import ArtifactStore
@@ -39,19 +39,19 @@ _EXAMPLES = {
         "Search the earlier part of this conversation for the name",
     ),
 }
-"""Requests in users' words, for a model that chooses by likeness."""
+"""Example requests of users, for a model that selects tools by similarity."""
 
 PAGE = 6_000
-"""Characters that one call reads at most: well under the size at which results are cut."""
+"""Most characters that one call reads; well below the size at which results are truncated."""
 
 _FOUND = 4_200
-"""Characters of what is found: six passages of prose, or some forty short results."""
+"""Most characters that `recall` returns: six passages of prose, or about forty short results."""
 
 _LATE = 0.2
 
 
 def context_tools(store: ArtifactStore) -> list[BaseTool]:
-    """The two tools over a store."""
+    """The two tools for a store."""
 
     @tool(READ_TOOL_OUTPUT)
     async def read_tool_output(
@@ -78,7 +78,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         """Search the earlier part of this conversation that is no longer shown."""
         state: Any = runtime.state
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
-        return found_text(query, hidden(messages, compaction))
+        return await asyncio.to_thread(_recalled, query, messages, compaction)
 
     for made in (read_tool_output, recall):
         made.metadata = {"examples": list(_EXAMPLES[made.name])}
@@ -86,12 +86,12 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
 
 
 def scope_of(config: Any) -> str:
-    """The conversation that a run belongs to, as the artifact store knows it."""
+    """The artifact store's scope for a run: the id of its thread."""
     return str((config or {}).get("configurable", {}).get("thread_id", ""))
 
 
 def page_of(text: str, offset: int) -> str:
-    """A page of a text, saying what comes before and after."""
+    """One page of a text, with a last line about its position."""
     part = text[offset : offset + PAGE]
     end = offset + len(part)
     if end < len(text):
@@ -102,16 +102,22 @@ def page_of(text: str, offset: int) -> str:
 
 
 def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:
-    """Messages that are left out of the view or shown in another form."""
-    _, talk = split_system(repair(with_ids(messages)).messages)
-    cut = cut_of(talk, compaction)
-    return [message for place, message in enumerate(talk) if place < cut or message.id in compaction.replaced]
+    """Messages that are left out of requests or shown with other content."""
+    history = repair(with_ids(messages)).history
+    cut = cut_of(history, compaction)
+    return [
+        message for place, message in enumerate(history) if place < cut or message.id in compaction.replaced
+    ]
+
+
+def _recalled(query: str, messages: Sequence[BaseMessage], compaction: Compaction) -> str:
+    return found_text(query, hidden(messages, compaction))
 
 
 def found_text(query: str, messages: Sequence[BaseMessage]) -> str:
-    """The passages of messages that answer a query best, as many as a page has room for, in their order.
+    """The passages that match a query best, as many as fit, in the conversation's order.
 
-    Of two that answer alike the later one comes first: "the order" is most often the last one.
+    Later passages get a higher weight: "the order" usually means the last one.
     """
     passages = [passage for message in messages for passage in passages_of(render(message))]
     hits = bm25(query, passages, len(passages))

@@ -1,4 +1,4 @@
-"""The last stage: the request is held to every rule, and what to send if one does not hold. Pure."""
+"""The last stage: checks the request against every invariant, with a fallback if one is violated. Pure."""
 
 from __future__ import annotations
 
@@ -11,62 +11,53 @@ from utils.context.evict import evicted, leave_out
 from utils.context.strategies.clip import clip_message
 from utils.errors import ContextBudgetExceeded
 from utils.messages.handles import full_output_of, handles_in
-from utils.messages.invariants import INVARIANTS, Claim, Proven, violations
+from utils.messages.invariants import INVARIANTS, Claim, violations
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index
 
 
 def claim_of(draft: Draft) -> Claim:
-    """What the draft is held against."""
+    """The draft as input for the invariants."""
     block = draft.block()
     return Claim(
-        view=[*([block] if block else []), *draft.view],
-        source=draft.talk,
+        view=[*([block] if block else []), *draft.visible],
+        source=draft.history,
         pinned=draft.pinned,
-        handles=_Readable(draft),
+        handles=_readable(draft),
         may_clip_active=is_oversized(draft),
         tokens=draft.total,
         budget=draft.budget,
-        proven=draft.known.proven if draft.known else Proven(),
     )
 
 
-class _Readable:
-    """The handles that a request may name: they can be read back, or the prompt itself names them."""
-
-    def __init__(self, draft: Draft) -> None:
-        self._draft = draft
-
-    def __contains__(self, handle: object) -> bool:
-        draft = self._draft
-        if handle in draft.artifacts or handle in draft.compaction.given or handle in draft.outputs:
-            return True
-        if any(full_output_of(message) == handle for message in draft.talk[draft.settled :]):
-            return True
-        return draft.system is not None and handle in handles_in(message_text(draft.system))
+def _readable(draft: Draft) -> frozenset[str]:
+    """Handles that the request may name: those of stored texts, and those in the agent's own prompt."""
+    shown_in_part = (handle for message in draft.history if (handle := full_output_of(message)))
+    prompt = handles_in(message_text(draft.system)) if draft.system else ()
+    return frozenset([*draft.artifacts, *draft.compaction.given, *shown_in_part, *prompt])
 
 
 def is_oversized(draft: Draft) -> bool:
-    """Whether the active request takes more than its share of the room, so that it may be clipped."""
-    active = active_index(draft.talk)
+    """Whether the active request exceeds its share of the free budget and may therefore be clipped."""
+    active = active_index(draft.history)
     if active is None:
         return False
-    return draft.counter.message(draft.talk[active]) > draft.free * draft.policy.active_share
+    return draft.counter.message(draft.history[active]) > draft.free * draft.policy.active_share
 
 
 def clipped_request(draft: Draft) -> bool:
-    """Whether the active request is shown in part."""
-    shown, said = active_index(draft.view), active_index(draft.talk)
+    """Whether the active request is clipped."""
+    shown, said = active_index(draft.visible), active_index(draft.history)
     if shown is None or said is None:
         return False
-    return draft.view[shown].content != draft.talk[said].content
+    return draft.visible[shown].content != draft.history[said].content
 
 
 def checked(draft: Draft) -> tuple[Draft, list[str]]:
-    """The draft and no violation, or the last resort and what was wrong with the draft.
+    """The draft if it violates no invariant; else the smallest possible request, with the violations.
 
     Raises:
-        ContextBudgetExceeded: Not even the last resort fits.
+        ContextBudgetExceeded: Not even the smallest request fits.
     """
     wrong = violations(claim_of(draft), INVARIANTS)
     if not wrong:
@@ -80,7 +71,7 @@ def checked(draft: Draft) -> tuple[Draft, list[str]]:
 
 
 def by_kind(draft: Draft) -> dict[str, int]:
-    """Tokens of the request by what they are for."""
+    """Tokens of the request by kind of content."""
     bare = draft.bare
     return {
         "system": bare,
@@ -92,17 +83,17 @@ def by_kind(draft: Draft) -> dict[str, int]:
 
 
 def _last_resort(draft: Draft) -> Draft:
-    """System message and active request, nothing else; the rest can be recalled."""
-    part = evicted(draft, len(draft.view))
+    """The request reduced to system message and active request; the rest can be recalled."""
+    part = evicted(draft, len(draft.visible))
     if part is not None:
         draft, archived = leave_out(draft, part, "")
         draft = replace(draft, artifacts={**draft.artifacts, **archived})
-    active = active_index(draft.talk)
-    request = draft.talk[active] if active is not None else HumanMessage("(continue)", id="opening")
+    active = active_index(draft.history)
+    request = draft.history[active] if active is not None else HumanMessage("(continue)", id="opening")
     kept: dict[str, str] = {}
     room = draft.budget - draft.overhead
     if draft.counter.message(request) > room:
         request = clip_message(request, room, draft.counter, kept)
     artifacts = {**draft.artifacts, **kept}
     compaction = draft.compaction.with_given(artifacts)
-    return replace(draft, view=(request,), known=None, artifacts=artifacts, compaction=compaction)
+    return replace(draft, visible=(request,), artifacts=artifacts, compaction=compaction)

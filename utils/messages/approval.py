@@ -1,4 +1,4 @@
-"""An explicit yes to something that was shown, and how to show it so that nothing hides. Pure."""
+"""Recognises an explicit approval of something that was shown, and shows it so that no part is hidden. Pure."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 YES = frozenset(
     {"yes", "y", "yes, send it", "yes send it", "send it", "approve", "approved", "i approve", "yes, approve"}
 )
-"""The words that approve, alone and in this spelling; case, spaces around and a last full stop do not matter."""
+"""The texts that approve. Case, surrounding spaces and a final full stop are ignored; nothing else is."""
 
 LONGEST_SHOWN = 6_000
-"""Characters of what is to be approved at most: a person must be able to read all of it in one question."""
+"""Most characters of what is to be approved, since a person must be able to read all of it in one question."""
 
 _WORDS_OF_A_REPLY = 64
-"""Characters read of an answer; every yes is shorter."""
+"""Longest reply that can approve, in characters."""
 _RUN = re.compile(r"`{3,}")
 
 
 def approval_form(title: str, digest: str) -> dict[str, Any]:
-    """The JSON schema of the answer; `digest` ties it to what was shown."""
+    """The JSON schema of the answer; `digest` binds it to what was shown."""
     return {
         "type": "object",
         "title": title,
@@ -34,14 +34,14 @@ def approval_form(title: str, digest: str) -> dict[str, Any]:
 
 
 def approves(reply: Any, digest: str) -> bool:
-    """Whether an answer is an explicit yes to what has this digest.
+    """Whether a reply explicitly approves what has this digest.
 
-    Words count only when they are one of `YES` and nothing else; a filled form counts only with
-    `approve` true and, where it names a digest, the right one. Where both came, both must agree.
+    A text approves if it is one of `YES` and nothing else. A form approves if `approve` is true and its
+    digest, if it has one, is the right one. If the reply has both, both must approve.
 
     Args:
-        reply: What the graph was resumed with: words, or `{"text": …, "data": […]}`.
-        digest: Of what was asked about.
+        reply: The value that the graph was resumed with: a text, or `{"text": …, "data": […]}`.
+        digest: Digest of what was to be approved.
     """
     text, forms = _parts(reply)
     if not text and not forms:
@@ -50,7 +50,7 @@ def approves(reply: Any, digest: str) -> bool:
 
 
 def _parts(reply: Any) -> tuple[str, list[Any]]:
-    """The words and the forms of an answer; anything else counts as words that are no yes."""
+    """The text and the forms of a reply; any other value counts as a text."""
     if not isinstance(reply, Mapping):
         return str(reply).strip(), []
     data = reply.get("data")
@@ -58,7 +58,7 @@ def _parts(reply: Any) -> tuple[str, list[Any]]:
 
 
 def _is_yes(text: str) -> bool:
-    """ASCII only, so that no look-alike of a letter counts."""
+    """Whether a text approves. Only ASCII does, so that no similar-looking letters count."""
     return len(text) <= _WORDS_OF_A_REPLY and text.isascii() and text.lower().removesuffix(".") in YES
 
 
@@ -69,7 +69,7 @@ def _form_approves(form: Any, digest: str) -> bool:
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """A text in a fence that it does not contain itself, so that it cannot look like a part of the question."""
+    """A text in a code fence longer than any in it, so that it cannot end the fence and look like the question."""
     longest = max((len(run) for run in _RUN.findall(text)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

@@ -1,8 +1,8 @@
-"""Tool calls of one answer, in the one form that every client library sends correctly. Pure.
+"""Normalises the tool calls of an answer to the one form that every client library sends correctly. Pure.
 
 An answer may carry a call several times: in `tool_calls`, as a content block, and raw in
-`additional_kwargs`; and calls whose arguments were not JSON in `invalid_tool_calls`, which
-`langchain-openai` sends as calls and nobody ever answers. `tool_calls` is the truth here.
+`additional_kwargs`. Calls whose arguments are not JSON are in `invalid_tool_calls`; `langchain-openai`
+sends them as calls, and they never get a result. Only `tool_calls` is authoritative here.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from langchain_core.messages import AIMessage
 
 CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "invalid_tool_call"})
-"""Types of content blocks that make a tool call. LangChain's clients send some of them on."""
+"""Types of content blocks that are tool calls. LangChain's clients send some of them as such."""
 
 _RAW_CALLS = ("tool_calls", "function_call")
 
@@ -29,9 +29,9 @@ Block = str | dict[str, Any]
 
 
 def normal_answer(message: AIMessage) -> AIMessage:
-    """The answer without calls that cannot be answered; the same object where it has none.
+    """The answer without calls that can have no result; the same object if it has none.
 
-    A call with malformed arguments was never run: it becomes a sentence of the answer's text.
+    A call with malformed arguments never ran: a sentence in the answer's text replaces it.
     """
     known = {str(call["id"] or "") for call in message.tool_calls}
     broken = list(message.invalid_tool_calls)
@@ -46,49 +46,35 @@ def normal_answer(message: AIMessage) -> AIMessage:
     )
 
 
-class Names:
-    """Names in use: those of what came before, which stay as they are, and new ones."""
-
-    def __init__(self, before: Collection[str] = frozenset()) -> None:
-        self.new: set[str] = set()
-        self._before = before
-
-    def __contains__(self, name: str) -> bool:
-        return name in self.new or name in self._before
-
-    def __len__(self) -> int:
-        return len(self._before) + len(self.new)
-
-
-def call_ids(message: AIMessage, taken: Names) -> list[str]:
-    """A legal id for each call of the answer that nothing in `taken` has yet; adds them to `taken`."""
+def call_ids(message: AIMessage, taken: set[str]) -> list[str]:
+    """A legal, unused id for each call of the answer; adds them to `taken`, the ids in use."""
     ids: list[str] = []
     for place, call in enumerate(message.tool_calls):
         stem = str(call["id"] or "") or f"call-{message.id or len(taken)}-{place}"
         name, again = _legal_id(stem), 2
         while name in taken:
             name, again = _legal_id(f"{stem}-{again}"), again + 1
-        taken.new.add(name)
+        taken.add(name)
         ids.append(name)
     return ids
 
 
 def _legal_id(call_id: str) -> str:
-    """The id itself, or one made from it that all providers take."""
+    """The id, or one derived from it that all providers accept."""
     if _LEGAL_ID.fullmatch(call_id):
         return call_id
     return f"call_{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}"
 
 
 def legal_name(name: str) -> str:
-    """The tool's name itself, or the nearest that all providers take: models invent odd ones."""
+    """The tool's name, or one derived from it that all providers accept, since models invent invalid ones."""
     if _LEGAL_NAME.fullmatch(name):
         return name
     return _ILLEGAL.sub("_", name)[:64] or "unknown"
 
 
 def with_call_ids(message: AIMessage, ids: Sequence[str]) -> AIMessage:
-    """The answer with these ids for its calls, in content blocks too; the same object if they are its own."""
+    """The answer with these call ids, also in its content blocks; the same object if they are unchanged."""
     own = zip(message.tool_calls, ids, strict=True)
     if all(call["id"] == name and legal_name(call["name"]) == call["name"] for call, name in own):
         return message
@@ -106,7 +92,7 @@ def with_call_ids(message: AIMessage, ids: Sequence[str]) -> AIMessage:
 
 
 def block_call_id(block: object) -> str | None:
-    """The id of the call that a content block makes; `None` where it makes none."""
+    """The call id of a content block that is a tool call; `None` for other blocks."""
     if not isinstance(block, Mapping) or block.get("type") not in CALL_BLOCKS:
         return None
     return str(block.get("call_id") or block.get("id") or "")
@@ -122,7 +108,7 @@ def _renamed_block(block: Block, renamed: Mapping[str, list[str]]) -> Block:
 
 
 def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Block]:
-    """Content without blank texts, which Anthropic refuses, and without blocks of calls that `tool_calls` does not know."""
+    """Content without blank texts, which Anthropic refuses, and without call blocks that are not in `tool_calls`."""
     if isinstance(content, str):
         return "" if content.isspace() else content
     seen: set[str] = set()
@@ -131,7 +117,7 @@ def _clean_content(content: str | list[Block], known: set[str]) -> str | list[Bl
 
 
 def text_blocks(blocks: Iterable[Block]) -> list[Block]:
-    """The blocks, with a text block for each bare string, which OpenAI refuses in a list."""
+    """The blocks with each bare string, which OpenAI refuses in a list, as a text block."""
     return [{"type": "text", "text": block} if isinstance(block, str) else block for block in blocks]
 
 

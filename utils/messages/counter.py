@@ -1,18 +1,18 @@
-"""Counts that are fast on a growing conversation and true to what the provider reports.
+"""Counts tokens of messages with a memo, and calibrates the counts with the usage that providers report.
 
-`MessageCounter` remembers the count of each message by id and content. What a provider charges
-differs from what tiktoken counts for models that are not OpenAI's: `Calibration` is the ratio of
-the two, first a pessimistic guess for the provider, then measured on the last reported usage.
+`MessageCounter` caches the count of each message. Providers other than OpenAI charge other numbers than
+tiktoken counts: `Calibration` is the ratio of the two, first a pessimistic value for the provider, then
+the one measured on the last reported usage.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.messages.tokens import (
     DEFAULT_ENCODING,
@@ -32,25 +32,26 @@ PROVIDER_RATIOS: Mapping[str, float] = {
     "google-gemini": 1.2,
     "gcp-vertexai": 1.2,
 }
-"""Tokens that a provider may charge for each that tiktoken counts, on the safe side, until measured.
+"""Upper bound of charged tokens per counted token by provider, used until measured.
 
-Claude's tokenisers give up to a third more than `o200k_base` on code and JSON; open models' (Llama,
-Qwen, Mistral) up to a quarter."""
+Claude's tokenisers give up to a third more than `o200k_base` on code and JSON; those of open models
+(Llama, Qwen, Mistral) up to a quarter more."""
 
 UNKNOWN_RATIO = 1.35
 
 BELIEVED = (0.7, 2.5)
-"""Reported tokens for each counted one that are believed, lowest and highest.
+"""Lowest and highest plausible ratio of reported to counted tokens.
 
-No tokeniser of a model in use is outside: Claude's and Llama's reach 1.35 of `o200k_base` on code, tool schemas are counted up to
-a third too high. What is outside is another number: tokens of each chunk added up, or those alone that were not cached."""
+All tokenisers in use are inside: Claude's and Llama's reach 1.35 on code, and tool schemas are counted up to a third too high.
+Ratios outside come from servers that report something else, such as the sum over all chunks, or only uncached tokens."""
 
 COUNTED_KEY = "counted_tokens"
-"""Where an answer's `response_metadata` says what was counted for the request that it answers."""
+"""Key in an answer's `response_metadata` with the counted tokens of its request."""
 
 _SAFETY = 1.005
 _REMEMBERED = 20_000
-_REPRESENTATIVE = 4_000  # counted tokens of a request, most of which are not its prompt and tools
+_LONG_TEXT = 20_000  # characters
+_REPRESENTATIVE = 4_000  # counted tokens; smaller requests consist mostly of prompt and tools
 _CHARACTERS_PER_TOKEN = 4
 _CL100K_MODELS = ("gpt-4-", "gpt-3.5", "text-embedding")
 
@@ -64,31 +65,33 @@ def encoding_for(model: str | None) -> str:
 
 
 class MessageCounter:
-    """Token counts of one encoding, remembered by message id and content.
+    """Token counts of one encoding, with a memo by message id and content hash.
 
-    Safe to share between conversations: what it remembers depends on the content alone.
+    It may be shared by conversations and threads: a count depends on the content only, and no text is kept.
+
+    Args:
+        encoding: `o200k_base` or `cl100k_base`.
+        remembered: Number of new counts after which those not used since the last time are dropped.
     """
 
-    def __init__(self, encoding: str = DEFAULT_ENCODING) -> None:
+    def __init__(self, encoding: str = DEFAULT_ENCODING, remembered: int = _REMEMBERED) -> None:
         self.encoding = encoding
-        self._known: dict[object, int] = {}
+        self._most = remembered
+        self._recent: dict[object, int] = {}
+        self._older: dict[object, int] = {}
 
     def text(self, text: str) -> int:
         """Tokens of plain text."""
-        if len(text) > _REMEMBERED:
-            return self._remember(("text", len(text), hash(text)), lambda: self._count_text(text))
+        if len(text) > _LONG_TEXT:
+            return self._remembered((len(text), hash(text)), lambda: self._count_text(text))
         return self._count_text(text)
 
     def message(self, message: BaseMessage) -> int:
         """Tokens that one message adds to a request."""
-        key = _key(message)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        return self._remember(key, lambda: count_message_tokens(message, self.encoding))
+        return self._remembered(_key(message), lambda: count_message_tokens(message, self.encoding))
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
-        """Tokens of a request's messages, with those that open the answer."""
+        """Tokens of a request's messages, including those that open the reply."""
         return TOKENS_PER_REPLY + sum(map(self.message, messages))
 
     def tools(self, tools: Sequence[Mapping[str, Any]]) -> int:
@@ -98,42 +101,38 @@ class MessageCounter:
     def _count_text(self, text: str) -> int:
         return count_text_tokens(text, self.encoding)
 
-    def _remember(self, key: object, count: Any) -> int:
-        known = self._known.get(key)
+    def _remembered(self, key: object, count: Callable[[], int]) -> int:
+        known = self._recent.get(key)
         if known is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            known = self._known[key] = int(count())
+            known = self._older.get(key)
+            if len(self._recent) >= self._most:
+                self._older, self._recent = self._recent, {}
+            known = self._recent[key] = count() if known is None else known
         return known
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How many tokens the provider charges for each that was counted."""
+    """Ratio of charged to counted tokens."""
 
     ratio: float = 1.0
 
     def charged(self, counted: int) -> int:
-        """What a request of `counted` tokens will cost."""
+        """Tokens that the provider charges for `counted` tokens."""
         return math.ceil(counted * self.ratio)
 
-    def countable(self, charged: int) -> int:
-        """How many counted tokens fit in `charged` ones."""
-        return int(charged / self.ratio)
-
     def at_least(self, ratio: float) -> Calibration:
-        """This calibration, or a higher one where a refusal has shown that it is too low."""
+        """The calibration with `ratio` as a lower bound."""
         return Calibration(max(self.ratio, ratio))
 
 
 def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> Calibration:
-    """The ratio as the conversation's last answer shows it, else the provider's pessimistic one.
+    """The ratio measured at the conversation's last answer, otherwise the provider's pessimistic one.
 
-    The measured ratio is rounded up by half a percent, so that what follows in the same
-    conversation is not under-estimated by the difference between its messages. What came after the
-    measured request may be of another kind: a page of JSON after a short question. It is charged no
-    less than it was counted, and after a short request no less than the pessimistic ratio. An answer whose usage is
-    not believed is passed over.
+    The measured ratio is raised by half a percent, because later messages may have a slightly higher one.
+    Messages after the measured request may be of another kind, such as a page of JSON after a short
+    question: for them a ratio of at least 1 is used, and after a short request at least the pessimistic
+    one. Answers with an implausible usage are ignored.
     """
     guess = PROVIDER_RATIOS.get(provider or "", UNKNOWN_RATIO) if provider else 1.0
     since = 0
@@ -149,7 +148,7 @@ def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> C
 
 
 def _measured(message: BaseMessage) -> tuple[int, int]:
-    """Tokens counted for the request of an answer, and those reported; zeros where either is unknown or not believed."""
+    """Counted and reported tokens of an answer's request; zeros if either is unknown or the ratio is implausible."""
     if not isinstance(message, AIMessage) or not message.usage_metadata:
         return 0, 0
     counted = message.response_metadata.get(COUNTED_KEY)
@@ -161,30 +160,23 @@ def _measured(message: BaseMessage) -> tuple[int, int]:
 
 
 def with_count(message: AIMessage, counted: int) -> AIMessage:
-    """The answer, carrying what was counted for its request, for `calibrate` to read later."""
+    """The answer with the counted tokens of its request in its metadata, for `calibrate`."""
     return message.model_copy(
         update={"response_metadata": {**message.response_metadata, COUNTED_KEY: counted}}
     )
 
 
 def _key(message: BaseMessage) -> object:
+    """The message's id and a hash of everything that is counted, so that the memo keeps no text."""
     content = message.content
-    body = (len(content), hash(content)) if isinstance(content, str) else _blocks_key(content)
+    body = hash(content) if isinstance(content, str) else _blocks_hash(content)
+    calls = 0
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
-        return (
-            message.id,
-            "ai",
-            message.name,
-            body,
-            repr(message.tool_calls),
-            repr(message.invalid_tool_calls),
-        )
-    if isinstance(message, ToolMessage):
-        return (message.id, "tool", body)
-    return (message.id, message.type, message.name, body)
+        calls = hash((repr(message.tool_calls), repr(message.invalid_tool_calls)))
+    return message.id, message.type, message.name, body, calls
 
 
-def _blocks_key(blocks: Sequence[object]) -> int:
+def _blocks_hash(blocks: Sequence[object]) -> int:
     return hash(tuple(_block_key(block) for block in blocks))
 
 

@@ -1,7 +1,7 @@
-"""Handles: short names under which text that was left out of a request can be read back.
+"""Handles: short names of texts that were left out of a request and can be read back.
 
-A handle follows from the text, so that offloading the same text twice gives the same handle and
-needs no store to be asked first. Who may read it is the store's business (its scope). Pure.
+A handle is a hash of the text, so that storing a text twice gives the same handle without a look into
+the store. The store's scope decides who may read it. Pure.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ def handle_of(text: str) -> str:
 
 
 def handles_in(text: str) -> list[str]:
-    """Handles named in a text, each once, in order."""
+    """The handles in a text, without duplicates, in order."""
     if "art_" not in text:
         return []
     return list(dict.fromkeys(_HANDLE.findall(text)))
 
 
 FULL_OUTPUT = "full_output"
-"""Where a message that is shown in part says, in `additional_kwargs`, under which handle the whole is."""
+"""Key in `additional_kwargs` of a shortened message with the handle of its full text."""
 
 
 def full_output_of(message: BaseMessage) -> str | None:
-    """The handle of the whole text of a message that is shown in part."""
+    """The handle of a shortened message's full text; `None` for other messages."""
     handle = message.additional_kwargs.get(FULL_OUTPUT)
     return handle if isinstance(handle, str) else None
 
 
 def with_full_output(message: BaseMessage, content: str, handle: str | None) -> BaseMessage:
-    """The message with another content that stands for the text behind `handle`."""
+    """The message with shortened content, and the handle of its full text."""
     if handle is None:
         return message.model_copy(update={"content": content})
     extra = {**message.additional_kwargs, FULL_OUTPUT: handle}

@@ -1,12 +1,12 @@
-"""What must hold of every model request: named rules, each with the provider rule behind it.
+"""The invariants of every model request: named rules, each with the provider rule behind it.
 
-An `Invariant` is a value with a check of its own, so that a test, the pipeline's last stage and a
-report all speak of the same thing. A check tells what is wrong in a sentence, or `None`.
+An `Invariant` is a value with a check, used by the tests and by the pipeline's last stage. A check
+returns a sentence about what is wrong, or `None`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -17,35 +17,19 @@ from utils.messages.transcript import active_index, position_of, split_system
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
-    """The beginning of a view that was held to every rule before, and has not changed since.
-
-    Attributes:
-        messages: How many messages after the system message; they end where an exchange ends.
-        source: How many messages of the source they and what is left out before them were made of.
-        calls: Ids of the calls in them, each of which has its result in them.
-    """
-
-    messages: int = 0
-    source: int = 0
-    calls: Collection[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
-    """A request, and what it is held against.
+    """A request with what the invariants compare it to.
 
     Attributes:
         view: The messages as sent, system message first.
-        source: The repaired conversation that the view was made of.
-        pinned: Constraints of the user that must stand in the request, word for word.
+        source: The repaired conversation that the request was made from.
+        pinned: Constraints of the user that the request must contain verbatim.
         handles: Handles that can be read back.
-        may_clip_active: Whether the active request is larger than a request can hold, so that head,
-            tail and a handle stand for it.
+        may_clip_active: Whether the active request is so large that it may be clipped to head, tail and
+            handle.
         tokens: Tokens of the request with its tools.
-        budget: Tokens that it may have.
-        before: The request before this one, where nothing was compacted in between.
-        proven: What need not be looked at again.
+        budget: Most tokens that it may have.
+        before: The request before this one, if nothing was compacted in between.
     """
 
     view: Sequence[BaseMessage]
@@ -56,18 +40,11 @@ class Claim:
     tokens: int = 0
     budget: int = 0
     before: Sequence[BaseMessage] | None = None
-    proven: Proven = field(default_factory=Proven)
-
-    def unproven(self) -> list[tuple[int, BaseMessage]]:
-        """The messages that must be looked at, each with its place in the view."""
-        leading = len(split_system(self.view[:1])[0])
-        start = leading + self.proven.messages
-        return [*enumerate(self.view[:leading]), *enumerate(self.view[start:], start)]
 
 
 @dataclass(frozen=True, slots=True)
 class Invariant:
-    """A rule with a name, the reason for it, and its check."""
+    """A rule with its name, its reason, and its check."""
 
     name: str
     rule: str
@@ -75,16 +52,15 @@ class Invariant:
 
 
 def violations(claim: Claim, invariants: Sequence[Invariant]) -> list[str]:
-    """What does not hold, as "name: what is wrong"."""
+    """The violations, as "name: what is wrong"."""
     found = ((invariant.name, invariant.check(claim)) for invariant in invariants)
     return [f"{name}: {wrong}" for name, wrong in found if wrong is not None]
 
 
 def _pairing(claim: Claim) -> str | None:
-    messages = [message for _, message in claim.unproven()]
-    calls = [str(c["id"]) for m in messages if isinstance(m, AIMessage) for c in m.tool_calls]
-    results = [message.tool_call_id for message in messages if isinstance(message, ToolMessage)]
-    if len(set(calls)) != len(calls) or any(call in claim.proven.calls for call in calls):
+    calls = [str(c["id"]) for m in claim.view if isinstance(m, AIMessage) for c in m.tool_calls]
+    results = [message.tool_call_id for message in claim.view if isinstance(message, ToolMessage)]
+    if len(set(calls)) != len(calls):
         return "a call id is used twice"
     if len(set(results)) != len(results):
         return "a call has two results"
@@ -97,7 +73,7 @@ def _pairing(claim: Claim) -> str | None:
 
 def _adjacency(claim: Claim) -> str | None:
     expected: list[str] = []
-    for _, message in claim.unproven():
+    for message in claim.view:
         if isinstance(message, ToolMessage):
             if not expected or expected.pop(0) != message.tool_call_id:
                 return f"the result of {message.tool_call_id} does not follow its call"
@@ -110,17 +86,17 @@ def _adjacency(claim: Claim) -> str | None:
 
 
 def _single_system(claim: Claim) -> str | None:
-    places = [index for index, message in claim.unproven() if isinstance(message, SystemMessage)]
+    places = [index for index, message in enumerate(claim.view) if isinstance(message, SystemMessage)]
     return None if places in ([], [0]) else f"system messages at {places}"
 
 
 def _user_first(claim: Claim) -> str | None:
-    _, talk = split_system(claim.view)
-    if not talk:
+    _, history = split_system(claim.view)
+    if not history:
         return "there is no message besides the system message"
-    if not isinstance(talk[0], HumanMessage):
-        return f"a message of type {talk[0].type} comes first"
-    return "the model would speak twice in a row" if isinstance(talk[-1], AIMessage) else None
+    if not isinstance(history[0], HumanMessage):
+        return f"a message of type {history[0].type} comes first"
+    return "the model would speak twice in a row" if isinstance(history[-1], AIMessage) else None
 
 
 def _active_kept(claim: Claim) -> str | None:
@@ -149,9 +125,8 @@ def _pinned_kept(claim: Claim) -> str | None:
 
 
 def _names_kept(claim: Claim) -> str | None:
-    source = claim.source[claim.proven.source :]
-    names = {str(c["id"]): c["name"] for m in source if isinstance(m, AIMessage) for c in m.tool_calls}
-    for _, message in claim.unproven():
+    names = {str(c["id"]): c["name"] for m in claim.source if isinstance(m, AIMessage) for c in m.tool_calls}
+    for message in claim.view:
         for call in message.tool_calls if isinstance(message, AIMessage) else ():
             if names.get(str(call["id"])) != call["name"]:
                 return f"call {call['id']} is named {call['name']}"
@@ -159,7 +134,7 @@ def _names_kept(claim: Claim) -> str | None:
 
 
 def _handles_resolve(claim: Claim) -> str | None:
-    named = {handle for _, message in claim.unproven() for handle in handles_in(message_text(message))}
+    named = {handle for message in claim.view for handle in handles_in(message_text(message))}
     lost = {handle for handle in named if handle not in claim.handles}
     if lost:
         lost -= {handle for message in claim.source for handle in handles_in(message_text(message))}
@@ -206,11 +181,11 @@ USER_FIRST = Invariant(
     _user_first,
 )
 ACTIVE_KEPT = Invariant(
-    "active request kept", "Ours: the model must see what it was asked, whatever else goes.", _active_kept
+    "active request kept", "Ours: the model must see the request that it answers.", _active_kept
 )
 PINNED_KEPT = Invariant(
     "pinned constraints verbatim",
-    "Ours: a paraphrased prohibition is a different prohibition.",
+    "Ours: a paraphrase can change the meaning of a prohibition.",
     _pinned_kept,
 )
 NAMES_KEPT = Invariant(
@@ -219,7 +194,7 @@ NAMES_KEPT = Invariant(
     _names_kept,
 )
 HANDLES_RESOLVE = Invariant(
-    "handles resolvable", "Ours: a handle that cannot be read back is a lie.", _handles_resolve
+    "handles resolvable", "Ours: the model must be able to read every handle that it sees.", _handles_resolve
 )
 BUDGET_MET = Invariant(
     "budget met",
@@ -245,7 +220,7 @@ INVARIANTS = (
     BUDGET_MET,
     PREFIX_EXTENDS,
 )
-"""Every rule that a request is held to."""
+"""All invariants."""
 
 SHAPE = (PAIRING, ADJACENCY, SINGLE_SYSTEM, USER_FIRST)
-"""The rules that concern a request alone, whatever it was made of."""
+"""The invariants that concern a request alone, whatever it was made from."""

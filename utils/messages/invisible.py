@@ -1,4 +1,4 @@
-"""Which characters of a text a reader cannot see. Pure."""
+"""Finds invisible characters in a text. Pure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _IGNORABLE = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-"""Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 17.0: what a program shows as nothing."""
+"""Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 17.0: characters without a glyph."""
 
 _BLANK = frozenset("\u2800\ufffc\U00013441\U00013442\U00016fe4\U0001d159")
-"""Symbols and marks whose glyph is empty, so that they are no spaces for Unicode: Braille and musical blanks, Egyptian
-blanks, the Khitan filler, and the place of an object that a text cannot hold."""
+"""Characters with an empty glyph that Unicode does not classify as spaces: Braille, musical and Egyptian blanks, the
+Khitan filler, and the object replacement character."""
 
 _PICTURES = (
     (0x00A9, 0x00A9),
@@ -47,8 +47,8 @@ _PICTURES = (
     (0x3297, 0x3299),
     (0x1F000, 0x1FAFF),
 )
-"""Where the emoji of emoji-data.txt of Unicode 17.0 stand, but for digits, and the symbols between them: what may be
-followed by a selector that says whether it is shown as text or as a picture."""
+"""Ranges that contain the emoji of emoji-data.txt of Unicode 17.0 except digits: characters that a variation selector,
+which chooses between text and picture, may follow."""
 
 _AS_TEXT, _AS_PICTURE = "\ufe0e", "\ufe0f"
 _KEYCAP = "\u20e3"
@@ -59,11 +59,11 @@ _UNSEEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def invisible_in(text: str) -> frozenset[int]:
-    """The places of a text whose character nobody can see.
+    """Indices of the invisible characters of a text.
 
-    Control, formatting, private and unassigned characters, line and paragraph separators, and what `_IGNORABLE` and
-    `_BLANK` name. Two kinds are seen by what they do, and only there: one variation selector directly after an emoji
-    (or of a keycap), and a joiner between two emoji or after the virama of an Indian script.
+    These are control, formatting, private-use and unassigned characters, line and paragraph separators, and those in
+    `_IGNORABLE` and `_BLANK`. Exceptions, since they change how their neighbours look: one variation selector directly
+    after an emoji (or in a keycap), and a joiner between two emoji or after the virama of an Indic script.
     """
     return frozenset(
         place for place, one in enumerate(text) if _unseen(one) and not _shapes_its_neighbours(text, place)
@@ -71,7 +71,7 @@ def invisible_in(text: str) -> frozenset[int]:
 
 
 def seen_of(text: str, *, instead: str = "") -> str:
-    """The text with something else in the place of each character that nobody can see; tabs and line ends stay."""
+    """The text with `instead` in place of each invisible character; tabs and line ends stay."""
     hidden = invisible_in(text)
     return "".join(instead if place in hidden else one for place, one in enumerate(text))
 

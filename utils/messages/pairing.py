@@ -1,4 +1,4 @@
-"""Which tool result belongs to which call, in a conversation that may be out of order. Pure."""
+"""Matches tool results to tool calls in a conversation that may be out of order. Pure."""
 
 from __future__ import annotations
 
@@ -9,43 +9,36 @@ from typing import NamedTuple
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 Place = tuple[int, int]
-"""A call: index of its message, and its place among the calls of that message."""
+"""Position of a call: index of its message, and index among the calls of that message."""
 
 
 class Matched(NamedTuple):
-    """Which result belongs to which call.
+    """The outcome of matching.
 
     Attributes:
         results: The result of each call that has one.
-        dropped: How many results belong to no call.
-        calls: Ids of all calls, as they stand in the messages.
-        early: Ids of the results before which no call of that id stands.
-        waiting: Those among them that found no call at all.
+        dropped: Number of results that belong to no call.
     """
 
     results: dict[Place, ToolMessage]
     dropped: int
-    calls: frozenset[str]
-    early: frozenset[str]
-    waiting: frozenset[str]
 
 
-def match_results(talk: Sequence[BaseMessage], stand_in: str) -> Matched:
-    """Give every call the result that was meant for it, and count the results left over.
+def match_results(history: Sequence[BaseMessage], stand_in: str) -> Matched:
+    """Assign each result to its call, and count the results that belong to none.
 
-    An id that several messages use names the call of the latest message before the result. A
-    result that stands before its call still counts where nothing better comes.
+    If several messages use the same call id, a result belongs to the latest of them before it. A
+    result that precedes its call is used only if the call has no other result.
 
     Args:
-        talk: Messages in any order.
-        stand_in: Content of a synthetic result, which gives way to a real one.
+        history: Messages in any order.
+        stand_in: Content of a synthetic result, which a real one replaces.
     """
-    calls = _calls(talk)
+    calls = _calls(history)
     matched: dict[Place, ToolMessage] = {}
     early: list[ToolMessage] = []
-    waiting: set[str] = set()
     dropped = 0
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if not isinstance(message, ToolMessage):
             continue
         places = calls.get(message.tool_call_id, [])
@@ -60,16 +53,14 @@ def match_results(talk: Sequence[BaseMessage], stand_in: str) -> Matched:
         free = next((place for place in calls.get(message.tool_call_id, ()) if place not in matched), None)
         if free is None:
             dropped += 1
-            waiting.add(message.tool_call_id)
         else:
             matched[free] = message
-    ids = frozenset(message.tool_call_id for message in early)
-    return Matched(matched, dropped, frozenset(calls), ids, frozenset(waiting))
+    return Matched(matched, dropped)
 
 
-def _calls(talk: Sequence[BaseMessage]) -> dict[str, list[Place]]:
+def _calls(history: Sequence[BaseMessage]) -> dict[str, list[Place]]:
     calls: defaultdict[str, list[Place]] = defaultdict(list)
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if isinstance(message, AIMessage):
             for place, call in enumerate(message.tool_calls):
                 calls[str(call["id"] or "")].append((index, place))
@@ -79,7 +70,7 @@ def _calls(talk: Sequence[BaseMessage]) -> dict[str, list[Place]]:
 def _latest_before(
     places: Sequence[Place], index: int, matched: dict[Place, ToolMessage], stand_in: str
 ) -> Place | None:
-    """The open call of the latest message before `index` that made this call."""
+    """The first unanswered call of the latest message before `index` that made a call of this id."""
     before = [place for place in places if place[0] < index]
     if not before:
         return None

@@ -1,13 +1,13 @@
-"""Makes a conversation one that every provider accepts, whatever was interrupted, lost or doubled.
+"""Repairs a conversation with interrupted, lost or duplicate messages, so that every provider accepts it.
 
-After `repair`: one leading system message at most; the user speaks first, and last unless a tool does; every tool call has
-exactly one result, directly after it and in the order of the calls; call ids are unique; no
-message is empty; nothing else is changed. Repairing twice changes nothing. Pure.
+After `repair` there is at most one system message, at the front. The first other message is the user's; the last is the
+user's or a tool result. Every tool call has exactly one result, directly after it, in the order of the calls. Call ids are
+unique, and no message is empty. Nothing else is changed. Idempotent and pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -20,12 +20,12 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from utils.messages.calls import Names, block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
-from utils.messages.pairing import Matched, match_results
-from utils.messages.transcript import as_stand_in, split_system, stand_in
+from utils.messages.calls import block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
+from utils.messages.pairing import Place, match_results
+from utils.messages.transcript import as_stand_in, stand_in
 
 INTERRUPTED = "Tool interrupted"
-"""Content of the result that stands in for one that never came."""
+"""Content of a synthetic result, for a call without one."""
 
 EMPTY_REQUEST = "(empty message)"
 EMPTY_RESULT = "(no output)"
@@ -34,91 +34,69 @@ NUDGE = "(Go on.)"
 
 
 class Repair(NamedTuple):
-    """A repaired conversation, and what was done to it.
+    """A repaired conversation, and what was changed.
 
     Attributes:
-        messages: The conversation as it may be sent.
+        system: Its system messages merged into one; `None` if it has none.
+        history: All other messages.
         interrupted: Ids of the calls that got a synthetic result.
-        dropped: How many stray or duplicate results were left out.
+        dropped: Number of stray or duplicate results left out.
     """
 
-    messages: list[BaseMessage]
+    system: SystemMessage | None
+    history: list[BaseMessage]
     interrupted: tuple[str, ...] = ()
     dropped: int = 0
 
-
-class Piece(NamedTuple):
-    """Messages that were repaired by themselves, without what must stand around them.
-
-    Attributes:
-        system: Their system messages.
-        talk: The others.
-        interrupted: Ids of the calls that got a synthetic result.
-        matched: Which result belonged to which call.
-    """
-
-    system: list[SystemMessage]
-    talk: list[BaseMessage]
-    interrupted: tuple[str, ...]
-    matched: Matched
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """The conversation as it may be sent, system message first."""
+        return [*([self.system] if self.system else []), *self.history]
 
 
 def repair(messages: Sequence[BaseMessage]) -> Repair:
-    """Repair a conversation, which may or may not begin with system messages."""
-    piece = repair_piece(messages, Names())
-    talk = closed(opened(piece.talk))
-    return Repair([*merge_system(piece.system), *talk], piece.interrupted, piece.matched.dropped)
-
-
-def repair_piece(messages: Sequence[BaseMessage], taken: Names) -> Piece:
-    """Repair messages by themselves. Call ids in `taken` are not used again; new ones are added to it."""
+    """Repair a conversation, with or without system messages in it."""
     plain = [kept for message in messages if (kept := _plain(message)) is not None]
     system = [message for message in plain if isinstance(message, SystemMessage)]
-    talk = [message for message in plain if not isinstance(message, SystemMessage)]
-    matched = match_results(talk, INTERRUPTED)
-    paired, interrupted = _paired(talk, matched.results, taken)
-    return Piece(system, paired, tuple(interrupted), matched)
+    history = [message for message in plain if not isinstance(message, SystemMessage)]
+    matched = match_results(history, INTERRUPTED)
+    paired, interrupted = _paired(history, matched.results)
+    return Repair(merge_system(system), _framed(paired), tuple(interrupted), matched.dropped)
 
 
-def opened(talk: list[BaseMessage]) -> list[BaseMessage]:
-    """The messages with the user in front."""
-    return talk if talk and isinstance(talk[0], HumanMessage) else [stand_in(OPENING, "opening"), *talk]
+def _framed(history: list[BaseMessage]) -> list[BaseMessage]:
+    """The messages with a user message at the front and no model message at the end."""
+    first = [] if history and isinstance(history[0], HumanMessage) else [stand_in(OPENING, "opening")]
+    last = [stand_in(NUDGE, "nudge")] if history and isinstance(history[-1], AIMessage) else []
+    return [*first, *history, *last]
 
 
-def closed(talk: list[BaseMessage]) -> list[BaseMessage]:
-    """The messages so that the model may speak next."""
-    return [*talk, stand_in(NUDGE, "nudge")] if isinstance(talk[-1], AIMessage) else talk
-
-
-def merge_system(messages: Sequence[SystemMessage]) -> list[SystemMessage]:
-    """One system message out of several, or none out of none. Blocks are kept as blocks."""
+def merge_system(messages: Sequence[SystemMessage]) -> SystemMessage | None:
+    """Several system messages as one; `None` if there are none. Content blocks stay blocks."""
     if len(messages) <= 1:
-        return list(messages)
+        return messages[0] if messages else None
     if all(isinstance(message.content, str) for message in messages):
         content: str | list[str | dict[str, object]] = "\n\n".join(str(m.content) for m in messages)
     else:
         content = [block for message in messages for block in _blocks(message)]
-    return [messages[0].model_copy(update={"content": content})]
+    return messages[0].model_copy(update={"content": content})
 
 
 def interrupted_result(call_id: str, name: str) -> ToolMessage:
-    """The synthetic result of a call that never got one. Its id follows from the call's."""
+    """A synthetic result for a call. Its id is derived from the call's, so that repair is idempotent."""
     return ToolMessage(
         INTERRUPTED, tool_call_id=call_id, name=name, status="error", id=f"interrupted-{call_id}"
     )
 
 
-def is_interrupted(message: BaseMessage) -> bool:
-    """Whether this is a synthetic result."""
-    return isinstance(message, ToolMessage) and message.content == INTERRUPTED
-
-
 def _paired(
-    talk: Sequence[BaseMessage], results: dict[tuple[int, int], ToolMessage], taken: Names
+    history: Sequence[BaseMessage], results: Mapping[Place, ToolMessage]
 ) -> tuple[list[BaseMessage], list[str]]:
+    """The messages with each result directly after its call, and the ids of calls without a result."""
+    taken: set[str] = set()
     paired: list[BaseMessage] = []
     interrupted: list[str] = []
-    for index, message in enumerate(talk):
+    for index, message in enumerate(history):
         if isinstance(message, ToolMessage):
             continue
         if not isinstance(message, AIMessage):
@@ -138,7 +116,7 @@ def _paired(
 
 
 def _plain(message: BaseMessage) -> BaseMessage | None:
-    """The message in a form that providers accept, the same object where it has one; `None` to drop it."""
+    """The message in a form that providers accept: the same object if possible, `None` to drop it."""
     if isinstance(message, ChatMessage):
         message = _from_chat_message(message)
     if isinstance(message, AIMessage):
@@ -158,7 +136,7 @@ def _plain(message: BaseMessage) -> BaseMessage | None:
 
 
 def _filled(message: BaseMessage, instead: str) -> BaseMessage:
-    """The message without blank blocks and calls, bare strings as text blocks, and not empty."""
+    """The message without blank blocks and call blocks, with `instead` as content if nothing remains."""
     content = message.content
     if isinstance(content, list):
         kept = text_blocks(b for b in content if not _is_blank_block(b) and block_call_id(b) is None)
@@ -198,9 +176,3 @@ def _blocks(message: BaseMessage) -> list[str | dict[str, object]]:
     if isinstance(message.content, str):
         return [{"type": "text", "text": message.content}]
     return list(message.content)
-
-
-def leading_system(messages: Sequence[BaseMessage]) -> SystemMessage | None:
-    """The one system message of a repaired conversation, where it has one."""
-    system, _ = split_system(messages)
-    return system[0] if system else None

@@ -1,8 +1,7 @@
-"""The shapes that tools return, so that models, compression and tables all read the same JSON.
+"""The result types of tools, as JSON that models, compression and tables read.
 
-A tool's result is the JSON of one of these models. Lists of ranked text (`Articles`) keep the
-most relevant first, which is what relevance-ordered compression needs. A tool may also return
-plain text; `parse_result` then gives `None`.
+Lists of ranked text (`Articles`) have the most relevant entry first, which compression depends on. A tool
+may also return plain text, for which `parse_result` gives `None`.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 
 class Article(BaseModel):
-    """One retrieved passage. `score` falls with the rank; `metadata` may carry `heading` and `source`."""
+    """One retrieved passage. `score` decreases with the rank; `metadata` may have `heading` and `source`."""
 
     title: str
     url: str
@@ -38,9 +37,9 @@ class Items(BaseModel):
     Attributes:
         kind: What a row is, plural, with spaces: "pull requests".
         items: Rows with the same keys, in display order; values are scalars or lists of scalars.
-        total: How many there are in all, where known.
-        note: A remark for the model: what was left out and how to get it.
-        source: Address of the list, for people.
+        total: Number of all rows, if known.
+        note: A remark for the model: what was left out, and how to get it.
+        source: URL of the list, for people.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -53,7 +52,7 @@ class Items(BaseModel):
 
 
 class Record(BaseModel):
-    """One thing with fields: a pull request, a file, a workflow run with its log."""
+    """One object with fields: a pull request, a file, a workflow run with its log."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,7 +63,7 @@ class Record(BaseModel):
 
 
 class ToolProblem(BaseModel):
-    """A tool that could not do its work: what went wrong and what may be done about it."""
+    """The failure of a tool: a code, a sentence, and whether a retry can help."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -77,7 +76,7 @@ Result = Articles | Items | Record | ToolProblem
 
 
 def parse_result(text: str) -> Result | None:
-    """The typed result that `text` is the JSON of, or `None` for anything else. Never raises."""
+    """Parse a tool's text as one of the result types; `None` if it is none of them. Never raises."""
     if not text.lstrip().startswith("{"):
         return None
     try:
@@ -93,5 +92,5 @@ def parse_result(text: str) -> Result | None:
 
 
 def dump_result(result: Result) -> str:
-    """The JSON of a result as a tool returns it: compact, absent fields left out."""
+    """A result as the compact JSON that a tool returns, without unset fields."""
     return result.model_dump_json(exclude_none=True)

@@ -1,6 +1,6 @@
-"""What a stored text says of itself where it is not whole. Pure.
+"""Shortens a text for a store, and reads from a stored text how much is missing. Pure.
 
-A store holds plain texts, so the gap is written down in one form, here, and read back here.
+The number of missing characters is written into the text itself, because a store holds plain texts only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _NOTE = re.compile(
 
 
 def ends_of(text: str, most: int) -> str:
-    """The text, or its two ends in `most` characters and, as its last line, how much is missing between them."""
+    """The text, or its head and tail in `most` characters with a last line that says how much is missing."""
     if len(text) <= most:
         return text
     missing = len(text) - most
@@ -24,5 +24,5 @@ def ends_of(text: str, most: int) -> str:
 
 
 def missing_from(text: str) -> int:
-    """Characters that a stored text says it is missing; 0 where it is whole."""
+    """Number of characters missing from a stored text; 0 if it is complete."""
     return sum(int(found.replace(",", "")) for found in _NOTE.findall(text))

@@ -1,4 +1,4 @@
-"""The text of a message, whatever form its content has. The one place that knows those forms."""
+"""Extracts the text of a message from every form of message content."""
 
 from __future__ import annotations
 

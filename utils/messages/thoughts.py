@@ -1,7 +1,7 @@
-"""A model's thoughts apart from its answer, where a server passes both on as text. Pure.
+"""Separates a model's reasoning from its answer, if the server returns both as text. Pure.
 
-Reasoning models open with `<think>…</think>`. Chat templates that write the opening tag themselves leave a
-text in which only the closing one stands.
+Reasoning models begin with `<think>…</think>`. If the chat template writes the opening tag, the text has
+the closing tag only.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ _TAGS = ("<think>", "<thinking>")
 
 
 class Spoken(NamedTuple):
-    """What a model thought, and what it said."""
+    """A model's reasoning, and its answer."""
 
     thoughts: str
     answer: str
 
 
 def split_thoughts(text: str) -> Spoken:
-    """The thoughts at the beginning of a text, and the answer after them; a text without thoughts is the answer.
+    """The reasoning at the beginning of a text, and the answer after it. Without reasoning the text is the answer.
 
-    A thought that does not end leaves no answer.
+    If the reasoning does not end, there is no answer.
     """
     spoken = opening_thoughts(text)
     if spoken is None:
@@ -35,7 +35,7 @@ def split_thoughts(text: str) -> Spoken:
 
 
 def opening_thoughts(text: str) -> Spoken | None:
-    """The text cut behind the thoughts that it opens with; `None` while one of them has not ended."""
+    """The text split after the reasoning at its beginning; `None` while that has not ended."""
     thoughts, rest = "", text
     while opened := _OPEN.match(rest):
         end = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(rest, opened.end())
@@ -47,7 +47,7 @@ def opening_thoughts(text: str) -> Spoken | None:
 
 
 def after_lone_close(text: str, start: int = 0) -> Spoken | None:
-    """The text cut at a closing tag at the end of a line that nothing opened, from `start` on; `None` without one."""
+    """The text split at a closing tag without an opening one, at a line's end after `start`; `None` if there is none."""
     closed = _LONE_CLOSE.search(text, start)
     if closed is None or any(tag in text[: closed.start()].lower() for tag in _TAGS):
         return None
@@ -55,6 +55,6 @@ def after_lone_close(text: str, start: int = 0) -> Spoken | None:
 
 
 def may_open_thought(text: str) -> bool:
-    """Whether a text that has just begun can still become an opening tag."""
+    """Whether a partial text can still become an opening tag."""
     begun = text.lstrip().lower()
     return any(tag.startswith(begun) for tag in _TAGS)

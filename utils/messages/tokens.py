@@ -1,9 +1,9 @@
-"""How many tokens text and messages cost, counted with tiktoken from vendored ranks.
+"""Counts tokens of texts and messages with tiktoken and vendored ranks.
 
-Counts follow OpenAI's chat format: three tokens around each message, its role, its content, one
-for a name, and three that open the answer (openai-cookbook, "How to count tokens with tiktoken").
-What OpenAI does not document is counted as `langchain-openai` does: three for a tool call's id in a
-result, and name and arguments of a call. Nothing is ever downloaded.
+Counts follow OpenAI's chat format: three tokens for each message's frame, its role, its content, one for
+a name, and three that open the reply (openai-cookbook, "How to count tokens with tiktoken"). What OpenAI
+does not document is counted as in `langchain-openai`: three tokens for the call id of a result, and name
+and arguments of a call. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     import tiktoken
 
 DEFAULT_ENCODING = "o200k_base"
-"""Encoding of OpenAI's models since gpt-4o."""
+"""Encoding of OpenAI's models from gpt-4o on."""
 
 RANKS = Path(__file__).parent / "ranks"
-"""Folder of the ranks of `o200k_base` and `cl100k_base`, under the names of tiktoken's cache."""
+"""Folder with the ranks of `o200k_base` and `cl100k_base`, named as in tiktoken's cache."""
 
 TOKENS_PER_MESSAGE = 3
 TOKENS_PER_REPLY = 3
 TOKENS_PER_NAME = 1
 TOKENS_PER_RESULT_ID = 3
 TOKENS_PER_IMAGE = 1445
-"""The most that an image costs on gpt-4o: 85 and 170 for each of at most 8 tiles."""
+"""Highest cost of an image on gpt-4o: 85, and 170 for each of at most 8 tiles."""
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta")
 
 
 def count_text_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
-    """Tokens of plain text; markers such as `<|endoftext|>` count as the text they are.
+    """Tokens of plain text; special tokens such as `<|endoftext|>` count as ordinary text.
 
     Args:
         text: Any text.
@@ -49,7 +49,7 @@ def count_text_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
     try:
         return len(_encoder(encoding).encode(text, disallowed_special=()))
     except ValueError:
-        # tiktoken's regex gives up on runs of some 100,000 blanks. A cut adds a token at most.
+        # tiktoken's regex fails on runs of about 100,000 blanks. Splitting adds one token at most.
         if len(text) == 1:
             raise
         middle = len(text) // 2
@@ -70,18 +70,18 @@ def count_message_tokens(message: BaseMessage, encoding: str = DEFAULT_ENCODING)
 
 
 def count_messages_tokens(messages: Iterable[BaseMessage], encoding: str = DEFAULT_ENCODING) -> int:
-    """Tokens of a whole request without its tools, with the three that open the answer."""
+    """Tokens of a whole request without its tools, including the three that open the reply."""
     return TOKENS_PER_REPLY + sum(count_message_tokens(message, encoding) for message in messages)
 
 
 def count_tools_tokens(tools: Iterable[Mapping[str, Any]], encoding: str = DEFAULT_ENCODING) -> int:
-    """Tokens of tool schemas, as compact JSON: more than providers charge, never less."""
+    """Tokens of tool schemas as compact JSON: at least what providers charge."""
     return sum(count_text_tokens(_compact(tool), encoding) for tool in tools)
 
 
 @cache
 def _encoder(name: str) -> tiktoken.Encoding:
-    os.environ["TIKTOKEN_CACHE_DIR"] = str(RANKS)  # a switch of tiktoken: nothing is downloaded
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(RANKS)  # makes tiktoken read the vendored ranks
     import tiktoken
 
     return tiktoken.get_encoding(name)

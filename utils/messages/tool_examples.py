@@ -1,7 +1,7 @@
-"""Example requests of a tool, as a part of its description: models see nothing else of a tool.
+"""Adds example requests to a tool's description, since a model sees nothing else of a tool.
 
-A tool carries its examples in `metadata["examples"]`, which never leaves the process. What is sent
-to a model is the description with a few of them, quoted; `split_examples` takes them apart again.
+A tool has its examples in `metadata["examples"]`, which is not sent. A model gets the description with
+some of them, quoted; `split_examples` parses it again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
 def spread(examples: Sequence[str], most: int) -> Sequence[str]:
-    """At most `most` of the examples, taken evenly, so that every kind is among them."""
+    """At most `most` of the examples, at even distances, so that all kinds are represented."""
     if len(examples) <= most:
         return examples
     return [examples[index * len(examples) // most] for index in range(most)]
@@ -32,7 +32,7 @@ def with_examples(description: str, examples: Sequence[str]) -> str:
 
 
 def split_examples(description: str) -> tuple[str, list[str]]:
-    """The description and the examples that `with_examples` put together."""
+    """The description and the examples that `with_examples` joined."""
     text, mark, quoted = description.rpartition(_MARK)
     if not mark:
         return description, []

@@ -1,15 +1,15 @@
-"""A conversation as a sequence of exchanges, and where it may be cut.
+"""Divides a conversation into exchanges, and determines where it may be cut.
 
-An exchange is the smallest piece that may be shown or left out as a whole: one message of the
-user, or one answer of the model together with the results of all its tool calls. Providers
-reject a call without its result and a result without its call, so no cut goes through one.
+An exchange is the smallest part that may be left out: one user message, or one answer of the model with
+the results of all its tool calls. Providers reject a call without its result and a result without its
+call, so no cut may separate them.
 
-The functions here expect a repaired transcript (`utils.messages.repair`) and are pure.
+The functions expect a repaired conversation (`utils.messages.repair`). Pure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -19,7 +19,7 @@ _STAND_IN = "stand_in"
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Messages `start` up to, not including, `stop` of a transcript."""
+    """Messages `start` up to, not including, `stop` of a conversation."""
 
     start: int
     stop: int
@@ -27,17 +27,17 @@ class Exchange:
 
     @property
     def opener(self) -> BaseMessage:
-        """The first message: the user's words, or the answer that made the calls."""
+        """The first message: the user's message, or the answer with the calls."""
         return self.messages[0]
 
     @property
     def is_human(self) -> bool:
-        """Whether the user speaks."""
+        """Whether this is a user message."""
         return isinstance(self.opener, HumanMessage)
 
     @property
     def results(self) -> tuple[ToolMessage, ...]:
-        """Results of this exchange's tool calls, in the order of the calls."""
+        """Results of the tool calls, in the order of the calls."""
         return tuple(message for message in self.messages if isinstance(message, ToolMessage))
 
 
@@ -52,7 +52,7 @@ def split_system(messages: Sequence[BaseMessage]) -> tuple[list[SystemMessage], 
 
 
 def exchanges(messages: Sequence[BaseMessage]) -> list[Exchange]:
-    """The exchanges of a transcript without its system block, oldest first."""
+    """The exchanges of a conversation without system messages, oldest first."""
     starts = [index for index, message in enumerate(messages) if not isinstance(message, ToolMessage)]
     stops = [*starts[1:], len(messages)] if starts else []
     return [
@@ -61,7 +61,7 @@ def exchanges(messages: Sequence[BaseMessage]) -> list[Exchange]:
 
 
 def active_index(messages: Sequence[BaseMessage]) -> int | None:
-    """Where the active request stands: the user's last message. `None` where the user never spoke."""
+    """Index of the active request, the user's last message; `None` if there is no user message."""
     stand_ins: int | None = None
     for index in range(len(messages) - 1, -1, -1):
         if isinstance(messages[index], HumanMessage):
@@ -72,26 +72,26 @@ def active_index(messages: Sequence[BaseMessage]) -> int | None:
 
 
 def stand_in(text: str, message_id: str) -> HumanMessage:
-    """A message in the user's place where providers want one and the user said nothing."""
+    """A synthetic user message, where providers require one."""
     return HumanMessage(text, id=message_id, additional_kwargs={_STAND_IN: True})
 
 
 def as_stand_in(message: BaseMessage) -> BaseMessage:
-    """The message marked as one that says nothing of its own."""
+    """The message marked as synthetic."""
     return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _STAND_IN: True}})
 
 
 def is_stand_in(message: BaseMessage) -> bool:
-    """Whether this message only stands in the user's place."""
+    """Whether this is a synthetic user message."""
     return bool(message.additional_kwargs.get(_STAND_IN))
 
 
 def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:
-    """Where a transcript without its system block may begin, ascending; 0 leaves everything in.
+    """Indices at which a conversation without system messages may begin, ascending; 0 keeps everything.
 
-    Up to the active request a cut stands before a message of the user, since providers want the
-    user to speak first. After it, a cut stands before any exchange: the active request is then
-    carried over in front (`after_cut`).
+    Up to the active request a conversation may begin at any user message, since providers require the
+    first message to be the user's. After it, it may begin at any exchange: `after_cut` then puts the
+    active request in front.
     """
     active = active_index(messages)
     if active is None:
@@ -104,10 +104,10 @@ def legal_cuts(messages: Sequence[BaseMessage]) -> list[int]:
 
 
 def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
-    """What stays in view when a transcript begins at `cut`.
+    """The messages that remain visible if a conversation begins at `cut`.
 
-    Where that is inside a turn, or at the end, the request of that turn is carried over in front. It
-    stays there in later turns too, so that the view's beginning does not change.
+    If that is inside a turn or at the end, the request of that turn is put in front. It stays there in
+    later turns, so that the prefix of the requests does not change.
     """
     begins = (
         cut < len(messages) and isinstance(messages[cut], HumanMessage) and not is_stand_in(messages[cut])
@@ -119,7 +119,7 @@ def after_cut(messages: Sequence[BaseMessage], cut: int) -> list[BaseMessage]:
 
 
 def tool_names(messages: Iterable[BaseMessage]) -> list[str]:
-    """Names of the tools that were called, in order of the calls."""
+    """Names of the called tools, in the order of the calls."""
     return [
         call["name"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls
     ]
@@ -135,23 +135,16 @@ def position_of(messages: Sequence[BaseMessage], message_id: str | None) -> int 
     return None
 
 
-def with_ids(
-    messages: Sequence[BaseMessage], first: int = 0, before: Collection[str] = frozenset()
-) -> list[BaseMessage]:
-    """The same messages, each with an id of its own.
+def with_ids(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The same messages, each with a unique id.
 
-    A missing or repeated id becomes one made from the message's place, which is stable in a
+    A missing or repeated id is replaced by one derived from the message's index, which is stable in a
     conversation that only grows.
-
-    Args:
-        messages: A conversation, or what was added to one.
-        first: Place of the first of them in the conversation.
-        before: Ids of the messages before them.
     """
     seen: set[str] = set()
     named: list[BaseMessage] = []
-    for index, message in enumerate(messages, first):
-        if not message.id or message.id in seen or message.id in before:
+    for index, message in enumerate(messages):
+        if not message.id or message.id in seen:
             message = message.model_copy(update={"id": f"{message.id or 'message'}-{index}"})  # noqa: PLW2901
         seen.add(str(message.id))
         named.append(message)

@@ -1,8 +1,8 @@
-"""Tool calls that a model writes as text, because its server does not pass them on as calls. Pure.
+"""Parses tool calls that arrive as text, because the model's server does not return them as calls. Pure.
 
-Qwen2.5-Coder writes a fence or `<tools>`, Hermes and Qwen3 `<tool_call>`, Mistral `[TOOL_CALLS]`, Llama a bare
-object with `parameters`. Only a text that is nothing but calls of tools that the model was offered is read as
-such: one that mentions a call, or shows an example of one, stays text.
+Qwen2.5-Coder writes a code fence or `<tools>`, Hermes and Qwen3 `<tool_call>`, Mistral `[TOOL_CALLS]`, Llama a bare
+object with `parameters`. Only a text that consists of calls of offered tools alone is parsed. A text that mentions
+a call, or shows an example of one, stays text.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ _JSON = json.JSONDecoder(strict=False)
 
 
 class WrittenCall(NamedTuple):
-    """A call that was written as text."""
+    """A tool call in a text."""
 
     name: str
     arguments: dict[str, Any]
 
 
 class _NoCallError(ValueError):
-    """A text is not made of calls alone."""
+    """The text does not consist of calls alone."""
 
 
 def written_calls(text: str, tools: Collection[str]) -> list[WrittenCall]:
-    """The calls that a text consists of; none where it is anything else, or names a tool that is not offered."""
+    """The calls that a text consists of; none if it has anything else, or names a tool that is not offered."""
     plain = text.strip()
     try:
         return [_call(value, tools) for value in _values(plain)] if may_become_call(plain) else []
@@ -58,9 +58,9 @@ def written_calls(text: str, tools: Collection[str]) -> list[WrittenCall]:
 
 
 def resembles_call(text: str, tools: Collection[str]) -> bool:
-    """Whether a text is built like a call and names an offered tool, though it may not be read as one.
+    """Whether a text has the form of a call and names an offered tool, even if it cannot be parsed.
 
-    An object of other data that happens to have such a name does not count.
+    An object with other data that happens to contain such a name does not count.
     """
     plain = text.strip()
     if not may_become_call(plain) or tools_named(plain).isdisjoint(tools):
@@ -72,18 +72,18 @@ def resembles_call(text: str, tools: Collection[str]) -> bool:
 
 
 def tools_named(text: str) -> set[str]:
-    """Names that stand in a text where a call has its tool's name."""
+    """Names in a text at positions where a call has its tool's name."""
     return {found[1] for found in _NAMED.finditer(text)}
 
 
 def plain_name(name: str, tools: Collection[str]) -> str:
-    """A tool's name without the `functions.` that some models put before it."""
+    """A tool's name without the prefix `functions.` that some models add."""
     short = name.removeprefix(_PREFIX)
     return short if short in tools and name not in tools else name
 
 
 def may_become_call(text: str) -> bool:
-    """Whether a text that has begun can still turn out to be a call; an empty one can."""
+    """Whether a partial text can still become a call; an empty one can."""
     begun = text.lstrip()
     if begun.startswith("`"):
         return _fence_may(begun)
@@ -123,7 +123,7 @@ def _json_may(begun: str) -> bool:
 
 
 def _values(text: str) -> list[Mapping[str, Any]]:
-    """The objects that a text consists of, tags and fences left out."""
+    """The JSON objects that a text consists of, without tags and fences."""
     between = _FENCE if text.startswith("`") else _TAGS
     found: list[Mapping[str, Any]] = []
     at = 0

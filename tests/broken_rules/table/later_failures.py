@@ -38,7 +38,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "what was summarised is sent as well",
-                "utils/context/compaction.py::view_of",
+                "utils/context/compaction.py::visible_messages",
                 "compaction.through",
                 "compaction.count < 0",
                 _WITH_MODEL + "test_recall_searches_what_is_no_longer_shown",
@@ -52,11 +52,11 @@ LATER_FAILURES: tuple[Rule, ...] = (
             broken(
                 "only the first request of a turn is prepared",
                 _CONTEXT + "::ContextMiddleware.awrap_model_call",
-                "tools = self._offered(request)",
+                "tools = list(request.tools)",
                 "if request.messages[-1].type != 'human':\n"
                 "    passed: Any = await handler(request)\n"
                 "    return passed\n"
-                "tools = self._offered(request)",
+                "tools = list(request.tools)",
                 _WITH_MODEL + "test_the_preflight_runs_before_every_request_also_deep_inside_one_turn",
             ),
         ),

@@ -2,6 +2,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 
 from tests.unit.context.conversations import COUNTER, calls, human
+from utils.messages import counter as counting
 from utils.messages.counter import MessageCounter, calibrate, encoding_for, with_count
 from utils.messages.tokens import count_message_tokens, count_messages_tokens
 
@@ -19,6 +20,31 @@ def test_a_remembered_count_is_the_count_and_follows_a_change_of_content():
         update={"tool_calls": [{"name": "get", "args": {"q": "much longer than before"}, "id": "a"}]}
     )
     assert counter.message(other) == count_message_tokens(other)
+
+
+def test_a_full_memo_drops_the_counts_that_were_not_used_lately(monkeypatch):
+    tokenised = []
+
+    def counted(message, encoding):
+        tokenised.append(message.id)
+        return count_message_tokens(message, encoding)
+
+    monkeypatch.setattr(counting, "count_message_tokens", counted)
+    counter = MessageCounter(remembered=4)
+    for number in range(40):
+        counter.message(human("the one in use", "kept"))
+        counter.message(human(f"number {number}", f"h{number}"))
+    assert tokenised == ["kept", *(f"h{number}" for number in range(40))]
+    counter.message(human("number 0", "h0"))
+    assert tokenised[-1] == "h0"
+
+
+def test_a_memo_keeps_no_text():
+    counter = MessageCounter()
+    counter.message(calls("a", text="the user's secret"))
+    counter.message(HumanMessage([{"type": "text", "text": "the user's secret"}], id="h"))
+    counter.text("the user's secret " * 2_000)
+    assert "secret" not in str(vars(counter))
 
 
 def test_a_marker_of_the_model_in_a_text_counts_as_text():

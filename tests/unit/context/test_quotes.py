@@ -3,8 +3,8 @@ import json
 import pytest
 
 from tests.unit.context.conversations import human
+from utils.context.constraints import Constraint, constraints_in
 from utils.context.quotes import question_about, quotes_in
-from utils.context.registry import Pin, pins_of
 
 TEXT = "We ship on Fridays only. Our people in Lyon read French. Please list the open pull requests."
 
@@ -58,19 +58,19 @@ def test_what_the_rules_pinned_is_not_pinned_twice_and_a_message_pins_at_most_ei
 
 def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so():
     extra = [
-        Pin("We ship on Fridays only.", "1"),
-        Pin("made up", "1"),
-        Pin("We ship on Fridays only.", "gone"),
+        Constraint("We ship on Fridays only.", "1"),
+        Constraint("made up", "1"),
+        Constraint("We ship on Fridays only.", "gone"),
     ]
     said = [human("Never touch production.", "0"), human(TEXT, "1")]
-    assert [pin.text for pin in pins_of(said, extra)] == [
+    assert [pin.text for pin in constraints_in(said, extra)] == [
         "Never touch production.",
         "We ship on Fridays only.",
     ]
     ships = [*said, human("Forget the rule about Fridays.", "2")]
-    assert [pin.text for pin in pins_of(ships, extra)] == ["Never touch production."]
+    assert [pin.text for pin in constraints_in(ships, extra)] == ["Never touch production."]
     about = [*said, human("You may touch production again.", "2")]
-    assert [pin.text for pin in pins_of(about, extra)] == ["We ship on Fridays only."]
+    assert [pin.text for pin in constraints_in(about, extra)] == ["We ship on Fridays only."]
 
 
 def test_a_message_that_unpins_a_rule_is_still_asked_about_for_what_else_it_says():

@@ -1,14 +1,19 @@
+import threading
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.conversations import COUNTER, human, long_talk
+from utils.context import tools
 from utils.context.compaction import Compaction
 from utils.context.grep import grep_lines
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import standard
 from utils.context.search import bm25, passages_of
-from utils.context.tools import PAGE, found_text, hidden, page_of
+from utils.context.tools import PAGE, context_tools, found_text, hidden, page_of
 from utils.persistence.artifacts import MemoryArtifactStore, SqliteArtifactStore
 
 
@@ -92,6 +97,21 @@ async def test_recall_finds_in_the_hidden_part_what_the_view_no_longer_shows():
     compaction = Compaction.from_state(prepared.compaction.as_state())
     assert "Service-3 has 21 replicas." in found_text("replicas of service-3", hidden(talk, compaction))
     assert found_text("zebra", hidden(talk, compaction)) == "Nothing earlier in this conversation matches."
+
+
+async def test_recall_searches_beside_the_event_loop(monkeypatch):
+    threads = []
+
+    def searching(query, messages):
+        threads.append(threading.get_ident())
+        return found_text(query, messages)
+
+    monkeypatch.setattr(tools, "found_text", searching)
+    recall: Any = context_tools(MemoryArtifactStore())[1]
+    state = {"messages": long_talk(3), "compaction": Compaction(through="f1").as_state()}
+    found = await recall.coroutine(query="replicas", runtime=SimpleNamespace(state=state))
+    assert "Service-0 has 0 replicas." in found
+    assert threads != [threading.get_ident()]
 
 
 def test_bm25_ranks_the_rare_word_over_the_common_one():

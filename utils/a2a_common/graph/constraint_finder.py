@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.context.quotes import question_about, quotes_in
-from utils.context.settings import ContextSettings, PinSettings
+from utils.context.settings import ConstraintSettings, ContextSettings
 from utils.messages.text import message_text
 from utils.messages.thoughts import split_thoughts
 from utils.messages.transcript import active_index
@@ -44,7 +44,7 @@ class ConstraintFinder:
     """
 
     def __init__(self, runtime: AgentRuntime, lock_of: LockOf) -> None:
-        llm, self._settings = LLMSettings.load(runtime.environ), PinSettings.load(runtime.environ)
+        llm, self._settings = LLMSettings.load(runtime.environ), ConstraintSettings.load(runtime.environ)
         self._on = self._settings.with_model and llm.provider is not ModelProvider.EMBEDDED
         self._model = _model(llm, runtime) if self._on else runtime.model
         self._lock_of = lock_of

@@ -1,1 +1,1 @@
-"""The stages of the pipeline, one a file. Messages in, messages out."""
+"""Strategies of the pipeline's stages, one per file. Functions from messages to messages."""

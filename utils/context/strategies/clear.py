@@ -1,7 +1,7 @@
-"""Clear tool results that the model has already worked with, all old ones in one batch. Pure.
+"""Replaces old tool results, which the model has already processed, by placeholders with handles. Pure.
 
-Clearing one result at each call would change the beginning of every request and cost the
-provider's prompt cache each time; so it is all or nothing, and only where it frees enough.
+All old results are cleared in one batch, and only if that frees enough: clearing one at each request
+would invalidate the provider's prompt cache each time.
 """
 
 from __future__ import annotations
@@ -10,43 +10,32 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
+from utils.context.report import Changed
 from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import exchanges
 
 WORTH_CLEARING = 60
-"""Tokens below which a result is left: its placeholder costs some twenty."""
+"""Smallest result that is cleared, in tokens; a placeholder costs about twenty."""
 
 _PLACEHOLDER = "[Result processed: {}]"
 
 
-def result_tokens(messages: Sequence[BaseMessage], counter: TokenCounter) -> list[int]:
-    """For each exchange with calls, the tokens of its results that are worth clearing."""
-    return [
-        sum(cost for result in exchange.results if (cost := counter.message(result)) >= WORTH_CLEARING)
-        for exchange in exchanges(messages)
-        if exchange.results
-    ]
-
-
-def clearable(results: Sequence[int], keep: int) -> int:
-    """The most tokens that clearing can free, of results as `result_tokens` counts them."""
-    return sum(results[: max(0, len(results) - keep)])
+def clearable(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> int:
+    """The most tokens that `clear` can free."""
+    return sum(
+        cost
+        for result in _old(messages, keep).values()
+        if (cost := counter.message(result)) >= WORTH_CLEARING
+    )
 
 
 def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> Changed:
     """Replace results older than the last `keep` exchanges with calls by a placeholder with a handle."""
-    with_calls = [exchange for exchange in exchanges(messages) if exchange.results]
-    old = {
-        id(result) for exchange in with_calls[: max(0, len(with_calls) - keep)] for result in exchange.results
-    }
     changed = list(messages)
     artifacts: dict[str, str] = {}
-    for index, message in enumerate(messages):
-        if id(message) not in old or not isinstance(message, ToolMessage):
-            continue
+    for index, message in _old(messages, keep).items():
         if counter.message(message) < WORTH_CLEARING:
             continue
         handle = full_output_of(message)
@@ -55,3 +44,14 @@ def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> 
             artifacts[handle] = full_text(message)
         changed[index] = with_full_output(message, _PLACEHOLDER.format(handle), handle)
     return Changed(changed, artifacts)
+
+
+def _old(messages: Sequence[BaseMessage], keep: int) -> dict[int, ToolMessage]:
+    """The results older than the last `keep` exchanges with calls, by index."""
+    with_calls = [exchange for exchange in exchanges(messages) if exchange.results]
+    return {
+        index: message
+        for exchange in with_calls[: max(0, len(with_calls) - keep)]
+        for index, message in enumerate(exchange.messages, exchange.start)
+        if isinstance(message, ToolMessage)
+    }

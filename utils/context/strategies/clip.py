@@ -1,7 +1,7 @@
-"""Clip: the last resort, which cannot fail. The largest messages are shown as head and tail. Pure.
+"""Clips the largest messages to head and tail until the request fits. Pure.
 
-All messages over one level are clipped to that level, the highest that makes the request fit, so
-that the small messages stay whole.
+All messages over one level are clipped to that level, the highest with which the request fits, so that
+small messages stay unchanged.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from utils.context.changes import Changed
 from utils.context.excerpt import excerpt_tokens, left_out
 from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
+from utils.context.report import Changed
 from utils.messages.handles import FULL_OUTPUT, full_output_of, handle_of
 from utils.messages.transcript import active_index
 
 LEVEL_FLOOR = 48
-"""Tokens to which a message can always be clipped but for its calls: frame, marker and handle."""
+"""Tokens to which any message without tool calls can be clipped: frame, marker and handle."""
 
 
 def clip(
     messages: Sequence[BaseMessage], room: int, counter: TokenCounter, *, spare_active: bool
 ) -> Changed | None:
-    """Clip until the messages cost at most `room` tokens; `None` where there are too many of them."""
+    """Clip until the messages cost at most `room` tokens; `None` if there are too many messages for that."""
     sizes = [counter.message(message) for message in messages]
     if sum(sizes) <= room:
         return Changed(list(messages))
@@ -54,7 +54,7 @@ def _clip_all(
 
 
 def _level(sizes: Sequence[int], room: int, spare: int | None) -> int:
-    """The highest level to which all but `spare` can be lowered so that the sum is at most `room`."""
+    """The highest level with which the sizes, each but `spare` limited to it, add up to at most `room`."""
     low, high = LEVEL_FLOOR, max(sizes)
     while low < high:
         middle = (low + high + 1) // 2
@@ -68,7 +68,7 @@ def _level(sizes: Sequence[int], room: int, spare: int | None) -> int:
 def clip_message(
     message: BaseMessage, level: int, counter: TokenCounter, artifacts: dict[str, str]
 ) -> BaseMessage:
-    """The message in about `level` tokens: its text clipped, and the arguments of its calls if need be."""
+    """The message in about `level` tokens: its text clipped, and if necessary the arguments of its calls."""
     text = full_text(message)
     update: dict[str, object] = {}
     if isinstance(message, AIMessage) and message.tool_calls:
@@ -86,7 +86,7 @@ def clip_message(
     handle = full_output_of(message) or handle_of(text)
     update["content"] = excerpt_tokens(text, max(0, level - frame), handle, counter) if text.strip() else text
     if update["content"] == text and not isinstance(message.content, str):
-        update["content"] = f"{text}{left_out(0, handle)}"  # pictures and files: their text alone is kept
+        update["content"] = f"{text}{left_out(0, handle)}"  # images and files: only their text is kept
     if update["content"] != text and full_output_of(message) is None:
         artifacts[handle] = text
         update["additional_kwargs"] = {**message.additional_kwargs, FULL_OUTPUT: handle}

@@ -1,8 +1,8 @@
-"""Compress ranked results: each of the least relevant articles to a share of its size. No I/O of its own.
+"""Compresses the least relevant articles of ranked tool results to a share of their size. No I/O of its own.
 
-Order: the last tool result first, and inside it the last article first, since lists are sorted
-by relevance. The first article of every result is never touched. Articles that are needed to reach
-the target are compressed in parallel; each is compressed once.
+Order: the last tool result first, and its last article first, since lists are sorted by relevance. The
+first article of every result is never compressed, and no article twice. As many articles as the target
+requires are compressed concurrently.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.ranked import Ranked, article_text, is_compressed, parse_ranked
+from utils.context.report import Changed
 from utils.context.shorten import Shortener
 from utils.messages.handles import full_output_of, handle_of, with_full_output
 from utils.messages.transcript import active_index
 
 WORTH_COMPRESSING = 100
-"""Tokens below which an article is left as it is."""
+"""Smallest article that is compressed, in tokens."""
 
 _AVERAGED = 3
 _NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads them whole.'
@@ -29,7 +29,7 @@ _NOTE = 'Articles marked compressed are extracts; read_tool_output("{}") reads t
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One article that may be compressed: where it stands, and what it costs in tokens."""
+    """An article that may be compressed: its position and its size in tokens."""
 
     message: int
     place: int
@@ -40,13 +40,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How to compress.
+    """Parameters of a compression.
 
     Attributes:
-        ratio: Size of a compressed article, as a share of its original.
+        ratio: Size of a compressed article as a share of the original.
         guidance: The user's question.
-        summariser: Writes the short forms.
-        cache: Short forms by content and guidance, so that none is written twice.
+        summariser: Writes the compressed texts.
+        cache: Compressed texts by a hash of content and guidance.
     """
 
     ratio: float
@@ -56,7 +56,7 @@ class Compression:
 
 
 def expected_result(messages: Sequence[BaseMessage], counter: TokenCounter) -> int:
-    """Tokens that the next result of this turn will probably have: the mean of its last three; 0 before the first."""
+    """Expected tokens of the turn's next tool result: the mean of the last three, or 0 if there is none."""
     active = active_index(messages)
     turn = messages if active is None else messages[active + 1 :]
     last = [counter.message(message) for message in turn if isinstance(message, ToolMessage)][-_AVERAGED:]
@@ -67,10 +67,7 @@ async def compress(
     messages: Sequence[BaseMessage], excess: int, compression: Compression, counter: TokenCounter
 ) -> Changed:
     """Compress articles, least relevant first, until `excess` tokens are saved or none is left."""
-    lists = {
-        i: r for i, m in enumerate(messages) if isinstance(m, ToolMessage) and (r := parse_ranked(m.content))
-    }
-    queue = _candidates(lists, counter)
+    lists, queue = await asyncio.to_thread(_candidates, messages, counter)
     shortener = Shortener(compression.summariser, counter, compression.cache)
     changed, artifacts = list(messages), dict[str, str]()
     details: list[str] = []
@@ -109,7 +106,13 @@ def _detail(item: Candidate, after: int) -> str:
     return f"Compressed article '{item.title}': {item.tokens} → {after} tokens (saved {saved})"
 
 
-def _candidates(lists: dict[int, Ranked], counter: TokenCounter) -> list[Candidate]:
+def _candidates(
+    messages: Sequence[BaseMessage], counter: TokenCounter
+) -> tuple[dict[int, Ranked], list[Candidate]]:
+    """The ranked results by index, and their articles that may be compressed, least relevant first."""
+    lists = {
+        i: r for i, m in enumerate(messages) if isinstance(m, ToolMessage) and (r := parse_ranked(m.content))
+    }
     found: list[Candidate] = []
     for index in sorted(lists, reverse=True):
         entries = lists[index].entries
@@ -120,11 +123,11 @@ def _candidates(lists: dict[int, Ranked], counter: TokenCounter) -> list[Candida
             tokens = counter.text(text)
             if tokens >= WORTH_COMPRESSING:
                 found.append(Candidate(index, place, str(entries[place].get("title", "")), text, tokens))
-    return found
+    return lists, found
 
 
 def _enough(queue: Sequence[Candidate], missing: int, ratio: float) -> list[Candidate]:
-    """The first candidates whose compression should save `missing` tokens."""
+    """The first candidates that together are expected to save `missing` tokens."""
     batch: list[Candidate] = []
     expected = 0
     for candidate in queue:

@@ -1,7 +1,7 @@
-"""Summarise the oldest legal span of a view, so that a summary and the recent messages fit a target.
+"""Chooses which of the oldest messages a summary replaces, and has them summarised.
 
-Where to cut is decided here, never by the summariser: it gets text, whole, in pieces that fit its
-own window, and gives text back. What is recorded as summarised is exactly what it was given.
+The summariser does not decide where to cut. It gets all of the text, in pieces that fit its window, so
+that exactly what it read is recorded as summarised.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from utils.errors import ModelFailure
 from utils.messages.transcript import active_index, legal_cuts
 
 _PROMPT_SHARE = 0.75
-"""Share of the summariser's window that one piece of text may take; prompt and answer need the rest."""
+"""Share of the summariser's window for one piece of text; prompt and answer need the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A summary, and how it came about.
+    """A summary, and the calls that made it.
 
     Attributes:
         text: The summary.
-        calls: Summariser calls made.
-        failed: Those that an extract stood in for.
+        calls: Number of summariser calls.
+        failed: Number of those that were replaced by an extract.
     """
 
     text: str
@@ -39,59 +39,63 @@ class Summary:
 
 
 def choose_cut(
-    view: Sequence[BaseMessage],
+    visible: Sequence[BaseMessage],
     target: int,
     counter: TokenCounter,
     *,
     keep: int = 0,
     most: int | None = None,
 ) -> int:
-    """Where the view should begin so that what stays costs at most `target` tokens.
+    """The first visible message after a summary, so that what stays costs at most `target` tokens.
 
-    The earliest legal cut that reaches the target and leaves `keep` messages; else the earliest
-    that reaches the target; else the last legal one, which leaves the latest exchange.
+    The earliest legal cut that reaches the target and keeps `keep` messages; otherwise the earliest
+    that reaches the target; otherwise the last legal cut, which keeps only the latest exchange.
 
     Args:
-        view: Messages without the system message.
-        target: Tokens that the messages may have.
-        counter: Counts.
-        keep: Messages that should stay, where they fit.
-        most: Messages that may stay at most.
+        visible: Messages without the system message.
+        target: Most tokens of the messages that stay.
+        counter: Counts tokens.
+        keep: Number of messages that should stay, if they fit.
+        most: Most messages that may stay.
     """
-    cuts = legal_cuts(view)
-    fitting = [cut for cut, cost in _costs(view, cuts, counter) if cost <= target and _few(view, cut, most)]
-    generous = [cut for cut in fitting if len(view) - cut >= keep]
+    cuts = legal_cuts(visible)
+    fitting = [
+        cut for cut, cost in _costs(visible, cuts, counter) if cost <= target and _few(visible, cut, most)
+    ]
+    generous = [cut for cut in fitting if len(visible) - cut >= keep]
     if generous:
         return generous[0]
     return fitting[0] if fitting else cuts[-1]
 
 
-def cost_from(view: Sequence[BaseMessage], cut: int, counter: TokenCounter) -> int:
-    """Tokens of the messages that stay where the view begins at `cut`, a legal one."""
-    return dict(_costs(view, [cut], counter))[cut]
+def cost_from(visible: Sequence[BaseMessage], cut: int, counter: TokenCounter) -> int:
+    """Tokens of the messages that stay after the legal cut `cut`."""
+    return dict(_costs(visible, [cut], counter))[cut]
 
 
-def _costs(view: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter) -> list[tuple[int, int]]:
-    sizes = [counter.message(message) for message in view]
+def _costs(
+    visible: Sequence[BaseMessage], cuts: Sequence[int], counter: TokenCounter
+) -> list[tuple[int, int]]:
+    sizes = [counter.message(message) for message in visible]
     left = [0, *accumulate(reversed(sizes))][::-1]
-    active = active_index(view)
+    active = active_index(visible)
     return [(cut, left[cut] + (sizes[active] if active is not None and active < cut else 0)) for cut in cuts]
 
 
-def _few(view: Sequence[BaseMessage], cut: int, most: int | None) -> bool:
+def _few(visible: Sequence[BaseMessage], cut: int, most: int | None) -> bool:
     if most is None:
         return True
-    active = active_index(view)
-    return len(view) - cut + (active is not None and active < cut) <= most
+    active = active_index(visible)
+    return len(visible) - cut + (active is not None and active < cut) <= most
 
 
 async def summarise(
     text: str, previous: str, max_tokens: int, summariser: Summariser, counter: TokenCounter
 ) -> Summary:
-    """Summarise a conversation's text, which may be longer than the summariser's window.
+    """Summarise a conversation's text of any length.
 
-    Longer text is cut in pieces, each is summarised, and the summaries are summarised in turn.
-    A piece for which the summariser fails is replaced by an extract of it.
+    A text that exceeds the summariser's window is split; each piece is summarised, and then the
+    summaries are. If the summariser fails for a piece, an extract replaces its summary.
     """
     room = max(64, int(summariser.window * _PROMPT_SHARE) - max_tokens)
     pieces = split(text, room - counter.text(previous), counter)
@@ -111,7 +115,7 @@ async def summarise(
 
 
 def split(text: str, room: int, counter: TokenCounter) -> list[str]:
-    """The text in pieces of at most `room` tokens, cut at line ends where there are any near."""
+    """The text in pieces of at most `room` tokens, split at line ends if there are any nearby."""
     room = max(48, room)
     if len(text) <= room or counter.text(text) <= room:
         return [text]

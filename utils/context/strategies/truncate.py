@@ -1,4 +1,4 @@
-"""Truncate at the source: a tool result over the size limit is shown as head and tail. Pure."""
+"""Truncates tool results over the size limit to head and tail. Pure."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Container, Sequence
 
 from langchain_core.messages import BaseMessage, ToolMessage
 
-from utils.context.changes import Changed
 from utils.context.excerpt import excerpt_chars
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.ranked import capped, parse_ranked
 from utils.context.rendering import block_texts, full_text
+from utils.context.report import Changed
 from utils.messages.handles import handle_of, with_full_output
 
 _SMALLEST_PART = 400
-"""Characters of a block under which head and tail tell nothing; then the whole is cut as one text."""
+"""Smallest useful excerpt of a block, in characters; below it the blocks are truncated as one text."""
 
 
 def truncate(
     messages: Sequence[BaseMessage], policy: ContextPolicy, counter: TokenCounter, done: Container[str]
 ) -> Changed:
-    """Truncate every oversized tool result, but for those whose ids are in `done`.
+    """Truncate every oversized tool result except those whose ids are in `done`.
 
-    Lists of ranked items are cut at an item's boundary where they take more than their share of
-    the input budget; their size in characters does not matter, since `compress` takes care of it.
+    Ranked lists are only limited to their share of the input budget, at an item's boundary, since
+    `compress` can shorten them further.
     """
     changed = list(messages)
     artifacts: dict[str, str] = {}
@@ -40,7 +40,7 @@ def truncate(
 
 
 def shown_of(message: BaseMessage, policy: ContextPolicy, counter: TokenCounter) -> str:
-    """What is shown of one tool result: of one in several content blocks, a fair part of each."""
+    """The shown text of a tool result. Of several content blocks, each gets a fair part of the limit."""
     texts, text = block_texts(message), full_text(message)
     if len(text) <= policy.max_tool_output:
         return text
@@ -52,7 +52,7 @@ def shown_of(message: BaseMessage, policy: ContextPolicy, counter: TokenCounter)
 
 
 def shares(lengths: Sequence[int], room: int) -> list[int]:
-    """Room for each of several texts: what a short one leaves goes to the longer ones."""
+    """Divide `room` among texts; what a short text does not use goes to the longer ones."""
     given = [0] * len(lengths)
     for position, index in enumerate(sorted(range(len(lengths)), key=lengths.__getitem__)):
         given[index] = min(lengths[index], (room - sum(given)) // (len(lengths) - position))
@@ -60,7 +60,7 @@ def shares(lengths: Sequence[int], room: int) -> list[int]:
 
 
 def truncated(text: str, policy: ContextPolicy, counter: TokenCounter) -> str:
-    """What is shown of one tool result."""
+    """The shown text of a tool result that is one text."""
     if len(text) <= policy.max_tool_output:
         return text
     ranked = parse_ranked(text)

@@ -1,1 +1,1 @@
-"""Ways to make text shorter: with a model through LangMem, or by extract."""
+"""Summarisers: a model through LangMem, or extraction by rules."""

@@ -1,4 +1,4 @@
-"""A conversation's text in clauses, each with who says it and its words in telegram style. Pure."""
+"""Splits a conversation's text into clauses with their speaker and their content words. Pure."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Clause:
     """A part of a sentence.
 
     Attributes:
-        place: Its number in the text.
-        speaker: `User`, `Assistant`, `Result of …`; nothing where the text does not say.
-        words: Its words without those that only join others.
-        whole: As it stands in the text.
-        asks: Whether it belongs to a question.
+        place: Its index in the text.
+        speaker: `User`, `Assistant`, `Result of …`; empty if the text does not say.
+        words: Its words without function words.
+        whole: The clause as written.
+        asks: Whether it is part of a question.
     """
 
     place: int
@@ -39,12 +39,12 @@ class Clause:
 
     @property
     def short(self) -> str:
-        """Telegram style."""
+        """The clause without function words."""
         return " ".join(self.words).rstrip(",;:.")
 
 
 def clauses_of(text: str, most: int) -> list[Clause]:
-    """The clauses that say something; of a longer text the first and last of `most`."""
+    """The clauses that have content words; if they are more than `most`, the first and last halves of `most`."""
     found = list(_clauses(_lines(text)))
     if len(found) > most:
         found = [*found[: most // 2], *found[-(most // 2) :]]
@@ -52,7 +52,7 @@ def clauses_of(text: str, most: int) -> list[Clause]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Lines with their speakers, which hold until the next one speaks."""
+    """Lines with their speaker, which is that of the line before if a line names none."""
     speaker = ""
     for line in map(str.strip, text.splitlines()):
         said = line
@@ -85,7 +85,7 @@ def _parts(line: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(part: str) -> str:
-    """The part, its middle left out where it is too long to be a clause."""
+    """The part, shortened in the middle if it is longer than a clause may be."""
     if len(part) <= _LONGEST:
         return part
     return f"{part[: 2 * _LONGEST // 3]}{ELLIPSIS}{part[-_LONGEST // 3 :]}"
@@ -101,7 +101,7 @@ def _telling(part: str) -> tuple[str, ...]:
 
 
 def _in_name(words: Sequence[str], place: int) -> bool:
-    """Whether a joining word is part of a name ("Bank of America", "in May", "US") or of a range of numbers."""
+    """Whether a function word is part of a name ("Bank of America", "in May", "US") or of a number range."""
     word, after = words[place], words[place + 1] if place + 1 < len(words) else ""
     before = words[place - 1] if place else ""
     if before[:1].isdigit() and after[:1].isdigit():

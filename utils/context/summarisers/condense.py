@@ -1,8 +1,8 @@
-"""A conversation's text in few tokens: its most telling clauses in telegram style, in their order. Pure.
+"""Condenses a conversation's text to its most informative clauses, without function words. Pure.
 
-Clauses are taken greedily by what they add for each token: the weight of their words and of pairs of
-neighbours, where what was said before counts little ("lazy greedy" on a submodular gain, Lin and
-Bilmes 2011). Where all are in and room is left, the best stand there as they were said.
+Clauses are selected greedily by gain per token: the weight of their words and word pairs, with a low
+weight for those that selected clauses contain already (lazy greedy maximisation of a submodular
+function, Lin and Bilmes 2011). If tokens remain, the best clauses are restored to their full wording.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from utils.context.summarisers.words import bare, stem, weight
 
 _MOST = 20_000
 _LONGEST = 1_000_000
-"""Clauses and characters that are looked at; of more, the first and last halves. A second's work at most."""
+"""Most clauses and characters that are processed; of a longer text, the first and last halves. Takes a second at most."""
 
 _PAIR = 1.2
 _REPEATED = 0.25
@@ -43,7 +43,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """A text's words: their roots, and how much each says inside a clause and at its beginning."""
+    """The words of a text: their stems, and their weights inside and at the beginning of a clause."""
 
     roots: dict[str, str]
     within: dict[str, float]
@@ -51,9 +51,9 @@ class _Said:
 
 
 def condense(text: str, max_tokens: int, counter: TokenCounter) -> str:
-    """What matters of a conversation's text in at most `max_tokens` tokens; the text itself if it fits.
+    """Condense a conversation's text to at most `max_tokens` tokens; the whole text if it fits.
 
-    Head and tail of the text where not even one clause fits.
+    If not even one clause fits, the result is the text's head and tail.
     """
     if len(text) <= max_tokens or (len(text) <= max_tokens * 40 and counter.text(text) <= max_tokens):
         return text.strip()
@@ -111,17 +111,17 @@ def _terms(clause: Clause, said: _Said) -> dict[Term, float]:
 
 
 def _choose(items: Sequence[_Item], room: int, counter: TokenCounter) -> tuple[dict[int, str], int]:
-    """The chosen items' short forms by place, best first, and the room that is left."""
+    """The short forms of the selected items by position, best first, and the tokens that remain."""
     seen: Counter[Term] = Counter()
     heap = [(-_gain(item, seen), place) for place, item in enumerate(items)]
     heapq.heapify(heap)
     chosen: dict[int, str] = {}
-    weighed = dict[int, int]()  # how many were chosen when an item was last weighed
+    weighed = dict[int, int]()  # number of selected items when an item's gain was last computed
     while heap and room > 0:
         gain, place = -heap[0][0], heap[0][1]
         if len(items[place].clause.words) >= room:
             heapq.heappop(heap)
-            continue  # a word and the joint before it are a token each at least
+            continue  # each word is at least one token
         if weighed.get(place, 0) != len(chosen):
             weighed[place] = len(chosen)
             heapq.heapreplace(heap, (-_gain(items[place], seen), place))
@@ -135,7 +135,7 @@ def _choose(items: Sequence[_Item], room: int, counter: TokenCounter) -> tuple[d
 
 
 def _gain(item: _Item, seen: Counter[Term]) -> float:
-    """What an item adds for each token. The inner loop of it all: a method call less is a tenth less time."""
+    """Gain of an item per token. This is the inner loop: one method call less saves a tenth of the time."""
     times, total = seen.get, 0.0
     for term, value in item.terms.items():
         said = times(term)
@@ -148,7 +148,7 @@ def _written(forms: dict[int, str], items: Sequence[_Item]) -> str:
 
 
 def _lines(forms: dict[int, str], items: Sequence[_Item]) -> Iterator[str]:
-    """One line for each change of speaker."""
+    """The items as lines, one for each change of speaker."""
     speaker, line = "", list[str]()
     for place, form in forms.items():
         says = items[place].clause.speaker

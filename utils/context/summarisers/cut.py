@@ -1,4 +1,4 @@
-"""The plainest way to make text shorter. Pure."""
+"""Shortens a text to head and tail within a token limit. Pure."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Shorter text without a model. Deterministic and pure.
+"""Shortens text without a model. Deterministic and pure.
 
-A conversation is condensed (`condense`); of a retrieved text the sentences that say most are kept, whole and
-in their order: a sentence says much where its words are rare in the text, where it names things (numbers, ids,
-capitalised names), and where it shares words with the question.
+A conversation is condensed (`condense`). Of a retrieved text the sentences with the highest scores are
+kept, in their order; words that are rare in the text, names and numbers, and words of the question raise
+a sentence's score.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from utils.context.summarisers.cut import ELLIPSIS, cut_to
 _WORD = re.compile(r"[A-Za-z0-9_][\w/#.:@-]*\w|\w")
 _NAME = re.compile(r"(?<!\w)(?:[A-Z]\w+|\w*\d[\w-]*)")
 _LONG = 10_000
-"""Characters from which a conversation is condensed in a thread: some ten milliseconds."""
+"""Length in characters above which a conversation is condensed in a worker thread, since it takes over 10 ms."""
 
 _CHARS_PER_TOKEN = 3
 _LONGEST = 400
@@ -42,14 +42,14 @@ class _Sentence:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveSummariser:
-    """A `Summariser` that picks what to keep. Never fails, calls nothing."""
+    """A `Summariser` that selects parts of the text. Makes no calls and never fails."""
 
     counter: TokenCounter
     name: str = "extractive"
     window: int = 1_000_000_000
 
     async def summarise(self, text: str, *, previous: str, max_tokens: int) -> str:
-        """What matters of the previous summary and of the text, in that order."""
+        """The most informative parts of the previous summary and of the text."""
         both = f"{previous}\n{text}" if previous else text
         if len(both) < _LONG:
             return condense(both, max_tokens, self.counter)
@@ -61,7 +61,7 @@ class ExtractiveSummariser:
 
 
 def extract(text: str, max_tokens: int, counter: TokenCounter, *, guidance: str = "") -> str:
-    """Sentences of `text` in at most `max_tokens` tokens, in their order; the text itself if it fits."""
+    """The best sentences of `text` within `max_tokens` tokens, in their order; the whole text if it fits."""
     if len(text) <= max_tokens * _LONGEST and counter.text(text) <= max_tokens:
         return text.strip()
     ranked = sorted(_scored(_sentences(text), guidance), key=lambda sentence: -sentence.score)

@@ -1,7 +1,6 @@
-"""Words as an extract weighs them: which carry a sentence's facts, and which only join them. Pure.
+"""Weights of words for condensing: content words, function words, names, numbers, negations. Pure.
 
-English lists; a word of another language counts as one that says something, so that nothing of it is lost
-but by its rank.
+The word lists are English. Words of other languages count as content words.
 """
 
 from __future__ import annotations
@@ -52,13 +51,13 @@ _LIGHT_FACTOR = 0.35
 
 @lru_cache(maxsize=_REMEMBERED)
 def bare(word: str) -> str:
-    """A word without the punctuation around it, in lower case, with a straight apostrophe."""
+    """A word in lower case, without surrounding punctuation, with a straight apostrophe."""
     return word.strip(_EDGES).lower().replace(_CURLY, "'")
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def stem(plain: str) -> str:
-    """A bare word without its possessive and common English endings."""
+    """A bare word without possessive and common English endings."""
     plain = plain.removesuffix("'s")
     for ending in _ENDINGS:
         if plain.endswith(ending) and len(plain) - len(ending) >= _SHORTEST_STEM:
@@ -68,29 +67,29 @@ def stem(plain: str) -> str:
 
 @lru_cache(maxsize=_REMEMBERED)
 def joins(word: str) -> bool:
-    """Whether a word only joins others, or is nothing but punctuation."""
+    """Whether a word is a function word or only punctuation."""
     plain = bare(word)
     return not plain or plain in _JOINING
 
 
 def negates(word: str) -> bool:
-    """Whether a word turns a statement round: it is never dropped."""
+    """Whether a word negates; such words are never dropped."""
     return bare(word) in _NEGATION
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def capital(word: str) -> bool:
-    """Whether a word is written as a name: with a capital letter, and not the pronoun."""
+    """Whether a word is capitalised, and not the pronoun "I"."""
     return word.lstrip(_EDGES)[:1].isupper() and bare(word) not in _PRONOUNS
 
 
 def weight(word: str, *, opens: bool, rarity: float) -> float:
-    """How much a word says.
+    """The weight of a word.
 
     Args:
-        word: As it stands in the text.
-        opens: Whether a clause begins with it, where a capital means little.
-        rarity: From 0 for a word that is everywhere in the text to 1 for one that is there once.
+        word: The word as written.
+        opens: Whether a clause begins with it, where capitalisation means little.
+        rarity: From 0 for a word in every clause to 1 for one that occurs once.
     """
     within, opening, factor = _form(word)
     return (_RARITY * rarity + (opening if opens else within)) * factor
@@ -98,7 +97,7 @@ def weight(word: str, *, opens: bool, rarity: float) -> float:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _form(word: str) -> tuple[float, float, float]:
-    """What a word's form adds inside a clause and at its beginning, and how much of all that counts."""
+    """Weight of a word's form inside a clause and at its beginning, and a factor for the whole weight."""
     plain = bare(word)
     factor = _LIGHT_FACTOR if plain in _LIGHT else 1.0
     if any(char.isdigit() for char in plain):
@@ -107,4 +106,4 @@ def _form(word: str) -> tuple[float, float, float]:
 
 
 _RARITY, _NUMBER, _NAME, _OPENING_NAME = 0.8, 1.2, 1.8, 0.55
-"""Found by trying, on the half of the scenarios of `tests/eval/context.py` that is named there."""
+"""Tuned on the scenarios that `tests/eval/context.py` names for tuning."""

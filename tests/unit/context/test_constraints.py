@@ -2,11 +2,11 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from tests.unit.context.conversations import COUNTER, human
-from utils.context.registry import pins_of, within
+from utils.context.constraints import constraints_in, within
 
 
 def pinned(*texts):
-    return [pin.text for pin in pins_of(human(text, str(i)) for i, text in enumerate(texts))]
+    return [pin.text for pin in constraints_in(human(text, str(i)) for i, text in enumerate(texts))]
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_all_rules_are_unpinned_at_once_and_that_rule_only_where_there_is_one():
 
 
 def test_what_tools_and_models_say_is_never_pinned():
-    assert pins_of([AIMessage("Never touch production.")]) == []
+    assert constraints_in([AIMessage("Never touch production.")]) == []
 
 
 def test_of_too_many_pins_the_newest_stay():
-    pins = pins_of(human(f"Never touch service number {i}.", str(i)) for i in range(100))
+    pins = constraints_in(human(f"Never touch service number {i}.", str(i)) for i in range(100))
     kept = within(pins, 100, COUNTER)
     assert kept == pins[-len(kept) :]
     assert sum(COUNTER.text(pin.text) for pin in kept) <= 100

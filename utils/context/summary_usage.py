@@ -1,4 +1,4 @@
-"""Tokens that summaries cost: model calls that the graph's own stream does not show."""
+"""Counts the tokens of summary model calls, which the graph's stream does not report."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _meter: ContextVar[UsageMetadataCallbackHandler | None] = ContextVar("context_us
 register_configure_hook(_meter, inheritable=True)
 
 
-class Meter:
-    """What the model calls inside a `metered` block reported."""
+class SummaryUsage:
+    """Usage that the model calls inside a `summary_usage` block reported."""
 
     def __init__(self, handler: UsageMetadataCallbackHandler) -> None:
         self._handler = handler
 
     @property
-    def usage(self) -> Usage | None:
-        """The sum; `None` where no call reported any."""
+    def total(self) -> Usage | None:
+        """The sum; `None` if no call reported any."""
         total = None
         for used in self._handler.usage_metadata.values():
             cached = used.get("input_token_details", {}).get("cache_read", 0) or 0
@@ -32,11 +32,11 @@ class Meter:
 
 
 @contextmanager
-def metered() -> Iterator[Meter]:
-    """Meter every model call of this task and its children until the end of the block."""
+def summary_usage() -> Iterator[SummaryUsage]:
+    """Record the usage of every model call of this asyncio task and its children inside the block."""
     handler = UsageMetadataCallbackHandler()
     token = _meter.set(handler)
     try:
-        yield Meter(handler)
+        yield SummaryUsage(handler)
     finally:
         _meter.reset(token)

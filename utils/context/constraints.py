@@ -1,8 +1,8 @@
-"""Standing constraints of the user, pinned word for word and shown in every request. Pure.
+"""Finds the user's standing constraints, which every request shows verbatim. Pure.
 
-What the user said stays in the conversation for ever, so the registry is read from it: sentences
-that forbid, demand, name or prefer are pinned. Only a sentence that revokes a rule as a rule ("forget the
-rule about …", "you may … again") unpins; one that might be an ordinary request does not. Nothing is paraphrased.
+They are derived from the stored conversation at each request: sentences that forbid, demand, name or
+prefer become constraints. Only an explicit revocation ("forget the rule about …", "you may … again")
+removes one; a sentence that may be an ordinary request does not.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from utils.context.protocols import TokenCounter
 from utils.messages.text import message_text
 
-LONGEST_PIN = 300
-"""Characters of the longest sentence that is taken for a constraint."""
+LONGEST_CONSTRAINT = 300
+"""Longest sentence, in characters, that can be a constraint."""
 
 MOST_PER_MESSAGE = 8
-"""Constraints that one message can state."""
+"""Most constraints taken from one message."""
 
 _LOOK_AT = 2_000
 
@@ -89,20 +89,20 @@ _COMMON = frozenset(
 )
 
 
-class Pin(NamedTuple):
-    """A pinned sentence, and the id of the message that it stands in."""
+class Constraint(NamedTuple):
+    """A sentence of the user that holds for the whole conversation, and the id of its message."""
 
     text: str
     message_id: str
 
 
 class Revocation(NamedTuple):
-    """What a sentence unpins.
+    """What a revoking sentence removes.
 
     Attributes:
-        words: Words of the rule that it names.
-        every: Whether it means all rules.
-        allows: Whether it permits what a rule forbids; then it must name all of it.
+        words: Words that the constraint must contain.
+        every: Whether it revokes all constraints.
+        allows: Whether it permits something; then its words must be all words of the constraint.
     """
 
     words: frozenset[str] = frozenset()
@@ -110,47 +110,52 @@ class Revocation(NamedTuple):
     allows: bool = False
 
 
-def pins_of(messages: Iterable[BaseMessage], extra: Sequence[Pin] = ()) -> list[Pin]:
-    """The constraints in force, oldest first, each once. `extra` are those that a model found in the messages."""
-    return list(with_pins_of(messages, {}, extra).values())
+def constraints_in(messages: Iterable[BaseMessage], extra: Sequence[Constraint] = ()) -> list[Constraint]:
+    """The constraints in force, oldest first, without duplicates.
 
-
-def with_pins_of(
-    messages: Iterable[BaseMessage], pins: dict[str, Pin], extra: Sequence[Pin] = ()
-) -> dict[str, Pin]:
-    """The constraints in force after further messages; `pins` are those before them and stay as they are."""
-    pins = dict(pins)
+    Args:
+        messages: The conversation.
+        extra: Constraints that a model found in these messages.
+    """
+    constraints: dict[str, Constraint] = {}
     for message in messages:
         if not isinstance(message, HumanMessage):
             continue
         text = message_text(message)
         found, revoked = detect(text)
         for revocation in revoked:
-            for meant in _meant(list(pins), revocation):
-                del pins[meant]
-        quoted = [pin.text for pin in extra if pin.message_id == message.id and pin.text in text]
+            for meant in _meant(list(constraints), revocation):
+                del constraints[meant]
+        quoted = [
+            constraint.text
+            for constraint in extra
+            if constraint.message_id == message.id and constraint.text in text
+        ]
         for each in (*found, *quoted):
-            pins.setdefault(each, Pin(each, str(message.id)))
-    return pins
+            constraints.setdefault(each, Constraint(each, str(message.id)))
+    return list(constraints.values())
 
 
-def within(pins: Sequence[Pin], max_tokens: int, counter: TokenCounter) -> list[Pin]:
-    """The newest pins that cost at most `max_tokens` tokens together, in their order; at least one."""
-    if sum(len(pin.text.encode("utf-8", "surrogatepass")) + 2 for pin in pins) <= max_tokens:
-        return list(pins)  # a token has a byte at least
-    kept: list[Pin] = []
+def within(constraints: Sequence[Constraint], max_tokens: int, counter: TokenCounter) -> list[Constraint]:
+    """The newest constraints within `max_tokens` tokens together, oldest first; at least one."""
+    if (
+        sum(len(constraint.text.encode("utf-8", "surrogatepass")) + 2 for constraint in constraints)
+        <= max_tokens
+    ):
+        return list(constraints)  # a token is at least one byte
+    kept: list[Constraint] = []
     room = max_tokens
-    for pin in reversed(pins):
-        room -= counter.text(pin.text) + 2
+    for constraint in reversed(constraints):
+        room -= counter.text(constraint.text) + 2
         if room < 0 and kept:
             break
-        kept.append(pin)
+        kept.append(constraint)
     return kept[::-1]
 
 
 @lru_cache(maxsize=4096)
 def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
-    """Constraints that a message states word for word, and those that it revokes."""
+    """Constraints that a message states, verbatim, and its revocations."""
     found: list[str] = []
     revoked: list[Revocation] = []
     for sentence in sentences(text):
@@ -163,7 +168,7 @@ def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
 
 
 def revocation_in(sentence: str) -> Revocation | None:
-    """What a sentence unpins; `None` for every other sentence, and where it is in doubt."""
+    """The revocation that a sentence states; `None` if it states none or is ambiguous."""
     plain = sentence.strip().rstrip(".!").removesuffix(" please").rstrip(",")
     if allowed := _ALLOW.match(plain):
         return Revocation(_words(allowed["what"]), allows=True)
@@ -179,15 +184,15 @@ def revocation_in(sentence: str) -> Revocation | None:
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a message that may be constraints; of a long one those at its beginning and end."""
+    """The sentences of a message that may be constraints; of a long message, of its beginning and end only."""
     if len(text) > 2 * _LOOK_AT:
         text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
     parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
-    return [part for part in parts if 6 <= len(part) <= LONGEST_PIN]  # noqa: PLR2004 - "Never!" has six
+    return [part for part in parts if 6 <= len(part) <= LONGEST_CONSTRAINT]  # noqa: PLR2004 - "Never!" has six
 
 
 def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
-    """The pins that a revocation means: none where that is in doubt."""
+    """The constraints that a revocation means; none if it is ambiguous."""
     if revoked.every:
         return list(texts)
     if revoked.allows:

@@ -1,6 +1,7 @@
-"""What is remembered from one request to the next changes nothing but the time that the next one takes."""
+"""The memo of token counts changes nothing about a request but the time that it takes."""
 
 import random
+import threading
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,64 +10,49 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 
 from tests.property.context.histories import History, history
 from tests.property.context.oracle import finish
-from tests.property.context.test_fuzz import messages
 from tests.unit.context.conversations import calls, human, long_talk, result
 from utils.context.compaction import Compaction
-from utils.context.memory import Memory
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import PRESETS, ContextPolicy
 from utils.errors import ContextBudgetExceeded
+from utils.messages import counter as counting
 from utils.messages.counter import MessageCounter
-from utils.messages.repair import repair
-from utils.messages.settled import grown
-from utils.messages.transcript import with_ids
+from utils.messages.tokens import count_message_tokens
 
-COUNTER = MessageCounter()
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 ROOMY = ContextPolicy(window=200_000)
 
 
-def prepared(request: Request, policy: ContextPolicy, memory: Memory, before: Compaction) -> Prepared | str:
+def prepared(
+    request: Request, policy: ContextPolicy, counter: MessageCounter, before: Compaction
+) -> Prepared | str:
     try:
-        return finish(prepare(request, policy, Parts(COUNTER, memory=memory), before))
+        return finish(prepare(request, policy, Parts(counter), before))
     except ContextBudgetExceeded as error:
         return str(error)
 
 
 def compare(told: History, lengths: list[int], *, reloaded: bool) -> None:
-    policy, memory, compaction = PRESETS[told.preset](told.window), Memory(), Compaction()
+    policy, counter, compaction = PRESETS[told.preset](told.window), MessageCounter(), Compaction()
     for length in lengths:
         talk = told.messages[:length]
         if reloaded:
             talk = [message.model_copy(deep=True) for message in talk]
         request = Request(talk, told.system, told.tool_tokens)
-        anew = prepared(request, policy, Memory(), compaction)
-        assert prepared(request, policy, memory, compaction) == anew
-        if isinstance(anew, Prepared):
-            compaction = Compaction.from_state(anew.compaction.as_state())
+        fresh = prepared(request, policy, MessageCounter(), compaction)
+        assert prepared(request, policy, counter, compaction) == fresh
+        if isinstance(fresh, Prepared):
+            compaction = Compaction.from_state(fresh.compaction.as_state())
 
 
 @SLOW
 @given(st.integers(0, 10**9), st.booleans())
-def test_every_request_of_a_growing_conversation_is_the_one_that_is_made_without_a_memory(
+def test_every_request_of_a_growing_conversation_is_the_one_that_is_made_with_an_empty_memo(
     seed: int, reloaded: bool
 ) -> None:
     told, rng = history(seed), random.Random(seed)
     whole = len(told.messages)
     compare(told, sorted({rng.randint(1, whole) for _ in range(9)} | {whole}), reloaded=reloaded)
-
-
-@SLOW
-@given(messages)
-def test_a_conversation_repaired_as_it_grows_is_the_conversation_repaired_at_once(
-    talk: list[BaseMessage],
-) -> None:
-    settled = None
-    for length in range(1, len(talk) + 1):
-        settled, whole = grown(settled, talk[:length])
-        anew = repair(with_ids(talk[:length]))
-        assert [*whole.system, *whole.talk] == anew.messages
-        assert (whole.interrupted, whole.dropped) == (anew.interrupted, anew.dropped)
 
 
 def changed_content(talk: list[BaseMessage]) -> None:
@@ -101,17 +87,17 @@ def new_system_message(talk: list[BaseMessage]) -> None:
     "change",
     [changed_content, changed_block, changed_arguments, lost_result, late_result, new_system_message],
 )
-def test_a_conversation_that_changed_behind_the_memory_is_read_anew(change) -> None:
-    talk, memory = long_talk(4), Memory()
-    prepared(Request(talk), ROOMY, memory, Compaction())
+def test_a_conversation_that_changed_between_two_requests_is_counted_as_it_is_now(change) -> None:
+    talk, counter = long_talk(4), MessageCounter()
+    prepared(Request(talk), ROOMY, counter, Compaction())
     change(talk)
     talk = [*talk, calls("new"), result("new")]
-    anew = prepared(Request(talk), ROOMY, Memory(), Compaction())
-    assert prepared(Request(talk), ROOMY, memory, Compaction()) == anew
+    fresh = prepared(Request(talk), ROOMY, MessageCounter(), Compaction())
+    assert prepared(Request(talk), ROOMY, counter, Compaction()) == fresh
 
 
-def test_ids_that_a_provider_uses_in_every_turn_are_told_apart_without_reading_all_anew() -> None:
-    memory, talk = Memory(), list[BaseMessage]()
+def test_call_ids_that_a_provider_uses_again_in_every_turn_keep_their_own_results() -> None:
+    counter, talk = MessageCounter(), list[BaseMessage]()
     for turn in range(5):
         talk += [
             human(f"Question {turn}", f"h{turn}"),
@@ -119,28 +105,49 @@ def test_ids_that_a_provider_uses_in_every_turn_are_told_apart_without_reading_a
             result("call_0", f"r{turn}"),
         ]
         talk[-1].id = f"r{turn}"
-        done = prepared(Request(talk), ROOMY, memory, Compaction())
+        done = prepared(Request(talk), ROOMY, counter, Compaction())
         assert isinstance(done, Prepared)
         assert [m.content for m in done.messages if isinstance(m, ToolMessage)] == [
             f"r{n}" for n in range(turn + 1)
         ]
-        assert memory.count == len(talk) - 2
-
-
-class OnceOnly(MessageCounter):
-    """Counts how often messages are asked for."""
-
-    asked = 0
-
-    def message(self, message: BaseMessage) -> int:
-        self.asked += 1
-        return super().message(message)
 
 
 @pytest.mark.parametrize("turns", [20, 200])
-def test_a_new_message_costs_the_same_work_however_long_the_conversation_is(turns: int) -> None:
-    talk, memory, counter = long_talk(turns, words=20), Memory(), OnceOnly()
-    finish(prepare(Request(talk), ROOMY, Parts(counter, memory=memory)))
-    counter.asked = 0
-    finish(prepare(Request([*talk, HumanMessage("And?", id="n")]), ROOMY, Parts(counter, memory=memory)))
-    assert 0 < counter.asked < 20
+def test_only_the_new_message_of_a_conversation_is_tokenised(monkeypatch, turns: int) -> None:
+    tokenised: list[BaseMessage] = []
+
+    def counted(message: BaseMessage, encoding: str) -> int:
+        tokenised.append(message)
+        return count_message_tokens(message, encoding)
+
+    monkeypatch.setattr(counting, "count_message_tokens", counted)
+    talk, counter = long_talk(turns, words=20), MessageCounter()
+    prepared(Request(talk), ROOMY, counter, Compaction())
+    assert len(tokenised) == len(talk)
+    tokenised.clear()
+    again = [message.model_copy(deep=True) for message in talk]
+    prepared(Request([*again, HumanMessage("And?", id="n")]), ROOMY, counter, Compaction())
+    assert [message.id for message in tokenised] == ["n"]
+
+
+class Threads(MessageCounter):
+    """Records in which threads messages are counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[int] = set()
+
+    def message(self, message: BaseMessage) -> int:
+        self.seen.add(threading.get_ident())
+        return super().message(message)
+
+
+@pytest.mark.parametrize("turns", [400, 12_000 // 4])
+def test_a_large_conversation_is_prepared_beside_the_event_loop(turns: int) -> None:
+    counter, here = Threads(), threading.get_ident()
+    prepared(Request(long_talk(2)), ROOMY, counter, Compaction())
+    assert counter.seen == {here}
+    counter.seen.clear()
+    prepared(Request(long_talk(turns, words=2)), ContextPolicy(window=2_000_000), counter, Compaction())
+    assert counter.seen
+    assert here not in counter.seen
