@@ -101,9 +101,13 @@ async def test_before_langchains_own_summary_it_makes_that_summary_needless(comp
     model = ScriptedModel.of(*asked, "The answer.")
     writer = ScriptedModel(script=lambda _messages: next(answers))
     window = 12_000
+
+    def counted(messages) -> int:
+        return COUNTER.messages(messages)
+
     first = before_model(make_compressor(window, RecordingSummariser()))
     then = SummarizationMiddleware(
-        writer, trigger=("tokens", int(window * 0.9)), keep=("messages", 1), token_counter=COUNTER.messages
+        writer, trigger=("tokens", int(window * 0.9)), keep=("messages", 1), token_counter=counted
     )
     middleware = [first, then] if compresses else [then]
     agent = create_agent(model, tools=[retrieve_context], middleware=middleware)
