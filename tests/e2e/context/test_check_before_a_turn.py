@@ -16,10 +16,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import ask, connected
-from utils.a2a_common.activity import ERROR_EXTENSION
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, ContextCompacted
 from utils.messages.tokens import count_message_tokens, count_tools_tokens
 from utils.testing.live_agent import running_agent
