@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from tests.unit.context.conversations import COUNTER, RecordingSummariser, human
 from utils.context.factory import policy_for
 from utils.context.pipeline import Parts, Prepared, Request, prepare
-from utils.context.policy import ContextPolicy, caipe, pipelit, research
+from utils.context.policy import ContextPolicy, caipe, pipelit, rag, research
 from utils.context.settings import ContextSettings
 from utils.messages.tokens import count_messages_tokens
 from utils.settings import LLMSettings
@@ -86,6 +86,28 @@ async def test_the_preset_of_the_supervisor_of_old_is_eighty_percent_of_the_wind
 
     assert await summarised_from(lambda window: window, policy) == pytest.approx(0.80, abs=0.001)
     assert caipe(100_000).summarise_at == 0.80
+
+
+@pytest.mark.parametrize("window", [8_000, 14_000, 32_000, 100_000, 128_000, 200_000])
+@pytest.mark.parametrize(
+    ("preset", "begins", "ends"),
+    [
+        (caipe, ("summarise_at", 0.80), ("summarise_to", 0.50)),
+        (rag, ("compress_at", 0.85), ("compress_to", 0.80)),
+    ],
+)
+def test_in_any_window_a_threshold_that_begins_is_above_the_one_that_ends(
+    preset: Callable[[int], ContextPolicy],
+    begins: tuple[str, float],
+    ends: tuple[str, float],
+    window: int,
+) -> None:
+    policy = preset(window)
+    assert (getattr(policy, begins[0]), getattr(policy, ends[0])) == (begins[1], ends[1])
+    start, end = policy.tokens(begins[1]), policy.tokens(ends[1])
+    assert end < start <= policy.input_budget
+    basis = window if window * begins[1] <= policy.input_budget else policy.input_budget
+    assert (start, end) == (int(basis * begins[1]), int(basis * ends[1]))
 
 
 async def test_research_summarises_at_eighty_thousand_tokens_into_two_thousand_and_keeps_five_messages() -> (
