@@ -212,6 +212,13 @@ PROMISES: tuple[Rule, ...] = (
         "A turn is stored, analysed, delegated, answered with the history, and stored.",
         (
             broken(
+                "a task is stored without what was asked",
+                "utils/a2a_common/execution/executor.py::_submitted",
+                "context.message is not None",
+                "context.message is None",
+                _FLOW + "test_a_turn_is_stored_analysed_delegated_answered_with_the_history_and_stored",
+            ),
+            broken(
                 "the model is not shown what was said before",
                 "utils/a2a_common/base_langgraph_agent.py::BaseLangGraphAgent._config",
                 "request.thread_id",

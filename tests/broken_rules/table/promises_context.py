@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.broken_rules.rules import Rule, broken
+from tests.broken_rules.rules import Break, Edit, Rule, broken
 
 _BASE = "utils/a2a_common/base_langgraph_agent.py::BaseLangGraphAgent"
 _POLICY = "utils/context/policy.py"
@@ -42,16 +42,16 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
         "System prompt, history, query and tool schemas are all in the estimate.",
         tuple(
             broken(
-                f"the {part} is left out",
+                f"without {part}",
                 _BASE + "._preflight_context_check",
                 old,
                 new,
                 _TURN + "test_the_estimate_counts_system_prompt_history_query_and_tool_schemas",
             )
             for part, old, new in (
-                ("query", "[HumanMessage(query)]", "[HumanMessage(query)][:0]"),
-                ("system prompt", "SystemMessage(system)", "SystemMessage(system[:0])"),
-                ("agent's own tools", "[*tools, *context.tools]", "[*context.tools]"),
+                ("the query", "[HumanMessage(query)]", "[HumanMessage(query)][:0]"),
+                ("the system prompt", "SystemMessage(system)", "SystemMessage(system[:0])"),
+                ("the agent's own tools", "[*tools, *context.tools]", "[*context.tools]"),
             )
         ),
     ),
@@ -99,7 +99,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
                 "its missing import goes through to the agent",
                 "utils/context/summarisers/langmem.py::LangMemSummariser._guarded",
                 "raise classify(error) or ModelUnavailable('No summary could be written.') from error",
-                "raise classify(error) or error from None",
+                "raise classify(error) or RuntimeError('No summary could be written.') from None",
                 _WRITERS + "test_where_langmem_cannot_be_imported_an_extract_stands_in_and_nothing_crashes",
             ),
         ),
@@ -108,13 +108,24 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
         "promise-0.9",
         "An agent that configures nothing has its results cut and its tools' errors handled.",
         (
-            broken(
-                "results are not cut",
-                "utils/context/middleware.py::ContextMiddleware.awrap_tool_call",
-                "shown == text",
-                "len(shown) <= len(text)",
-                _TURN
-                + "test_an_agent_that_configures_nothing_has_check_summary_truncation_and_error_handling",
+            Break(
+                "results are cut neither where they come in nor in a request",
+                (
+                    Edit(
+                        "utils/context/middleware.py::ContextMiddleware.awrap_tool_call",
+                        "shown == text",
+                        "len(shown) <= len(text)",
+                    ),
+                    Edit(
+                        "utils/context/stages.py::truncate_stage",
+                        "Stage.TRUNCATE not in draft.policy.stages",
+                        "bool(draft.view)",
+                    ),
+                ),
+                (
+                    _TURN
+                    + "test_an_agent_that_configures_nothing_has_check_summary_truncation_and_error_handling",
+                ),
             ),
         ),
     ),
