@@ -15,6 +15,7 @@ PARTS: Mapping[str, str] = {
     "wire": "our server against the bare SDK's",
     "delegation": "a delegation against a bare call of the same agent",
     "startup": "how long a person waits",
+    "guard": "what the guard before the event queue costs",
 }
 """Each is a module here with `run()`, or `main()`, which may be a coroutine."""
 

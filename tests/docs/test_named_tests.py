@@ -10,6 +10,7 @@ import pytest
 from tests.docs.blocks import ROOT, documents
 
 NAMED = re.compile(r"`(?:tests/[\w/]+\.py::)?(test_\w+)`")
+STATED = re.compile(r"`make bench`|\| still to come\b")
 
 
 def _existing() -> set[str]:
@@ -33,10 +34,10 @@ def test_every_test_that_a_document_names_exists():
 
 
 @pytest.mark.parametrize("page", [name for name in documents() if name.startswith("docs/systems/")])
-def test_each_promise_of_an_earlier_system_names_what_observes_it(page):
+def test_each_promise_of_an_earlier_system_names_what_observes_it_or_what_is_still_to_come(page):
     rows = [line for line in (ROOT / page).read_text("utf-8").splitlines() if re.match(r"\| F?\d", line)]
     assert rows
-    bare = [row for row in rows if not NAMED.search(row) and "`make bench`" not in row]
+    bare = [row for row in rows if not NAMED.search(row) and not STATED.search(row)]
     assert not bare
 
 

@@ -83,7 +83,7 @@ def get_context_window(
     for known in (explicit, (profile or {}).get("max_input_tokens"), _by_name(model)):
         if isinstance(known, int) and known > 0:
             return known
-    return PROVIDER_WINDOWS.get(provider or "", DEFAULT_WINDOW)
+    return get_context_limit_for_provider(provider)
 
 
 def get_context_limit_for_provider(

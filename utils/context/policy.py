@@ -34,7 +34,7 @@ class ContextPolicy:
         window: Context window of the model, in tokens.
         output_reserve: Tokens reserved for the answer; min(16,384, a quarter of the window) if unset.
         margin: Tokens reserved for inaccurate counts; min(512, 1/32 of the window) if unset.
-        of_window: Whether thresholds are shares of the window instead of the input budget.
+        of_window: Whether thresholds are shares of the window, where it has room for them, instead of the input budget.
         stages: The optional stages that run.
         max_tool_output: Largest tool result that is not truncated, in characters.
         ranked_share: Largest share of the input budget of one ranked list.
@@ -104,8 +104,20 @@ class ContextPolicy:
 
     def tokens(self, share: float) -> int:
         """A threshold in tokens; never more than the input budget."""
-        basis = self.window if self.of_window else self.input_budget
-        return min(int(basis * share), self.input_budget)
+        return int(self._basis * share)
+
+    @property
+    def _basis(self) -> int:
+        """What thresholds are shares of: never the window where its largest threshold leaves no room for the answer.
+
+        All thresholds change over together. Cut off one by one, the threshold that begins a stage and the one
+        that ends it would meet at the input budget, and every request would be compacted once more.
+        """
+        starts = [self.summarise_at]
+        if Stage.COMPRESS in self.stages:
+            starts.append(self.compress_at)
+        fits = self.window * max(starts) <= self.input_budget
+        return self.window if self.of_window and fits else self.input_budget
 
     @property
     def ranked_tokens(self) -> int:

@@ -9,6 +9,8 @@ from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.promises import PROMISES
+from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
 from tests.broken_rules.table.push import PUSH
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
@@ -25,4 +27,6 @@ RULES: tuple[Rule, ...] = (
     *SHARING,
     *LATER_FAILURES,
     *TOLD,
+    *PROMISES,
+    *PROMISES_CONTEXT,
 )

@@ -109,12 +109,12 @@ async def team(
 @asynccontextmanager
 async def supervising(
     urls: Mapping[str, str],
-    scripted: ScriptedModel,
+    scripted: ScriptedModel | None,
     environ: Mapping[str, str] | None = None,
     home: Path | None = None,
     agent_class: type[PlatformEngineer] = PlatformEngineer,
 ) -> AsyncIterator[str]:
-    """A supervisor over agents that run already; its URL."""
+    """A supervisor over agents that run already, on the model of the settings where none is given; its URL."""
     listed = ",".join(f"{name}={url}" for name, url in urls.items())
     settings = {"SUB_AGENTS": listed, **(environ or {})}
     async with running_agent(agent_class, environ=settings, model=scripted, home=home) as url:

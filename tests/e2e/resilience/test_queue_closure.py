@@ -23,6 +23,8 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.errors import StorageError
 from utils.events import AgentEvent, Completed, TextDelta, ToolStarted
+from utils.observability import catalogue
+from utils.observability.metrics import process_metrics
 from utils.persistence.tasks import ChunkedTaskStore, memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
@@ -107,7 +109,8 @@ async def test_queue_closure_handling(caplog: pytest.LogCaptureFixture) -> None:
             task = await finished_task(http, url, task_id)
     assert state(task) == "completed"
     assert task["artifacts"][0]["parts"][0]["text"] == "first"
-    assert len(closure_lines(logs, caplog)) <= 1
+    assert talker.finished == 1
+    assert closure_lines(logs, caplog) == []
 
 
 async def test_clients_that_vanish_close_no_queue_and_log_nothing(caplog: pytest.LogCaptureFixture) -> None:
@@ -123,12 +126,9 @@ async def test_clients_that_vanish_close_no_queue_and_log_nothing(caplog: pytest
     assert closure_lines(logs, caplog) == []
 
 
-async def test_fifty_tasks_whose_clients_vanish_and_whose_queues_close_at_once_log_fifty_lines(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each task's next write fails, so that its queue closes with 34 events still to come."""
-    store, talker, broken = memory_task_store(owner_of), Talker(), set[str]()
-    save = store.save
+def close_at_the_next_write(monkeypatch: pytest.MonkeyPatch, store: ChunkedTaskStore, talker: Talker) -> None:
+    """Let the next write of each task fail, which closes its queue."""
+    save, broken = store.save, set[str]()
 
     async def failing(task: Task, **options: Any) -> Any:
         if talker.go.is_set() and task.id not in broken:
@@ -137,6 +137,38 @@ async def test_fifty_tasks_whose_clients_vanish_and_whose_queues_close_at_once_l
         return await save(task, **options)
 
     monkeypatch.setattr(store, "save", failing)
+
+
+async def test_a_client_that_vanishes_and_whose_queue_closes_is_one_line_and_the_rest_is_dropped(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, talker = memory_task_store(owner_of), Talker()
+    close_at_the_next_write(monkeypatch, store, talker)
+    before = dropped()
+    with capture_logs() as logs:
+        async with served(talker, store) as (url, http):
+            task_id = await vanish_after_the_first_chunk(http, url, 1)
+            talker.go.set()
+            await finished_task(http, url, task_id)
+            async with asyncio.timeout(20):
+                while not talker.stopped:
+                    await asyncio.sleep(0.01)
+    assert [line["task_id"] for line in logs if line.get("message") == "Queue is closed"] == [task_id]
+    assert dropped() > before
+
+
+def dropped() -> float:
+    """Events that were dropped at closed queues so far."""
+    found = process_metrics().registry.get_sample_value(catalogue.DROPPED.name, {"reason": "closed"})
+    return found or 0.0
+
+
+async def test_fifty_tasks_whose_clients_vanish_and_whose_queues_close_at_once_log_fifty_lines(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each task's next write fails, so that its queue closes with 34 events still to come."""
+    store, talker = memory_task_store(owner_of), Talker()
+    close_at_the_next_write(monkeypatch, store, talker)
     with capture_logs() as logs:
         async with served(talker, store) as (url, http):
             ids = await asyncio.gather(

@@ -102,6 +102,7 @@ async def test_a_model_that_stays_empty_fails_with_a_sentence_and_loses_nothing(
         next_one = await ask(client, "again", context_id=failed.context_id)
     assert failed.state == "failed"
     assert failed.metadata(ERROR_EXTENSION)[0]["code"] == "empty_response"
+    assert failed.last_words == "The model answered with nothing."
     assert next_one.text == "You said: hello / again"
 
 

@@ -48,6 +48,37 @@ def test_a_wrong_limit_is_named_and_falls_through(bad):
     assert get_context_limit_for_provider("openai", settings) == 50_000
 
 
+@pytest.mark.parametrize(
+    ("provider", "variable", "without"),
+    [
+        ("aws-bedrock", "AWS_BEDROCK_MAX_CONTEXT_TOKENS", 100_000),
+        ("openai", "OPENAI_MAX_CONTEXT_TOKENS", 128_000),
+        ("openai-compatible", "OPENAI_MAX_CONTEXT_TOKENS", 32_000),
+        ("azure-openai", "AZURE_OPENAI_MAX_CONTEXT_TOKENS", 128_000),
+    ],
+)
+def test_the_limit_of_an_agent_follows_from_the_provider_that_is_configured(provider, variable, without):
+    def window(**environ: str) -> int:
+        settings = {"LLM_PROVIDER": provider, "LLM_MODEL": "a-model-of-nobody", **environ}
+        return policy_for(LLMSettings.load(settings), ContextSettings.load(settings)).window
+
+    assert window() == get_context_limit_for_provider(provider) == without
+    assert window(MAX_CONTEXT_TOKENS="70000") == 70_000
+    assert window(**{"MAX_CONTEXT_TOKENS": "70000", variable: "90000"}) == 90_000
+    assert window(**{"MAX_CONTEXT_TOKENS": "70000", variable: "many"}) == 70_000
+    others = {"ANTHROPIC_MAX_CONTEXT_TOKENS", "OPENAI_MAX_CONTEXT_TOKENS", "AZURE_OPENAI_MAX_CONTEXT_TOKENS"}
+    assert window(**dict.fromkeys(others - {variable}, "90000")) == without
+
+
+def test_the_limit_of_a_model_that_is_known_is_its_own_unless_one_is_set():
+    def window(**environ: str) -> int:
+        settings = {"LLM_PROVIDER": "aws-bedrock", "LLM_MODEL": "us.anthropic.claude-sonnet-4-5", **environ}
+        return policy_for(LLMSettings.load(settings), ContextSettings.load(settings)).window
+
+    assert window() == 200_000
+    assert window(AWS_BEDROCK_MAX_CONTEXT_TOKENS="100000") == 100_000
+
+
 def test_the_input_budget_leaves_room_for_the_answer_and_a_margin():
     assert standard(128_000).input_budget == 128_000 - 16_384 - 512
     assert standard(2_048).input_budget == 2_048 - 512 - 64

@@ -191,11 +191,15 @@ async def test_three_calls_of_seven_articles_end_under_eighty_percent_of_the_win
         summariser, cache = RecordingSummariser(), dict[str, str]()
         parts = Parts(COUNTER, summariser, cache=cache)
         prepared = await prepare(Request(talk, SYSTEM), policy, parts)
-        assert count_messages_tokens(prepared.whole()) <= 209_715
+        assert 0.7 * 262_144 < count_messages_tokens(prepared.whole()) <= 209_715
         lists = [json.loads(full_text(m))["articles"] for m in prepared.messages if m.type == "tool"]
         assert [rows[0]["content"] for rows in lists] == [
             json.loads(articles(call))["articles"][0]["content"] for call in range(3)
         ]
+        assert [len(rows) for rows in lists] == [7, 7, 7]
+        assert int(0.7 * 262_144 / 3) // (before // 21) == 3, (
+            "what a static margin of 70 % leaves of each call"
+        )
         marked = [row["title"] for rows in lists for row in rows if row.get("metadata", {}).get("compressed")]
         assert len(summariser.given) == len(set(summariser.given)) == len(marked)
         assert "Article 2-6" in marked

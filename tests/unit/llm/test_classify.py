@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -491,3 +492,10 @@ def test_a_server_error_that_speaks_of_length_is_not_an_overflow(double, model_o
 def test_a_failure_of_ours_stays_as_it_is():
     failure = RateLimited("slow", retry_after=1)
     assert classify(failure) is failure
+
+
+@pytest.mark.parametrize("sentence", sorted({row.message for row in ROWS}))
+def test_what_a_user_reads_of_a_models_failure_is_a_sentence_and_no_exception(sentence: str) -> None:
+    assert re.fullmatch(r"[A-Z][^:]+\.", sentence), "a capital, words, a full stop"
+    assert len(sentence.split()) >= 5
+    assert not re.search(r"\w+(Error|Exception)\b|https?://|stream|chunk|generation|None", sentence)
