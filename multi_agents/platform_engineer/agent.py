@@ -51,7 +51,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     name = "platform-engineer"
     description = "Answers platform engineering questions by delegating to specialist agents."
-    skills = (
+    skills: tuple[Skill, ...] = (
         Skill(
             id="delegate",
             name="Plan and delegate",
