@@ -79,12 +79,12 @@ class Connection(GitHubCore[Any]):
             await client.aclose()
 
 
-def _wait_of(told: str) -> timedelta:
+def _wait_of(value: str) -> timedelta:
     """The wait of a `Retry-After` with a date or a fraction; githubkit's own default if there is none."""
     with suppress(ValueError, OverflowError):
-        return timedelta(seconds=max(0, math.ceil(float(told))))
+        return timedelta(seconds=max(0, math.ceil(float(value))))
     with suppress(ValueError, TypeError, OverflowError):
-        return max(parsedate_to_datetime(told) - datetime.now(UTC), timedelta())
+        return max(parsedate_to_datetime(value) - datetime.now(UTC), timedelta())
     return _UNTOLD
 
 

@@ -102,8 +102,8 @@ def _conflict(_error: RequestFailed, what: str, _has_token: bool) -> str:
 
 def _invalid(error: RequestFailed, what: str, _has_token: bool) -> str:
     reason = _reason(error)
-    told = f' GitHub says: "{reason}"' if reason else ""
-    return f"GitHub cannot work with the request for {what} (422); change its arguments.{told}"
+    quoted = f' GitHub says: "{reason}"' if reason else ""
+    return f"GitHub cannot work with the request for {what} (422); change its arguments.{quoted}"
 
 
 def _other(error: RequestFailed, what: str, _has_token: bool) -> str:
@@ -144,8 +144,12 @@ def _reason(error: RequestFailed) -> str:
 def _problem(problem: Any) -> str:
     if not isinstance(problem, Mapping):
         return str(problem)
-    told = problem.get("message")
-    return str(told) if told else " ".join(str(problem[key]) for key in ("field", "code") if problem.get(key))
+    message = problem.get("message")
+    return (
+        str(message)
+        if message
+        else " ".join(str(problem[key]) for key in ("field", "code") if problem.get(key))
+    )
 
 
 def _printable(text: str) -> str:

@@ -320,14 +320,14 @@ def _body_facts(classes: frozenset[str], body: Mapping[str, object]) -> Facts:
 def _amazon_facts(classes: frozenset[str], response: Mapping[str, object]) -> Facts:
     said = response.get("Error")
     meta = response.get("ResponseMetadata")
-    told = said if isinstance(said, Mapping) else {}
+    fields = said if isinstance(said, Mapping) else {}
     about = meta if isinstance(meta, Mapping) else {}
-    text = str(told.get("Message", "")).lower()
+    text = str(fields.get("Message", "")).lower()
     status = about.get("HTTPStatusCode")
     return Facts(
         classes=classes,
         status=status if isinstance(status, int) else None,
-        code=str(told.get("Code", "")).lower(),
+        code=str(fields.get("Code", "")).lower(),
         text=text,
         retry_after=_retry_after(about.get("HTTPHeaders", {}), text),
     )

@@ -133,8 +133,8 @@ class Connection:
         if code == _CLOSED:
             self._lose()
             raise self._unavailable("closed the connection during the call") from error
-        told = " ".join(error.error.message.split())[:_LONGEST_MESSAGE]
-        raise UpstreamRefused(f'The MCP server {self.server.name} refused the call: "{told}"') from error
+        reason = " ".join(error.error.message.split())[:_LONGEST_MESSAGE]
+        raise UpstreamRefused(f'The MCP server {self.server.name} refused the call: "{reason}"') from error
 
     def _unavailable(self, what: str) -> UpstreamUnavailable:
         return UpstreamUnavailable(

@@ -94,13 +94,13 @@ class McpServers:
 
     def note(self) -> str:
         """Tools that were left out, as a phrase for the operator; empty when there are none."""
-        told = [
+        phrases = [
             f"{len(missing)} of {len(connection.tools)} tools of the MCP server {connection.server.name} are left out "
             f"({_listed(missing)}); its setting `tools` chooses"
             for connection in self._connections
             if (missing := self._left_out.get(connection.server.name))
         ]
-        return "; ".join(told)
+        return "; ".join(phrases)
 
     def _tell(self, server: str, left_out: tuple[str, ...]) -> None:
         """Log once which tools of a server are left out."""

@@ -51,9 +51,9 @@ def ending_of(message: AIMessage) -> Ending:
 
     The reason may be repeated in one string: LangChain concatenates the values of several chunks.
     """
-    told = message.response_metadata
-    details = told.get("incomplete_details")
-    reasons = [details.get("reason") if isinstance(details, dict) else None, *map(told.get, _REASONS)]
+    metadata = message.response_metadata
+    details = metadata.get("incomplete_details")
+    reasons = [details.get("reason") if isinstance(details, dict) else None, *map(metadata.get, _REASONS)]
     said = [reason.lower() for reason in reasons if isinstance(reason, str)]
     if any(each.startswith(_FILTER) for each in said):
         return Ending.FILTERED

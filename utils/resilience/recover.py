@@ -107,8 +107,8 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
             state: Any = {**request.state, COMPACT_NOW: True}
             request = request.override(state=state)
         if retry.notice:
-            told = request.system_prompt
-            system = f"{told}\n\n{retry.notice}" if told else retry.notice
+            prompt = request.system_prompt
+            system = f"{prompt}\n\n{retry.notice}" if prompt else retry.notice
             request = request.override(system_message=SystemMessage(system))
         return request
 

@@ -94,8 +94,8 @@ class RetryPlan:
             return Retry(compact=True)
         if isinstance(failure, ReplyUnusable):
             return Retry(notice=failure.notice)
-        told = failure.retry_after if isinstance(failure, RateLimited) else None
-        seconds = told if told is not None else self._wait(self._failed[type(failure)])
+        asked = failure.retry_after if isinstance(failure, RateLimited) else None
+        seconds = asked if asked is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):
             return None
         self._seconds_left -= seconds

@@ -60,16 +60,16 @@ class Sender:
         if not self._poster.has_token:
             raise UpstreamRefused("Nothing was sent: changes on GitHub need a token; set GITHUB_TOKEN.")
         checked(change)
-        told, new = await self.journal.ask(cause)
-        if told.state != journal.ASKED:
-            return report(told)
+        entry, new = await self.journal.ask(cause)
+        if entry.state != journal.ASKED:
+            return report(entry)
         warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
         reply = ask(question_of(change, self._poster.api_url, warning))
-        problem = _NOT_SHOWN if new else _unbound(told, cause)
+        problem = _NOT_SHOWN if new else _unbound(entry, cause)
         if problem or not approves(reply, change.digest):
-            await self.journal.settle(told.key, journal.DECLINED)
+            await self.journal.settle(entry.key, journal.DECLINED)
             return _not_sent(change.what, problem or _DECLINED)
-        return await self._send(change, told)
+        return await self._send(change, entry)
 
     async def _send(self, change: Change, entry: Entry) -> Record:
         if not await self.journal.intend(entry):
@@ -112,8 +112,8 @@ def _not_sent(what: str, why: str) -> Record:
     return Record(kind=_KIND, item={"what": what, "state": "not sent"}, note=note)
 
 
-def _unbound(told: Entry, cause: Entry) -> str:
+def _unbound(entry: Entry, cause: Entry) -> str:
     """Why an answer does not apply to this change; empty if it does."""
-    if told.task_id != cause.task_id:
+    if entry.task_id != cause.task_id:
         return "the answer belongs to another task than the question"
-    return "" if told.digest == cause.digest else "it is not what was shown"
+    return "" if entry.digest == cause.digest else "it is not what was shown"

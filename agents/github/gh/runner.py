@@ -113,7 +113,7 @@ class Gh:
             raise UpstreamUnavailable("gh cannot be started on this machine.") from error
         try:
             async with asyncio.timeout(self.seconds):
-                output, told = await asyncio.gather(_read(process.stdout), _read(process.stderr))
+                output, errors = await asyncio.gather(_read(process.stdout), _read(process.stderr))
                 code = await process.wait()
         except TimeoutError as error:
             raise ToolTimeout(
@@ -122,7 +122,7 @@ class Gh:
         finally:
             await _end(process)
         if code:
-            raise UpstreamRefused(self._sentence(told.text, code))
+            raise UpstreamRefused(self._sentence(errors.text, code))
         return Output(self.clean(output.text), output.cut)
 
     def environment(self, folder: str) -> dict[str, str]:
@@ -142,8 +142,8 @@ class Gh:
         shown = _UNSEEN.sub("", text).replace(self.token.get_secret_value(), "[token]")
         return _TOKENS.sub("[token]", shown)
 
-    def _sentence(self, told: str, code: int) -> str:
-        lines = [line.strip() for line in self.clean(told[:_ERROR_BYTES]).splitlines() if line.strip()]
+    def _sentence(self, errors: str, code: int) -> str:
+        lines = [line.strip() for line in self.clean(errors[:_ERROR_BYTES]).splitlines() if line.strip()]
         said = f' It says: "{lines[0][:_SENTENCE]}"' if lines else ""
         return f"gh ended with an error ({code}).{said}"
 

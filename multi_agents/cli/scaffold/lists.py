@@ -46,8 +46,8 @@ def in_compose(text: str, name: AgentName, port: int) -> str:
         ("services", "supervisor", "environment", "SUB_AGENTS"),
         f",{name.text}=http://{name.text}:{port}",
     )
-    told = ("services", "supervisor", "environment", "SUB_AGENTS_SHARES")
-    text = append_to_scalar(text, told, f",{name.text}=results")
+    shares = ("services", "supervisor", "environment", "SUB_AGENTS_SHARES")
+    text = append_to_scalar(text, shares, f",{name.text}=results")
     waits = f"{name.text}: {{condition: service_healthy}}"
     text = add_entry(text, ("services", "supervisor", "depends_on"), waits)
     return add_entry(text, ("volumes",), f"{name.text}:")
