@@ -9,7 +9,6 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 
 from tests.docs.blocks import Block, all_blocks, blocks_of
 from tests.docs.checkout import VENV, Checkout
-from utils.testing.live_server import loopback_socket
+from tests.ports import free_ports
 
 WALK = "docs/add-an-agent.md"
 START_SECONDS = 90
@@ -46,10 +45,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
 def _move_to_free_ports(agents: Path) -> list[int]:
     """Give each agent of the file a free port; returns one more, for the supervisor."""
     text = agents.read_text("utf-8")
-    with ExitStack() as stack:
-        count = text.count("port:") + 1
-        sockets = [stack.enter_context(loopback_socket()) for _ in range(count)]
-        ports = [one.getsockname()[1] for one in sockets]
+    ports = free_ports(text.count("port:") + 1)
     agents.write_text(re.sub(r"port: \d+", lambda _: f"port: {ports.pop()}", text), "utf-8")
     return ports
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
 from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
+from tests.preloaded import process as preloaded
 from tests.unit.rag.conftest import WordEmbedder
 from utils.a2a_common.request import AgentRequest
 from utils.a2a_common.runtime import AgentRuntime
@@ -288,9 +288,8 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
         await ready(made)
         await turn(made, task="t1")
         (before,) = await results(made)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "agents.rag", "ingest", str(documents)),
+        process = await preloaded.start(
+            ("-m", "agents.rag", "ingest", str(documents)),
             cwd=REPOSITORY,
             env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
             stdout=asyncio.subprocess.DEVNULL,
@@ -308,9 +307,8 @@ async def test_ctrl_c_ends_the_command_with_a_sentence_and_a_whole_index(
 ) -> None:
     for number in range(300):
         (documents / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 300)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "agents.rag", "ingest", str(documents)),
+    process = await preloaded.start(
+        ("-m", "agents.rag", "ingest", str(documents)),
         cwd=REPOSITORY,
         env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
         stdout=asyncio.subprocess.PIPE,

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import socket
 
-from tests.e2e.cli.command import ROOT, finish, run, start
+from tests.e2e.cli.command import ROOT, finish, run, run_fresh, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from utils.version import project_version
 
@@ -148,7 +148,7 @@ async def test_serve_of_an_unknown_agent_lists_the_known_ones(tmp_path):
 async def test_help_is_instant_and_tells_the_exit_codes(tmp_path):
     done = await run("--help", home=tmp_path)
     assert "4 the task failed" in " ".join(done.out.split())
-    imported = await run("--help", home=tmp_path, PYTHONPROFILEIMPORTTIME="1")
+    imported = await run_fresh("--help", home=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     heavy = ("a2a", "langchain", "httpx", "pydantic", "prompt_toolkit", "google.protobuf")
     modules = {line.rsplit("|", 1)[1].strip() for line in imported.err.splitlines() if "|" in line}
     assert not [name for name in modules if name.startswith(heavy)]
@@ -166,7 +166,8 @@ async def test_an_error_that_nobody_foresaw_is_a_sentence_and_the_traceback_a_fi
         "local.home_folder = broken\n"
     )
     python_path = f"{tmp_path}:{ROOT}"
-    done = await run("tasks", "list", home=tmp_path, PYTHONPATH=python_path, TMPDIR=str(tmp_path))
+    environ = {"PYTHONPATH": python_path, "TMPDIR": str(tmp_path)}
+    done = await run_fresh("tasks", "list", home=tmp_path, **environ)
     assert done.code == 1
     assert done.err.startswith("Error [internal_error]: ZeroDivisionError was not expected here.")
     assert "inner words" not in done.err
