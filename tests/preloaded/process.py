@@ -141,7 +141,7 @@ class _Transport(BaseSubprocessTransport):
 
     def _ended(self, child: Forked, loop: asyncio.AbstractEventLoop) -> None:
         loop.remove_reader(child.report)
-        self._process_exited(child.wait())  # type: ignore[attr-defined]
+        self._process_exited(child.wait())
 
 
 async def start(

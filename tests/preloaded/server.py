@@ -60,9 +60,9 @@ class Program:
         paths = [path for path in self.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         sys.path[:0] = [here, *paths]
         importlib.invalidate_caches()
-        sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
-        sys.stdout = sys.__stdout__ = os.fdopen(1, "w", 1 if os.isatty(1) else -1, closefd=False)
-        sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
+        sys.stdin = os.fdopen(0, closefd=False)
+        sys.stdout = os.fdopen(1, "w", 1 if os.isatty(1) else -1, closefd=False)
+        sys.stderr = os.fdopen(2, "w", 1, errors="backslashreplace", closefd=False)
 
     def run(self) -> None:
         """Run it as the main module."""

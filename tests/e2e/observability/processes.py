@@ -20,7 +20,7 @@ from tests.ports import free_port
 from tests.preloaded import process as preloaded
 
 ROOT = Path(__file__).resolve().parents[3]
-SERVE = ("-m", "utils.a2a_common.serve")
+SERVE = ("-m", "utils.a2a_common.server.serve")
 KEYS = (*SERVE, "tests.e2e.agents.peers:Keys")
 SUPERVISOR = ("-m", "multi_agents.platform_engineer")
 

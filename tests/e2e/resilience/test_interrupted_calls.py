@@ -21,7 +21,7 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK, Desk, by_request, until_exists
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.messages.repair import INTERRUPTED
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import FaultKind, Said, StrictProvider
@@ -131,7 +131,8 @@ async def process(
         **os.environ, **double.environment("openai"), **QUICK,
         "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), "LOG_FORMAT": "json",
     }  # fmt: skip
-    command = ["-m", "utils.a2a_common.serve", "tests.e2e.resilience.desk:Desk", "--port", str(port)]
+    target = "tests.e2e.resilience.desk:Desk"
+    command = ["-m", "utils.a2a_common.server.serve", target, "--port", str(port)]
     started = await preloaded.start(command, env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
