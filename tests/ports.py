@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
+import re
 import socket
 import tempfile
 from pathlib import Path
@@ -40,3 +41,15 @@ def free_port() -> int:
 def free_ports(count: int) -> list[int]:
     """Several of them, far from each other's neighbours."""
     return [free_port() for _ in range(count)]
+
+
+def move_to_free_ports(checkout: Path) -> None:
+    """Have the service of a copy of the checkout prefer ports that nobody else on this machine does."""
+    agents, plan = (
+        checkout / "agents" / "agents.yaml",
+        checkout / "multi_agents" / "cli" / "service" / "plan.py",
+    )
+    for path, pattern in ((agents, r"(port: )\d+"), (plan, r"(SUPERVISOR_PORT = )\d+")):
+        text, count = re.subn(pattern, lambda found: f"{found[1]}{free_port()}", path.read_text("utf-8"))
+        assert count, f"{path.name} names no port"
+        path.write_text(text, "utf-8")

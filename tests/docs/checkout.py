@@ -13,6 +13,7 @@ from pathlib import Path
 from docs.make_configuration import groups
 from multi_agents.cli.scaffold.yaml_text import remove_key
 from tests.docs.blocks import ROOT, Block
+from tests.ports import move_to_free_ports
 from tests.preloaded import process as preloaded
 from utils.settings_docs import settings_of
 
@@ -37,6 +38,7 @@ class Checkout:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
         _without_the_walk(folder / "agents")
+        move_to_free_ports(folder)
         (folder / ".venv").symlink_to(VENV)
         return cls(
             folder,

@@ -1,6 +1,7 @@
 """Programs as children of the preloaded interpreter, with the shape of `subprocess` and of asyncio's processes.
 
-What depends on how an interpreter starts (`sitecustomize`, PYTHON* variables, an argument of Python) needs a new one.
+PYTHON* variables are for an interpreter that starts, so that a program with such ones gets a new interpreter; whoever
+depends on something else of a start (`sitecustomize`, the imports) starts one without this module.
 """
 
 from __future__ import annotations
@@ -22,7 +23,13 @@ from pathlib import Path
 from typing import IO, Any
 
 SERVER = Path(__file__).with_name("server.py")
-POSSIBLE = hasattr(os, "pidfd_open") and sys.platform == "linux"
+POSSIBLE = hasattr(os, "pidfd_open")
+
+
+def forks(env: Mapping[str, str]) -> bool:
+    """Whether a fork of the preloaded interpreter is what a new one with these variables would be."""
+    theirs = {name for name in env if name.startswith("PYTHON") and env[name] != os.environ.get(name)}
+    return POSSIBLE and theirs <= {"PYTHONPATH"}
 
 
 @cache
@@ -62,16 +69,15 @@ class Forked:
         self.args = list(arguments)
         self.returncode: int | None = None
         self.report, theirs = socket.socketpair()
-        given, pipes = zip(
-            *(_ends(*each) for each in ((stdin, True), (stdout, False), (stderr, False))), strict=True
-        )
+        asked = (stdin, stdout, stderr)
+        given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
         request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "new_session": new_session}
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
             socket.send_fds(_server(), [json.dumps(request).encode()], [*numbers, theirs.fileno()])
-        for one, asked in zip(given, (stdin, stdout, stderr), strict=True):
-            if asked in {subprocess.PIPE, subprocess.DEVNULL}:
+        for one, each in zip(given, asked, strict=True):
+            if each in {subprocess.PIPE, subprocess.DEVNULL}:
                 one.close()
         self._lines = self.report.makefile("rb", 0)  # a line and no more: `select` must see the next one
         self.pid = int(self._lines.readline())
@@ -115,8 +121,11 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-def _ends(asked: Any, reads: bool) -> tuple[Any, IO[bytes] | None]:
+def _ends(asked: Any, number: int) -> tuple[Any, IO[bytes] | None]:
     """What the child gets, and our end of it where it is a pipe."""
+    reads = number == 0
+    if asked is None:
+        return number, None
     if asked == subprocess.DEVNULL:
         return Path(os.devnull).open("rb" if reads else "wb"), None
     if asked != subprocess.PIPE:
@@ -149,7 +158,7 @@ async def start(
     stdin: Any = None, stdout: Any = None, stderr: Any = None,
 ) -> asyncio.subprocess.Process:  # fmt: skip
     """As `asyncio.create_subprocess_exec` of this Python with these arguments."""
-    if not POSSIBLE:
+    if not forks(env):
         return await asyncio.create_subprocess_exec(
             sys.executable, *arguments, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr
         )
@@ -168,7 +177,7 @@ Running = Forked | subprocess.Popen[bytes]
 
 def popen(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: IO[bytes]) -> Running:
     """As `subprocess.Popen` of this Python with these arguments, with its output in a file."""
-    if not POSSIBLE:
+    if not forks(env):
         return subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env, stdout=log, stderr=log)
     return Forked(arguments, cwd=cwd, env=env, stdout=log, stderr=log)
 
@@ -177,7 +186,7 @@ def run(
     arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:
     """As `subprocess.run` of this Python with these arguments, without input, with its output as text."""
-    if not POSSIBLE:
+    if not forks(env):
         return subprocess.run(
             [sys.executable, *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=timeout, check=False,

@@ -275,6 +275,7 @@ def test_the_command_ingests_and_removes_with_exit_codes(
     assert "RAG_CHUNK_TOKENS" in capsys.readouterr().err
 
 
+@pytest.mark.processes
 async def test_a_running_agent_finds_what_another_process_ingests(documents: Path, tmp_path: Path) -> None:
     steps: list[Step] = [
         calls(call("search", query="holidays")),
@@ -302,6 +303,7 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
     assert after.articles[0].url == "staff/handbook.md#holidays"
 
 
+@pytest.mark.processes
 async def test_ctrl_c_ends_the_command_with_a_sentence_and_a_whole_index(
     documents: Path, tmp_path: Path
 ) -> None:

@@ -23,6 +23,8 @@ from utils.testing.live_agent import running_agent
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.processes
+
 GOOD = "# Pager\n\nThe pager rings at night.\n"
 
 

@@ -148,7 +148,7 @@ async def test_serve_of_an_unknown_agent_lists_the_known_ones(tmp_path):
 async def test_help_is_instant_and_tells_the_exit_codes(tmp_path):
     done = await run("--help", home=tmp_path)
     assert "4 the task failed" in " ".join(done.out.split())
-    imported = await run_fresh("--help", home=tmp_path, PYTHONPROFILEIMPORTTIME="1")
+    imported = await run("--help", home=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     heavy = ("a2a", "langchain", "httpx", "pydantic", "prompt_toolkit", "google.protobuf")
     modules = {line.rsplit("|", 1)[1].strip() for line in imported.err.splitlines() if "|" in line}
     assert not [name for name in modules if name.startswith(heavy)]
