@@ -58,13 +58,11 @@ class Forked:
         cwd: The folder to run in.
         env: All its variables.
         stdin: A descriptor or a file, `subprocess.PIPE` or `subprocess.DEVNULL`; `stdout` and `stderr` too.
-        new_session: Whether it leads a session of its own.
     """
 
     def __init__(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
         stdin: Any = subprocess.DEVNULL, stdout: Any = subprocess.DEVNULL, stderr: Any = subprocess.DEVNULL,
-        new_session: bool = False,
     ) -> None:  # fmt: skip
         self.args = list(arguments)
         self.returncode: int | None = None
@@ -72,7 +70,7 @@ class Forked:
         asked = (stdin, stdout, stderr)
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
-        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "new_session": new_session}
+        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env)}
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
             socket.send_fds(_server(), [json.dumps(request).encode()], [*numbers, theirs.fileno()])

@@ -43,12 +43,9 @@ class Program:
     arguments: list[str]
     cwd: str
     environ: dict[str, str]
-    new_session: bool
 
     def prepare(self, descriptors: list[int]) -> None:
         """Make this process what a new interpreter would find."""
-        if self.new_session:
-            os.setsid()
         for number, given in enumerate(descriptors):
             os.dup2(given, number)
             os.close(given)
