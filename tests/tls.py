@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx._transports.default as transports
 
-_make = transports.create_ssl_context
+_make: Any = transports.create_ssl_context  # type: ignore[attr-defined]
 READ = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 
 
@@ -17,7 +17,8 @@ READ = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
 def _made(
     verify: bool | str, cert: Any, trust_env: bool, _environment: tuple[str | None, ...]
 ) -> ssl.SSLContext:
-    return _make(verify, cert, trust_env)
+    made: ssl.SSLContext = _make(verify, cert, trust_env)
+    return made
 
 
 def share_contexts() -> None:
@@ -25,7 +26,8 @@ def share_contexts() -> None:
 
     def shared(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
         if not isinstance(verify, bool | str):
-            return _make(verify, cert, trust_env)
+            given: ssl.SSLContext = _make(verify, cert, trust_env)
+            return given
         return _made(verify, cert, trust_env, tuple(os.environ.get(name) for name in READ))
 
-    transports.create_ssl_context = shared
+    transports.create_ssl_context = shared  # type: ignore[attr-defined]
