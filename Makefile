@@ -10,11 +10,15 @@ BIN := .venv/bin
 CODE := utils multi_agents agents tests benchmarks
 export ASK
 
+# Tests wait for servers and processes half of their time: twice as many workers as cores. A group shares a server.
+WORKERS ?= -n $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadgroup
+FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
+
 N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,8 +42,11 @@ setup:
 setup-dev:
 	@$(PYTHON) -I utils/bootstrap.py requirements-dev.lock
 
-test: setup-dev ## Run the tests that need no installed server
-	$(BIN)/python -m pytest -m "not servers"
+test: setup-dev ## Run the tests that need no installed server, in several processes
+	$(BIN)/python -m pytest $(WORKERS) -m "not servers"
+
+test-fast: setup-dev ## Run the tests that start no process, in under a minute
+	$(BIN)/python -m pytest $(WORKERS) --no-processes -m "not servers and not processes" $(FAST)
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
 	@$(MAKE) --no-print-directory -j2 ci-fuzz ci-tests
@@ -48,7 +55,7 @@ ci-fuzz: # beside the tests, which wait for servers half of their time
 	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=1
 
 ci-tests:
-	$(BIN)/python -m pytest --fail-on-skip
+	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip
 
 fmt: setup-dev ## Format the code
 	$(BIN)/ruff format $(CODE)

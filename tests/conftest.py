@@ -8,7 +8,12 @@ import hypothesis
 import pytest
 import structlog
 
+from tests.fast import forbid_processes
+from tests.tls import share_contexts
+
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
+
+share_contexts()
 
 # How long an example takes tells of the machine, not of the code.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -34,6 +39,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fail-on-skip", action="store_true", help="a test that would be skipped fails: the full run"
     )
+
+    parser.addoption("--no-processes", action="store_true", help="a test that starts a process fails")
+
+
+def pytest_runtestloop(session: pytest.Session) -> None:
+    is_controller = session.config.getoption("numprocesses", None) and not hasattr(
+        session.config, "workerinput"
+    )
+    if session.config.getoption("--no-processes") and not is_controller:
+        forbid_processes()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -13,10 +13,13 @@ from pathlib import Path
 from docs.make_configuration import groups
 from multi_agents.cli.scaffold.yaml_edits import remove_key
 from tests.docs.blocks import ROOT, Block
+from tests.ports import move_to_free_ports
+from tests.preloaded import process as preloaded
 from utils.settings_docs import settings_of
 
 COPIED = ("utils", "multi_agents", "agents", "benchmarks", "docs", "README.md", "pyproject.toml", "Makefile")
 VENV = Path(sys.executable).parent.parent
+SECONDS = 110
 
 
 @dataclass
@@ -35,6 +38,7 @@ class Checkout:
             source = ROOT / name
             (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / name)
         _without_the_walk(folder / "agents")
+        move_to_free_ports(folder)
         (folder / ".venv").symlink_to(VENV)
         return cls(
             folder,
@@ -67,10 +71,10 @@ class Checkout:
             with (self.folder / block.options["append"]).open("a") as file:
                 file.write("\n" + text)
         elif "no-run" not in block.options and block.language in {"python", "bash"}:
-            command = (
-                [sys.executable, "-c"] if block.language == "python" else ["bash", "-euo", "pipefail", "-c"]
-            )
-            printed = self._run([*command, text], str(block))
+            run = self._python if block.language == "python" else self._shell
+            done = run(text)
+            printed = done.stdout + done.stderr
+            assert done.returncode == 0, f"{block} ended with {done.returncode}:\n{printed}"
             assert block.options.get("expect", "") in printed, f"{block} printed:\n{printed}"
 
     def _write(self, name: str, text: str) -> None:
@@ -79,19 +83,20 @@ class Checkout:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
-    def _run(self, command: list[str], name: str) -> str:
-        done = subprocess.run(
-            command,
+    def _python(self, code: str) -> subprocess.CompletedProcess[str]:
+        return preloaded.run(["-c", code], cwd=self.folder, env=self.environment, timeout=SECONDS)
+
+    def _shell(self, code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", code],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,  # an interactive chat ends at once
             capture_output=True,
             text=True,
-            timeout=110,
+            timeout=SECONDS,
             check=False,
         )
-        assert done.returncode == 0, f"{name} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
 
 
 def _without_the_walk(agents: Path) -> None:

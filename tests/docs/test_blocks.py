@@ -21,6 +21,7 @@ def _runs(document: str) -> bool:
     return any(block.language in {"python", "bash"} for block in blocks_of(document))
 
 
+@pytest.mark.processes
 @pytest.mark.timeout(300)  # a document is several programs, each with its own imports
 @pytest.mark.parametrize("document", [name for name in documents() if _runs(name)])
 def test_the_blocks_of_a_document_run_one_after_the_other(document, tmp_path):
@@ -37,14 +38,16 @@ def test_a_block_names_its_language_and_known_options(block: Block):
     assert block.options.get("no-run", "a reason"), "no-run needs a reason"
 
 
-@pytest.mark.parametrize("block", all_blocks(), ids=str)
+@pytest.mark.processes
+@pytest.mark.parametrize("block", all_blocks("bash"), ids=str)
+def test_a_block_for_a_shell_is_valid(block: Block):
+    done = subprocess.run(["bash", "-n"], input=block.text, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", [one for one in all_blocks() if one.language != "bash"], ids=str)
 def test_a_block_is_valid_in_its_language(block: Block):
     match block.language:
-        case "bash":
-            done = subprocess.run(
-                ["bash", "-n"], input=block.text, text=True, capture_output=True, check=False
-            )
-            assert done.returncode == 0, done.stderr
         case "json":
             json.loads(block.text)
         case "yaml":

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,9 @@ import pytest
 
 from tests.docs.blocks import Block, all_blocks, blocks_of
 from tests.docs.checkout import VENV, Checkout
-from utils.testing.live_server import loopback_socket
+from tests.ports import free_port, move_to_free_ports
+
+pytestmark = pytest.mark.processes
 
 WALK = "docs/add-an-agent.md"
 START_SECONDS = 90
@@ -30,8 +30,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
         written = {"file", "append"} & set(block.options) and "https://" not in block.text
         if written or "new-agent" in block.text:
             made.play(block)
-    ports = _move_to_free_ports(made.folder / "agents" / "agents.yaml")
-    command = [str(VENV / "bin" / "platform-engineer"), "up", "--port", str(ports.pop())]
+    move_to_free_ports(made.folder)
+    command = [str(VENV / "bin" / "platform-engineer"), "up", "--port", str(free_port())]
     log = made.folder / "up.log"
     with log.open("wb") as out:
         service = subprocess.Popen(command, cwd=made.folder, env=made.environment, stdout=out, stderr=out)
@@ -41,17 +41,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
         finally:
             service.send_signal(signal.SIGINT)
             service.wait(30)
-
-
-def _move_to_free_ports(agents: Path) -> list[int]:
-    """Give each agent of the file a free port; returns one more, for the supervisor."""
-    text = agents.read_text("utf-8")
-    with ExitStack() as stack:
-        count = text.count("port:") + 1
-        sockets = [stack.enter_context(loopback_socket()) for _ in range(count)]
-        ports = [one.getsockname()[1] for one in sockets]
-    agents.write_text(re.sub(r"port: \d+", lambda _: f"port: {ports.pop()}", text), "utf-8")
-    return ports
 
 
 def _wait_for(run_file: Path, service: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
@@ -73,6 +62,7 @@ def _addresses(running: dict[str, Any]) -> dict[str, str]:
     }
 
 
+@pytest.mark.xdist_group("documented service")
 @pytest.mark.timeout(300)  # the first one waits for four processes to start
 @pytest.mark.parametrize("block", [one for one in all_blocks("bash") if "service" in one.options], ids=str)
 def test_a_block_works_beside_a_running_service(block: Block, checkout: Checkout):

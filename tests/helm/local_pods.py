@@ -12,7 +12,7 @@ import shlex
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import httpx
 
 from tests.helm.chart import Manifest, of_kind, pods
 from tests.helm.tools import ROOT
-from utils.testing.live_server import loopback_socket
+from tests.ports import free_port
 
 BIN = Path(sys.executable).parent
 START_SECONDS = 90
@@ -39,9 +39,7 @@ class Cluster:
     def of(cls, manifests: list[Manifest], folders: Path) -> Cluster:
         """A free port for each service."""
         services = of_kind(manifests, "Service")
-        with ExitStack() as stack:
-            sockets = {name: stack.enter_context(loopback_socket()) for name in services}
-            ports = {name: one.getsockname()[1] for name, one in sockets.items()}
+        ports = {name: free_port() for name in services}
         return cls(manifests, next(iter(services.values()))["metadata"]["namespace"], ports, folders)
 
     def pod(self, component: str) -> Pod:

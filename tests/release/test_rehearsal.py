@@ -15,6 +15,8 @@ from tests.release.__main__ import CHECKS, rehearse
 from tests.release.result import ROOT, Result
 from tests.release.versions import CARRIERS
 
+pytestmark = pytest.mark.processes
+
 FILES = (
     "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/operations.md",
     "CHANGELOG.md", "requirements.lock", "requirements-dev.lock", "LICENSE", "NOTICE",

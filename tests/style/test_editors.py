@@ -48,6 +48,7 @@ def test_editors_keep_the_tabs_that_make_needs():
     assert _editors()[section]["indent_style"] == "tab"
 
 
+@pytest.mark.processes
 def test_every_text_ends_its_lines_as_editors_are_told_to():
     told = _editors()["*"]
     assert (told["charset"], told["end_of_line"]) == ("utf-8", "lf")
@@ -69,6 +70,7 @@ def test_files_of_others_are_left_alone_by_editors_and_git():
     assert {f"{name}** -text" for name in OTHERS} <= set(attributes)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("name", [".ci/run", "Makefile", "Dockerfile", "utils/errors.py", "docs/cli.md"])
 def test_git_writes_lf_on_every_system(name):
     try:

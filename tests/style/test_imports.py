@@ -10,6 +10,8 @@ import pytest
 
 from tests.style.sources import ROOT
 
+pytestmark = pytest.mark.processes
+
 HEAVY = ("langchain", "langchain_core", "langgraph", "onnxruntime", "tokenizers", "numpy", "openai", "boto3", "botocore",
          "a2a", "httpx", "grpc", "starlette", "uvicorn", "githubkit", "prompt_toolkit")  # fmt: skip
 

@@ -28,6 +28,7 @@ def _texts():
             continue
 
 
+@pytest.mark.processes  # git lists them
 def test_no_file_names_a_machine_or_an_index():
     found = [
         f"{short(path)}: {match[0]}"

@@ -6,7 +6,6 @@ import asyncio
 import json
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
 from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
+from tests.preloaded import process as preloaded
 from tests.unit.rag.conftest import WordEmbedder
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
@@ -275,6 +275,7 @@ def test_the_command_ingests_and_removes_with_exit_codes(
     assert "RAG_CHUNK_TOKENS" in capsys.readouterr().err
 
 
+@pytest.mark.processes
 async def test_a_running_agent_finds_what_another_process_ingests(documents: Path, tmp_path: Path) -> None:
     steps: list[Step] = [
         calls(call("search", query="holidays")),
@@ -288,9 +289,8 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
         await ready(made)
         await turn(made, task="t1")
         (before,) = await results(made)
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "agents.rag", "ingest", str(documents)),
+        process = await preloaded.start(
+            ("-m", "agents.rag", "ingest", str(documents)),
             cwd=REPOSITORY,
             env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
             stdout=asyncio.subprocess.DEVNULL,
@@ -303,14 +303,14 @@ async def test_a_running_agent_finds_what_another_process_ingests(documents: Pat
     assert after.articles[0].url == "staff/handbook.md#holidays"
 
 
+@pytest.mark.processes
 async def test_ctrl_c_ends_the_command_with_a_sentence_and_a_whole_index(
     documents: Path, tmp_path: Path
 ) -> None:
     for number in range(300):
         (documents / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 300)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "agents.rag", "ingest", str(documents)),
+    process = await preloaded.start(
+        ("-m", "agents.rag", "ingest", str(documents)),
         cwd=REPOSITORY,
         env={"PLATFORM_ENGINEER_HOME": str(tmp_path / "data"), "EMBEDDINGS_PROVIDER": "none"},
         stdout=asyncio.subprocess.PIPE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -19,9 +18,12 @@ from starlette.routing import Route
 from agents.rag.agent import INDEX_FILE, RagAgent
 from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
+from tests.preloaded import process as preloaded
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel
+
+pytestmark = pytest.mark.processes
 
 GOOD = "# Pager\n\nThe pager rings at night.\n"
 
@@ -85,8 +87,8 @@ def settings(tmp_path: Path) -> dict[str, str]:
 
 
 async def ingest(tmp_path: Path, *targets: object, **environ: str) -> tuple[int, list[str], str]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agents.rag", "ingest", *map(str, targets)),
+    process = await preloaded.start(
+        ("-m", "agents.rag", "ingest", *map(str, targets)),
         cwd=REPOSITORY,
         env=settings(tmp_path) | environ,
         stdout=asyncio.subprocess.PIPE,

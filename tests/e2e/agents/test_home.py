@@ -12,8 +12,9 @@ import pytest
 
 from tests.e2e.cli.command import run
 from tests.e2e.cli.test_up import Scene
-from tests.e2e.observability.processes import KEYS, SUPERVISOR, Served, free_port, ready, started
+from tests.e2e.observability.processes import KEYS, SUPERVISOR, Served, ready, started
 from tests.e2e.wire.wiring import HEADERS, message
+from tests.ports import free_port
 
 
 async def ask(served: Served, text: str) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -18,7 +17,8 @@ from a2a.types.a2a_pb2 import GetTaskRequest, TaskState
 
 from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
-from utils.testing.live_server import loopback_socket
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -54,14 +54,9 @@ def provider() -> Iterator[StrictProvider]:
 @asynccontextmanager
 async def github_agent(environ: dict[str, str]) -> AsyncIterator[tuple[Client, asyncio.subprocess.Process]]:
     """`python -m agents.github`, as it is deployed."""
-    with loopback_socket() as listener:
-        port = listener.getsockname()[1]
-    started = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "agents.github", "--port", str(port)),
-        env=environ,
-        cwd=ROOT,
-        stderr=asyncio.subprocess.DEVNULL,
-    )
+    port = free_port()
+    command = ["-m", "agents.github", "--port", str(port)]
+    started = await preloaded.start(command, env=environ, cwd=ROOT, stderr=asyncio.subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         await _until_ready(url, started)

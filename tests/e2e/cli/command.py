@@ -1,4 +1,7 @@
-"""Runs the command line as a person's shell would: a process of its own, with pipes."""
+"""Runs the command line as a person's shell would: a process of its own, with pipes.
+
+It is forked from the preloaded interpreter; `run_fresh` starts a new one, for what depends on how one starts.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.preloaded import process as preloaded
+
 ROOT = Path(__file__).resolve().parents[3]
+CLI = ("-m", "multi_agents.cli")
+PIPE = asyncio.subprocess.PIPE
 
 
 @dataclass(frozen=True)
@@ -18,12 +25,13 @@ class Finished:
     err: str
 
 
+def environment(home: Path, **environ: str) -> dict[str, str]:
+    return {**os.environ, "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), **environ}
+
+
 async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
-    env = {**os.environ, "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), **environ}
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "multi_agents.cli", *arguments, env=env, cwd=home,
-        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
+    env = environment(home, **environ)
+    return await preloaded.start((*CLI, *arguments), env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
 
 async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: float = 60) -> Finished:
@@ -35,3 +43,11 @@ async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: 
 
 async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> Finished:
     return await finish(await start(*arguments, home=home, **environ), typed)
+
+
+async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:
+    env = environment(home, **environ)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *CLI, *arguments, env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    return await finish(process)

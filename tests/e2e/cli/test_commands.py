@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import socket
 
-from tests.e2e.cli.command import ROOT, finish, run, start
+from tests.e2e.cli.command import ROOT, finish, run, run_fresh, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from utils.version import project_version
 
@@ -166,7 +166,8 @@ async def test_an_error_that_nobody_foresaw_is_a_sentence_and_the_traceback_a_fi
         "local.home_folder = broken\n"
     )
     python_path = f"{tmp_path}:{ROOT}"
-    done = await run("tasks", "list", home=tmp_path, PYTHONPATH=python_path, TMPDIR=str(tmp_path))
+    environ = {"PYTHONPATH": python_path, "TMPDIR": str(tmp_path)}
+    done = await run_fresh("tasks", "list", home=tmp_path, **environ)
     assert done.code == 1
     assert done.err.startswith("Error [internal_error]: ZeroDivisionError was not expected here.")
     assert "inner words" not in done.err

@@ -13,17 +13,7 @@ import pytest
 
 from tests.e2e.cli.command import ROOT, Finished, finish, run, start
 from tests.e2e.cli.fake_package import write_agent, write_list
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, far from each other's neighbours."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+from tests.ports import free_ports
 
 
 class Scene:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,7 +15,9 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Task, TaskState
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.delegation.teams import Asker, model
-from tests.e2e.observability.processes import ROOT, SUPERVISOR, free_port
+from tests.e2e.observability.processes import ROOT, SUPERVISOR
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 from utils.messages.repair import INTERRUPTED as CUT_OFF
 from utils.persistence.task_states import INTERRUPTED, OPEN
 from utils.testing.live_agent import running_agent
@@ -56,14 +57,8 @@ async def supervisor(
         **os.environ, **double.environment("openai"), "LLM_MAX_RETRIES": "0", "PYTHONPATH": str(ROOT),
         "PLATFORM_ENGINEER_HOME": str(home), "SUB_AGENTS": sub_agents, "SUB_AGENT_REFRESH_SECONDS": "0.2",
     }  # fmt: skip
-    started = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *SUPERVISOR,
-        "--port",
-        str(port),
-        env=environ,
-        cwd=home,
-        stderr=asyncio.subprocess.DEVNULL,
+    started = await preloaded.start(
+        [*SUPERVISOR, "--port", str(port)], env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL
     )
     url = f"http://127.0.0.1:{port}"
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,7 +16,9 @@ from a2a.client import Client
 
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import supervising
-from tests.e2e.observability.processes import KEYS, ROOT, free_port
+from tests.e2e.observability.processes import KEYS, ROOT
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider, run_strict_provider
@@ -55,8 +56,8 @@ async def keys_process(
     environ = {
         **os.environ, **double.environment("openai"), "PYTHONPATH": str(ROOT), "PLATFORM_ENGINEER_HOME": str(home),
     }  # fmt: skip
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, *KEYS, "--port", str(port), env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL
+    started = await preloaded.start(
+        [*KEYS, "--port", str(port)], env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL
     )
     try:
         await until_shown(f"http://127.0.0.1:{port}", {"without": []})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
+import os
 from asyncio.subprocess import PIPE
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from a2a.types.a2a_pb2 import GetTaskRequest
@@ -14,6 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from multi_agents.cli.view.tree import draw
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
+from tests.preloaded import process as preloaded
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 from utils.events import Usage
 from utils.testing.live_agent import running_agent
@@ -39,8 +40,8 @@ async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
         asked = await ask(client, "Find a and places")
         await ask(client, "Newark", task_id=asked.task_id)
         task = await client.get_task(GetTaskRequest(id=asked.task_id))
-        command = (sys.executable, "-m", "multi_agents.cli", "tasks", "tree", task.id, "--url", url)
-        process = await asyncio.create_subprocess_exec(*command, stdout=PIPE)
+        command = ("-m", "multi_agents.cli", "tasks", "tree", task.id, "--url", url)
+        process = await preloaded.start(command, env=os.environ, cwd=Path.cwd(), stdout=PIPE)
         shown, _ = await process.communicate()
     metadata = MessageToDict(task.metadata)
     children = {child["agent"]: child for child in metadata[TREE_EXTENSION]["children"]}

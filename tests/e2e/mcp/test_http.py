@@ -10,6 +10,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from tests.e2e.mcp.conftest import STDIO
 from tests.e2e.mcp.toolbox import toolbox
+from tests.ports import free_port
 from utils.events import Completed, Failed
 from utils.messages.results import ToolProblem, parse_result
 from utils.testing.live_server import loopback_socket, running
@@ -38,11 +39,6 @@ async def serving(port: int = 0) -> AsyncIterator[tuple[str, Seen]]:
     app = Seen(server.streamable_http_app())
     async with running(app, listener=loopback_socket(port)) as url:
         yield f"{url}/mcp", app
-
-
-def free_port() -> int:
-    with loopback_socket() as listener:
-        return int(listener.getsockname()[1])
 
 
 def problem_in(message: Any) -> ToolProblem:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from docs.make_configuration import groups
+from tests.preloaded import process as preloaded
 from utils.settings_docs import settings_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -44,8 +44,5 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 def command(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `platform-engineer` in the copy."""
-    return subprocess.run(
-        [sys.executable, "-m", "multi_agents.cli", *arguments],
-        cwd=folder, env=environment(folder, **more), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=110, check=False,
-    )  # fmt: skip
+    line = ("-m", "multi_agents.cli", *arguments)
+    return preloaded.run(line, cwd=folder, env=environment(folder, **more), timeout=110)

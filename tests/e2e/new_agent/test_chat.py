@@ -13,6 +13,7 @@ import yaml
 from agents.template.agent import TemplateAgent
 from multi_agents.cli.commands.agents_file import add_agent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
+from tests.ports import move_to_free_ports
 from utils.a2a_common.client.agents_file import load_agents_file, parse_sub_agents
 from utils.testing.live_agent import running_agent
 from utils.version import project_version
@@ -39,6 +40,7 @@ async def delegated_to(folder: Path, question: str) -> tuple[set[str], str]:
 async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
     folder = copy_of_the_checkout(tmp_path)
     assert (await run(folder, "new-agent", "try-out"))[0] == 0
+    move_to_free_ports(folder)
     agents, answer = await delegated_to(folder, "List the try-out entries")
     assert agents == {"try-out"}
     assert "agents/try_out/tools.py" in answer

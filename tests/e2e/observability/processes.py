@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from utils.testing.live_server import loopback_socket
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVE = ("-m", "utils.a2a_common.server.serve")
@@ -69,19 +68,13 @@ class Collector:
                     )  # fmt: skip
 
 
-def free_port() -> int:
-    with loopback_socket() as listener:
-        port: int = listener.getsockname()[1]
-    return port
-
-
 @dataclass(frozen=True)
 class Served:
     """A process that serves an agent, and the file that it logs to."""
 
     url: str
     log: Path
-    process: subprocess.Popen[bytes]
+    process: preloaded.Running
 
     @property
     def lines(self) -> list[str]:
@@ -98,8 +91,7 @@ def started(folder: Path, name: str, command: tuple[str, ...], settings: Mapping
     port, log = free_port(), folder / f"{name}.log"
     environ = {**os.environ, "PLATFORM_ENGINEER_HOME": str(folder), "PYTHONPATH": str(ROOT), **settings}
     with log.open("wb") as file:
-        arguments = [sys.executable, *command, "--port", str(port)]
-        process = subprocess.Popen(arguments, stderr=file, stdout=file, env=environ, cwd=folder)
+        process = preloaded.popen([*command, "--port", str(port)], log=file, env=environ, cwd=folder)
     served = Served(f"http://127.0.0.1:{port}", log, process)
     try:
         yield served

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import sys
+import os
 
 import httpx
 import pytest
 
 from tests.e2e.observability.processes import ROOT, SUPERVISOR, ready, started
 from tests.e2e.wire.wiring import HEADERS, message
+from tests.preloaded import process as preloaded
 
 CALL = """
 from langchain_core.messages import HumanMessage
@@ -28,8 +29,12 @@ with run_strict_provider(ScriptedBrain(["Hello."])) as provider:
 
 async def test_a_model_call_writes_no_line_of_its_http_client() -> None:
     """In a process of its own, since the log belongs to the process."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", CALL, cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    process = await preloaded.start(
+        ("-c", CALL),
+        cwd=ROOT,
+        env=os.environ,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     out, log = await process.communicate()
     assert out.decode().strip() == "Hello.", log.decode()

@@ -2,28 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from tests.provider import aws_credentials, double, running_double
 
-import pytest
-
-from utils.testing.strict_provider import StrictProvider, run_strict_provider
-
-
-@pytest.fixture(scope="session", autouse=True)
-def aws_credentials() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "AKIADOUBLE")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "double")
-        yield
-
-
-@pytest.fixture(scope="module")
-def running_double() -> Iterator[StrictProvider]:
-    with run_strict_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def double(running_double: StrictProvider) -> StrictProvider:
-    running_double.reset()
-    return running_double
+__all__ = ["aws_credentials", "double", "running_double"]

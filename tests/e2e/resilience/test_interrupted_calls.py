@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -20,10 +19,11 @@ from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK, Desk, by_request, until_exists
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.messages.repair import INTERRUPTED
 from utils.testing.live_agent import running_agent
-from utils.testing.live_server import loopback_socket
 from utils.testing.strict_provider import FaultKind, Said, StrictProvider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -126,16 +126,14 @@ async def process(
     home: Path, double: StrictProvider
 ) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
     """The agent as a process of its own."""
-    with loopback_socket() as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     environ = {
         **os.environ, **double.environment("openai"), **QUICK,
         "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), "LOG_FORMAT": "json",
     }  # fmt: skip
-    command = ["-m", "utils.a2a_common.server.serve", "tests.e2e.resilience.desk:Desk", "--port", str(port)]
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, *command, env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL
-    )
+    target = "tests.e2e.resilience.desk:Desk"
+    command = ["-m", "utils.a2a_common.server.serve", target, "--port", str(port)]
+    started = await preloaded.start(command, env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
     try:
         await _until_ready(url)

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 _LOOK = """
 from utils.context.search import bm25
 from utils.context.summarisers.condense import condense
@@ -28,6 +30,7 @@ def seen_with(hash_seed: str) -> str:
     return subprocess.run(command, env=environ, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
+@pytest.mark.processes
 def test_extracts_and_searches_do_not_depend_on_the_hashes_of_a_process() -> None:
     first, *others = [seen_with(seed) for seed in ("1", "2", "3")]
     assert first.count("\n") > 10

@@ -40,7 +40,7 @@ def test_every_error_that_tells_of_the_request_is_a_refusal(kind: type[A2AError]
     assert failure.message == f'The laundry agent refused the request. It said: "{said}"'
 
 
-@pytest.mark.parametrize("kind", list(INSIDE))
+@pytest.mark.parametrize("kind", sorted(INSIDE, key=str))
 def test_an_error_inside_an_agent_is_told_without_its_words(kind: type[A2AError]) -> None:
     failure = failure_of("stocks", kind("Traceback: password=hunter2"))
     assert (type(failure), failure.message) == (DelegationFailed, "The stocks agent failed inside.")

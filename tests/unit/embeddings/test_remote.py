@@ -179,6 +179,7 @@ def test_every_provider_can_be_built_from_its_settings():
     assert len({e.name for e in built}) == 3
 
 
+@pytest.mark.processes
 def test_importing_the_package_loads_no_model_and_no_client():
     code = "import sys, utils.embeddings; print([m for m in ('numpy','onnxruntime','openai','langchain_core') if m in sys.modules])"
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import socket
 import traceback
 
 import pytest
 
 from agents.github.testing.faults import FAULTS, INTERNAL_PAGE
 from agents.github.testing.server import run_github_server
+from tests.ports import free_port
 from tests.unit.github.conftest import TOKEN, caller
 from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
 
@@ -20,11 +20,6 @@ async def problem_of(call, repo: str, tool: str = "list_pull_requests", **argume
     with pytest.raises(PlatformError) as caught:
         await call(tool, owner="faulty", repo=repo, **arguments)
     return caught.value
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 async def test_a_server_that_is_down_is_unavailable_after_bounded_retries(clients):

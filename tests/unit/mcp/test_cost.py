@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 
 SCRIPT = """
@@ -27,6 +29,7 @@ print(sorted(name for name in sys.modules if name.split(".")[0] in {"mcp", "lang
 """
 
 
+@pytest.mark.processes
 def test_an_agent_without_mcp_servers_imports_nothing_of_it():
     found = subprocess.run(
         [sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, check=True

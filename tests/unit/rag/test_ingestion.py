@@ -229,6 +229,7 @@ async def test_ingesting_the_same_folder_twice_at_once_gives_each_document_once(
     assert consistent(store)
 
 
+@pytest.mark.processes
 def test_a_killed_process_leaves_an_index_that_opens(store: Store, notes: Path, tmp_path: Path) -> None:
     for number in range(200):
         (notes / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 300)

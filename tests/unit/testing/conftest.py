@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from langchain_core.language_models import BaseChatModel
 
+from tests.provider import aws_credentials, double, running_double
 from utils.llm.factory import create_chat_model
 from utils.settings import LLMSettings
-from utils.testing.strict_provider import StrictProvider, run_strict_provider
+from utils.testing.strict_provider import StrictProvider
 
-
-@pytest.fixture(scope="session", autouse=True)
-def aws_credentials() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ACCESS_KEY_ID", "AKIADOUBLE")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "double")
-        yield
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[StrictProvider]:
-    with run_strict_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def double(running: StrictProvider) -> StrictProvider:
-    running.reset()
-    return running
+__all__ = ["aws_credentials", "double", "model_of", "running_double"]
 
 
 @pytest.fixture

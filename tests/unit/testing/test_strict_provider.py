@@ -225,6 +225,7 @@ def test_two_doubles_run_side_by_side():
         assert one.url != other.url
 
 
+@pytest.mark.processes
 def test_the_double_runs_by_hand():
     shown = subprocess.run(
         [sys.executable, "-m", "utils.testing.strict_provider", "--help"],

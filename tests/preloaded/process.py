@@ -1,0 +1,204 @@
+"""Programs as children of the preloaded interpreter, with the shape of `subprocess` and of asyncio's processes.
+
+PYTHON* variables are for an interpreter that starts, so that a program with such ones gets a new interpreter; whoever
+depends on something else of a start (`sitecustomize`, the imports) starts one without this module.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from asyncio.base_subprocess import BaseSubprocessTransport
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO, Any
+
+SERVER = Path(__file__).with_name("server.py")
+POSSIBLE = hasattr(os, "pidfd_open")
+
+
+def forks(env: Mapping[str, str]) -> bool:
+    """Whether a fork of the preloaded interpreter is what a new one with these variables would be."""
+    theirs = {name for name in env if name.startswith("PYTHON") and env[name] != os.environ.get(name)}
+    return POSSIBLE and theirs <= {"PYTHONPATH"}
+
+
+@cache
+def _server() -> socket.socket:
+    """The control socket of this process' interpreter, which is started on first use."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with theirs:
+        command = [sys.executable, str(SERVER), str(theirs.fileno())]
+        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environ, stdin=subprocess.DEVNULL)
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+class Forked:
+    """A child; the part of `subprocess.Popen` that asyncio and the tests use.
+
+    Args:
+        arguments: `-m MODULE` or `-c CODE`, and the program's arguments.
+        cwd: The folder to run in.
+        env: All its variables.
+        stdin: A descriptor or a file, `subprocess.PIPE` or `subprocess.DEVNULL`; `stdout` and `stderr` too.
+    """
+
+    def __init__(
+        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
+        stdin: Any = subprocess.DEVNULL, stdout: Any = subprocess.DEVNULL, stderr: Any = subprocess.DEVNULL,
+    ) -> None:  # fmt: skip
+        self.args = list(arguments)
+        self.returncode: int | None = None
+        self.report, theirs = socket.socketpair()
+        asked = (stdin, stdout, stderr)
+        given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
+        self.stdin, self.stdout, self.stderr = pipes
+        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env)}
+        numbers = [one if isinstance(one, int) else one.fileno() for one in given]
+        with theirs:
+            socket.send_fds(_server(), [json.dumps(request).encode()], [*numbers, theirs.fileno()])
+        for one, each in zip(given, asked, strict=True):
+            if each in {subprocess.PIPE, subprocess.DEVNULL}:
+                one.close()
+        self._lines = self.report.makefile("rb", 0)  # a line and no more: `select` must see the next one
+        self.pid = int(self._lines.readline())
+
+    def poll(self) -> int | None:
+        """Its exit code, once it has ended."""
+        if self.returncode is None and select.select([self.report], [], [], 0)[0]:
+            self._end()
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: It still runs.
+        """
+        if self.returncode is None:
+            if not select.select([self.report], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self._end()
+        assert self.returncode is not None
+        return self.returncode
+
+    def _end(self) -> None:
+        line = self._lines.readline()
+        self.returncode = int(line) if line else -signal.SIGKILL
+        self._lines.close()
+        self.report.close()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _ends(asked: Any, number: int) -> tuple[Any, IO[bytes] | None]:
+    """What the child gets, and our end of it where it is a pipe."""
+    reads = number == 0
+    if asked is None:
+        return number, None
+    if asked == subprocess.DEVNULL:
+        return Path(os.devnull).open("rb" if reads else "wb"), None
+    if asked != subprocess.PIPE:
+        return asked, None
+    reading, writing = os.pipe()
+    if reads:
+        return os.fdopen(reading, "rb"), os.fdopen(writing, "wb", 0)
+    return os.fdopen(writing, "wb"), os.fdopen(reading, "rb", 0)
+
+
+class _Transport(BaseSubprocessTransport):
+    """Joins a child to the event loop as asyncio's own transport does."""
+
+    def _start(self, **options: Any) -> None:  # type: ignore[override]
+        child = Forked(
+            options["args"], cwd=options["cwd"], env=options["env"],
+            stdin=options["stdin"], stdout=options["stdout"], stderr=options["stderr"],
+        )  # fmt: skip
+        self._proc: Any = child
+        loop = asyncio.get_running_loop()
+        loop.add_reader(child.report, self._ended, child, loop)
+
+    def _ended(self, child: Forked, loop: asyncio.AbstractEventLoop) -> None:
+        loop.remove_reader(child.report)
+        self._process_exited(child.wait())
+
+
+async def start(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
+    stdin: Any = None, stdout: Any = None, stderr: Any = None,
+) -> asyncio.subprocess.Process:  # fmt: skip
+    """As `asyncio.create_subprocess_exec` of this Python with these arguments."""
+    if not forks(env):
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *arguments, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr
+        )
+    loop = asyncio.get_running_loop()
+    protocol = asyncio.subprocess.SubprocessStreamProtocol(limit=2**16, loop=loop)
+    ready: asyncio.Future[None] = loop.create_future()
+    transport = _Transport(
+        loop, protocol, arguments, False, stdin, stdout, stderr, 0, waiter=ready, extra=None, cwd=cwd, env=env
+    )
+    await ready
+    return asyncio.subprocess.Process(transport, protocol, loop)
+
+
+Running = Forked | subprocess.Popen[bytes]
+
+
+def popen(arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: IO[bytes]) -> Running:
+    """As `subprocess.Popen` of this Python with these arguments, with its output in a file."""
+    if not forks(env):
+        return subprocess.Popen([sys.executable, *arguments], cwd=cwd, env=env, stdout=log, stderr=log)
+    return Forked(arguments, cwd=cwd, env=env, stdout=log, stderr=log)
+
+
+def run(
+    arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """As `subprocess.run` of this Python with these arguments, without input, with its output as text."""
+    if not forks(env):
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=cwd, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=timeout, check=False,
+        )  # fmt: skip
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = Forked(arguments, cwd=cwd, env=env, stdout=out, stderr=err)
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return subprocess.CompletedProcess(list(arguments), code, *texts)

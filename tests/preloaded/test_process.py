@@ -1,0 +1,93 @@
+"""A program that is forked from the preloaded interpreter finds what a new one would."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.preloaded import process as preloaded
+
+pytestmark = pytest.mark.processes
+
+SECONDS = 60
+LOOK = """
+import json, os, sys, threading
+print(json.dumps({
+    "cwd": os.getcwd(), "arguments": sys.argv, "environ": dict(os.environ), "path": sys.path[:2],
+    "name": __name__, "threads": threading.active_count(), "input": sys.stdin.read(),
+    "modules": sorted({name.split(".")[0] for name in sys.modules}),
+}))
+"""
+ROOMS = {"utils", "agents", "multi_agents", "benchmarks", "tests"}
+
+
+def variables(**more: str) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], **more}
+
+
+def test_a_program_finds_its_own_folder_variables_and_arguments_and_no_thread_or_module_of_the_project(
+    tmp_path: Path,
+) -> None:
+    environ = variables(PYTHONPATH=str(tmp_path), WORD="first")
+    done = preloaded.run(["-c", LOOK, "one", "two"], cwd=tmp_path, env=environ, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen["cwd"] == str(tmp_path)
+    assert seen["arguments"] == ["-c", "one", "two"]
+    assert seen["environ"] == environ
+    assert seen["path"] == ["", str(tmp_path)]
+    assert (seen["name"], seen["threads"], seen["input"]) == ("__main__", 1, "")
+    assert "langchain" in seen["modules"]
+    assert not ROOMS & set(seen["modules"])
+
+
+def test_a_module_of_another_folder_runs_as_with_a_new_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import sys\nprint(__spec__.name, sys.argv[1:], file=sys.stderr)\nsys.exit(7)"
+    )
+    for _ in range(2):
+        done = preloaded.run(["-m", "mine", "x"], cwd=tmp_path, env=variables(), timeout=SECONDS)
+        assert (done.returncode, done.stdout, done.stderr) == (7, "", "mine ['x']\n")
+
+
+@pytest.mark.parametrize(
+    "code", ["raise KeyboardInterrupt", "1 / 0", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"]
+)
+def test_a_program_ends_with_the_code_that_a_new_interpreter_has(tmp_path: Path, code: str) -> None:
+    new = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, check=False)
+    forked = preloaded.run(["-c", code], cwd=tmp_path, env=variables(), timeout=SECONDS)
+    assert forked.returncode == new.returncode != 0
+
+
+async def test_two_programs_at_once_answer_and_are_ended_one_by_one(tmp_path: Path) -> None:
+    pipe = asyncio.subprocess.PIPE
+    echo = ["-c", "print(input(), flush=True); input()"]
+    first, second = [
+        await preloaded.start(echo, cwd=tmp_path, env=variables(), stdin=pipe, stdout=pipe) for _ in range(2)
+    ]
+    for process, word in ((first, b"one\n"), (second, b"two\n")):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(word)
+        assert await process.stdout.readline() == word
+    first.send_signal(signal.SIGTERM)
+    assert await first.wait() == -signal.SIGTERM
+    assert second.returncode is None
+    out, _ = await second.communicate(b"end\n")
+    assert out == b""
+    assert await second.wait() == 0
+
+
+def test_variables_for_an_interpreter_that_starts_get_a_new_one(tmp_path: Path) -> None:
+    assert preloaded.forks(variables(PYTHONPATH=str(tmp_path)))
+    assert not preloaded.forks(variables(PYTHONHASHSEED="1"))
+    environ = variables(PYTHONIOENCODING="ascii:backslashreplace")
+    done = preloaded.run(["-c", "print('ß')"], cwd=tmp_path, env=environ, timeout=SECONDS)
+    assert done.stdout == "\\xdf\n"
