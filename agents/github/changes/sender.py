@@ -27,7 +27,7 @@ Ask = Callable[[dict[str, Any]], Any]
 _KIND = "change on GitHub"
 _TWICE = (
     "Warning: the same change was sent before, and its outcome is unknown. "
-    "Check GitHub first; sending it again may make the change twice."
+    "Check GitHub first; sending it again may do it twice."
 )
 _DECLINED = "the answer was not an explicit yes"
 _NOT_SHOWN = "it had not been shown before"
