@@ -9,6 +9,8 @@ endif
 BIN := .venv/bin
 CODE := utils multi_agents agents tests benchmarks
 export ASK
+# Every process would compile what it imports once more where images or shells set it.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Tests wait for servers and processes half of their time: twice as many workers as cores. A group shares a server.
 WORKERS ?= -n $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadgroup

@@ -80,7 +80,9 @@ def install(lock: str) -> None:
     say(f"Setting up {packages} packages with {'uv' if uv else 'pip'}. This happens once.")
     make_venv(uv)
     python = str(VENV / "bin" / "python")
-    pip = [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
+    # Compiled once and here, as pip does by itself: else the first start of everything would do it.
+    with_uv = [uv, "pip", "install", "--compile-bytecode", "--python", python]
+    pip = with_uv if uv else [python, "-m", "pip", "install"]
     quiet = ["-q"] if uv else ["-q", "--disable-pip-version-check", "--no-input"]
     # The lock is complete, so that nothing is resolved again: older pips trip over extras when they do.
     options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(ROOT / lock)]
