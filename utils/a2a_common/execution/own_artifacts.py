@@ -51,15 +51,25 @@ class OwnArtifacts:
 
     Attributes:
         left_out: A sentence for each part or artifact that was not published.
-        published: How many were published in this turn.
     """
 
     def __init__(self, sink: EventSink, accepted: Accepted, known: Iterable[Artifact] = ()) -> None:
         self._sink = sink
         self._accepted = accepted
         self._known = {each.artifact_id: _fact(each) for each in known if each.artifact_id not in _RESERVED}
+        self._passed_on: dict[str, str] = {}
         self.left_out: list[str] = []
-        self.published = 0
+
+    @property
+    def published(self) -> bool:
+        """Whether the task has an artifact of the agent's own."""
+        return bool(self._known)
+
+    @property
+    def passed_on(self) -> str:
+        """The files of sub-agents that were published in this turn, as a list; empty for none."""
+        lines = [f"- {line}" for line in self._passed_on.values()]
+        return "\n".join(["Files:", "", *lines]) if lines else ""
 
     async def publish(self, event: ArtifactAdded) -> None:
         """Publish an artifact; what the client does not accept, and what goes beyond the limits, is left out.
@@ -75,16 +85,22 @@ class OwnArtifacts:
         artifact_id = ready.artifact.artifact_id
         size, digest = self._known.get(artifact_id, (0, ""))
         if digest == ready.digest:
-            self.published += 1  # it is there already: a tool or a turn that ran again
-            return
+            self._name(event, artifact_id)
+            return  # it is there already: a tool or a turn ran again
         if why := self._beyond(artifact_id, ready.size - size):
             self.left_out.append(f"{_named(event)} was not returned: {why}")
             return
         self._known[artifact_id] = (ready.size, ready.digest)
-        self.published += 1
+        self._name(event, artifact_id)
         chunks = list(in_chunks(ready.artifact))
         for number, chunk in enumerate(chunks, start=1):
             await self._sink.artifact(chunk, append=number > 1, last=number == len(chunks))
+
+    def _name(self, event: ArtifactAdded, artifact_id: str) -> None:
+        """Note what the answer says of an artifact of a sub-agent."""
+        if event.origin:
+            files = [_line(part) for part in event.parts if isinstance(part, FileBytes | FileUrl)]
+            self._passed_on[artifact_id] = f"{', '.join(files) or _named(event)}, from {event.origin}"
 
     def _beyond(self, artifact_id: str, more: int) -> str:
         if artifact_id not in self._known and len(self._known) >= MOST_ARTIFACTS:
@@ -151,8 +167,7 @@ def in_chunks(artifact: Artifact) -> Iterator[Artifact]:
     del chunk.parts[:]
     for part in artifact.parts:
         text = part.text
-        while room <= len(text) - 1 and part.WhichOneof("content") == "text":
-            cut = max(1, room)
+        while len(text) > (cut := max(1, room)):
             chunk.parts.append(_text_like(part, text[:cut]))
             yield chunk
             text, room = text[cut:], TEXT_CHUNK
@@ -215,6 +230,15 @@ def _named(event: ArtifactAdded) -> str:
     if event.name or not files:
         return f'The artifact "{safe_file_name(event.name)}"' if event.name else "An artifact"
     return _part_named(files[0])
+
+
+def _line(file: FileBytes | FileUrl) -> str:
+    """A file in a list, its name as code so that nothing in it is formatted."""
+    about = (
+        f"{file.media_type}, {len(file.content):,} bytes" if isinstance(file, FileBytes) else file.media_type
+    )
+    where = f" at {file.url}" if isinstance(file, FileUrl) else ""
+    return f"`{safe_file_name(file.name)}` ({about}){where}"
 
 
 def _part_named(part: ContentPart) -> str:

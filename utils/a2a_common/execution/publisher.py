@@ -165,8 +165,9 @@ class Publisher:
         if self._response.unsent and not self._artifacts.published:
             await self._fail(_NOTHING_ACCEPTED)
             return
-        for sentence in self._artifacts.left_out:
-            await self._response.write(f"\n\n> {sentence}")
+        quoted = [f"> {sentence}" for sentence in self._artifacts.left_out]
+        for paragraph in filter(None, [self._artifacts.passed_on, *quoted]):
+            await self._response.write(f"\n\n{paragraph}")
         if self._artifacts.left_out and partial is None:
             partial = Partial("left_out", " ".join(self._artifacts.left_out))
         short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
