@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from google.protobuf import json_format
 
 from utils.a2a_common.client.remote_files import plausible_type, web_address
+from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
 from utils.a2a_common.protocol.file_names import safe_file_name
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def said(part: Part) -> Said:
             return Said(json_format.MessageToJson(part.data, indent=None))
         case "raw":
             size = f"{len(part.raw):,} bytes"
-            return Said(f"{_file(part, size)} was returned too. The user is given it as it is.")
+            return Said(f"{_file(part, size)} {_attached(len(part.raw))}")
         case "url":
             return Said(f"{_file(part)} {_where(part.url)}")
         case _:
@@ -63,6 +64,12 @@ def _file(part: Part, size: str = "") -> str:
         if part.filename
         else f"A file without a name {about}"
     )
+
+
+def _attached(size: int) -> str:
+    if size > MOST_BYTES:
+        return f"has more than {MOST_BYTES:,} bytes and is not passed on."
+    return "is attached to the answer. Its content is not shown here."
 
 
 def _where(url: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.parts import decode_part
 from utils.events import FileBytes, FileUrl
@@ -35,10 +36,10 @@ class RemoteFile(NamedTuple):
 
 
 def file_of(part: Part) -> FileBytes | FileUrl | None:
-    """The file that a part holds; `None` for another part, and for a file at an address that is not passed on."""
+    """The file that a part holds; `None` for another part, and for a file too large or at an address that is not passed on."""
     file = decode_part(part)
     match file:
-        case FileBytes(content=content):
+        case FileBytes(content=content) if len(content) <= MOST_BYTES:
             return FileBytes(content, safe_file_name(file.name), plausible_type(file.media_type))
         case FileUrl(url=url) if address := web_address(url):
             return FileUrl(address, safe_file_name(file.name), plausible_type(file.media_type))

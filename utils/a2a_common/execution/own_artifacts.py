@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID, uuid5
 
 from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.protocol.artifact_limits import MOST_ARTIFACTS, MOST_BYTES, TEXT_CHUNK
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, PLAN_ARTIFACT, RESPONSE_ARTIFACT
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.output_modes import Accepted
@@ -17,16 +18,6 @@ from utils.events import ArtifactAdded, ContentPart, DataPart, FileBytes, FileUr
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Artifact, Part
-
-MOST_BYTES = 3_000_000
-"""Bytes of all artifacts of a task, the answer's text aside. In base64 they take 4,000,000, so that one event and the
-whole task fit into the 4 MiB that gRPC takes as one message by default, with room for the rest of the task."""
-
-MOST_ARTIFACTS = 100
-"""Artifacts of a task: the head of each is rewritten with the task's row at every status."""
-
-TEXT_CHUNK = 100_000
-"""Characters of a text part in one event; a longer one comes in chunks, which readers join."""
 
 _NAMESPACE = UUID("6f0b9c0e-52b7-4f0a-9f5a-0f6f7b1f4c52")
 _RESERVED = (RESPONSE_ARTIFACT, PLAN_ARTIFACT)
@@ -56,8 +47,13 @@ class OwnArtifacts:
     def __init__(self, sink: EventSink, accepted: Accepted, known: Iterable[Artifact] = ()) -> None:
         self._sink = sink
         self._accepted = accepted
-        self._known = {each.artifact_id: _fact(each) for each in known if each.artifact_id not in _RESERVED}
-        self._passed_on: dict[str, str] = {}
+        earlier = [(each, _fact(each)) for each in known if each.artifact_id not in _RESERVED]
+        self._known = {each.artifact_id: (fact.size, fact.digest) for each, fact in earlier}
+        self._passed_on = {
+            each.artifact_id: f"`{each.name}` ({fact.size:,} bytes), from {fact.origin}"
+            for each, fact in earlier
+            if fact.origin
+        }
         self.left_out: list[str] = []
 
     @property
@@ -67,7 +63,7 @@ class OwnArtifacts:
 
     @property
     def passed_on(self) -> str:
-        """The files of sub-agents that were published in this turn, as a list; empty for none."""
+        """The files of sub-agents that the task has, as a list; empty for none."""
         lines = [f"- {line}" for line in self._passed_on.values()]
         return "\n".join(["Files:", "", *lines]) if lines else ""
 
@@ -213,16 +209,22 @@ def _size(part: Part) -> int:
             return len(part.text.encode())
 
 
-def _fact(artifact: Artifact) -> tuple[int, str]:
-    """Size and digest of an artifact that was published, as its metadata says."""
+class _Fact(NamedTuple):
+    """What the metadata of a published artifact says."""
+
+    size: int = 0
+    digest: str = ""
+    origin: str = ""
+
+
+def _fact(artifact: Artifact) -> _Fact:
     from google.protobuf import json_format
 
     metadata: Mapping[str, Any] = json_format.MessageToDict(artifact.metadata)
     fact = metadata.get(ARTIFACT_EXTENSION)
     if not isinstance(fact, Mapping):
-        return 0, ""
-    size = fact.get("bytes")
-    return int(size) if isinstance(size, int | float) else 0, str(fact.get("digest", ""))
+        return _Fact()
+    return _Fact(int(fact.get("bytes", 0)), str(fact.get("digest", "")), str(fact.get("origin", "")))
 
 
 def _named(event: ArtifactAdded) -> str:
