@@ -39,10 +39,10 @@ def accepted_parts(parts: Iterable[ContentPart], accepted: Accepted) -> tuple[li
     kept: list[ContentPart] = []
     refused: list[str] = []
     for part in parts:
-        if isinstance(part, TextPart) and not accepted.takes(part.media_type) and accepted.takes_text:
-            kept.append(replace(part, media_type=accepted.text))
-        elif accepted.takes(part.media_type):
+        if accepted.takes(part.media_type):
             kept.append(part)
+        elif isinstance(part, TextPart) and accepted.takes_text:
+            kept.append(replace(part, media_type=accepted.text))
         else:
             refused.append(f"{part_named(part)} was left out: its type is not among those that are accepted.")
     return kept, refused
