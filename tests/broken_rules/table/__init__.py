@@ -9,6 +9,7 @@ from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.promises import PROMISES
 from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
 from tests.broken_rules.table.push import PUSH
@@ -22,6 +23,7 @@ RULES: tuple[Rule, ...] = (
     *ADDRESSES,
     *BINDINGS,
     *LIMITS,
+    *PARTS,
     *PUSH,
     *FAILURES,
     *SHARING,

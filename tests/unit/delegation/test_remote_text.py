@@ -24,7 +24,7 @@ def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None
     assert task.text() == f"One word.\n{TOLD}\nMore.\n1.0"
 
 
-def test_a_response_hides_other_artifacts_of_our_own_kind_only() -> None:
+def test_every_artifact_is_part_of_the_answer_but_the_plan_of_an_agent_of_our_kind() -> None:
     told = Task(
         artifacts=[
             Artifact(artifact_id="1", name="plan", parts=[Part(text="A plan.")]),
@@ -37,4 +37,4 @@ def test_a_response_hides_other_artifacts_of_our_own_kind_only() -> None:
         task = RemoteTask(ours=ours)
         task.apply_task(told)
         texts.append(task.text())
-    assert texts == ["It is so.", f"A plan.\n\nIt is so.\n\n{TOLD}"]
+    assert texts == [f"It is so.\n\n{TOLD}", f"A plan.\n\nIt is so.\n\n{TOLD}"]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from a2a.types.a2a_pb2 import TaskState
 from google.protobuf import json_format
 
 from utils.a2a_common.client.part_text import Said, joined, said
+from utils.a2a_common.client.remote_files import RemoteFile, file_of
 from utils.a2a_common.protocol.extensions import (
     ERROR_EXTENSION,
     PLAN_ARTIFACT,
-    RESPONSE_ARTIFACT,
     TREE_EXTENSION,
     USAGE_EXTENSION,
     parse_usage,
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import (
         Artifact,
         Message,
+        Part,
         StreamResponse,
         Task,
         TaskArtifactUpdateEvent,
@@ -49,7 +50,7 @@ class RemoteTask:
 
     Args:
         task_id: Its id, where it is known.
-        ours: Whether the agent is of our kind: then its artifact `response` is the answer, and `plan` is none.
+        ours: Whether the agent is of our kind: then its artifact `plan` is no part of the answer.
 
     Attributes:
         task_id: Id given by the remote agent; empty until it answered.
@@ -77,6 +78,7 @@ class RemoteTask:
         self.tree: Mapping[str, Any] = {}
         self._ours = ours
         self._artifacts: dict[str, list[Said]] = {}
+        self._parts: dict[str, list[Part]] = {}
         self._names: dict[str, str] = {}
 
     @property
@@ -116,6 +118,7 @@ class RemoteTask:
     def _apply_snapshot(self, task: Task) -> dict[str, Any]:
         self.task_id, self.context_id = task.id, task.context_id
         self._artifacts.clear()
+        self._parts.clear()
         for artifact in task.artifacts:
             self._set_artifact(artifact)
         metadata = _struct(task.metadata)
@@ -126,13 +129,24 @@ class RemoteTask:
     def text(self) -> str:
         """The answer: the text of all artifacts, in which each file is named, else the status message's.
 
-        Of an agent of our kind it is the artifact `response` alone, where there is one.
+        The plan of an agent of our kind is none of it.
         """
-        texts = [(self._names.get(each), joined(parts)) for each, parts in self._artifacts.items()]
-        if self._ours:
-            texts = [(name, text) for name, text in texts if name != PLAN_ARTIFACT]
-            texts = [(name, text) for name, text in texts if name == RESPONSE_ARTIFACT and text] or texts
-        return "\n\n".join(text for _, text in texts if text.strip()) or self.said
+        texts = [
+            joined(parts)
+            for each, parts in self._artifacts.items()
+            if not (self._ours and self._names.get(each) == PLAN_ARTIFACT)
+        ]
+        return "\n\n".join(text for text in texts if text.strip()) or self.said
+
+    @property
+    def files(self) -> list[RemoteFile]:
+        """The files of its artifacts and of its newest message, made safe to pass on."""
+        places = [
+            (f"{key}/{number}", part)
+            for key, parts in self._parts.items()
+            for number, part in enumerate(parts)
+        ]
+        return [RemoteFile(place, file) for place, part in places if (file := file_of(part)) is not None]
 
     def _apply_status_update(self, update: TaskStatusUpdateEvent) -> dict[str, Any]:
         self.task_id, self.context_id = update.task_id, update.context_id
@@ -144,6 +158,7 @@ class RemoteTask:
     def _apply_status(self, status: TaskStatus) -> None:
         self.state = STATES.get(status.state, self.state)
         if status.HasField("message"):
+            self._parts[_MESSAGE] = _files(status.message.parts)
             self.said = _text(status.message) or self.said
             self.question = "\n".join(part.text for part in status.message.parts if part.text)
             self.asked = [
@@ -156,16 +171,19 @@ class RemoteTask:
         self.task_id, self.context_id = update.task_id, update.context_id
         if update.append:
             self._artifacts.setdefault(update.artifact.artifact_id, []).extend(_pieces(update.artifact))
+            self._parts.setdefault(update.artifact.artifact_id, []).extend(_files(update.artifact.parts))
         else:
             self._set_artifact(update.artifact)
 
     def _apply_message(self, message: Message) -> None:
         self.context_id = message.context_id or self.context_id
         self.said = _text(message)
+        self._parts[_MESSAGE] = _files(message.parts)
         self.state = DelegationState.COMPLETED
 
     def _set_artifact(self, artifact: Artifact) -> None:
         self._artifacts[artifact.artifact_id] = _pieces(artifact)
+        self._parts[artifact.artifact_id] = _files(artifact.parts)
         self._names[artifact.artifact_id] = artifact.name
 
     def _note(self, metadata: Mapping[str, Any]) -> None:
@@ -177,6 +195,14 @@ class RemoteTask:
             self.error = error
         if isinstance(usage, Mapping):
             self.usage = parse_usage(usage) or self.usage
+
+
+_MESSAGE = ""
+"""Key of the parts of the newest message, which is no artifact: an artifact has an id."""
+
+
+def _files(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if part.WhichOneof("content") in {"raw", "url"}]
 
 
 def _pieces(artifact: Artifact) -> list[Said]:

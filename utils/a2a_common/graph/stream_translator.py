@@ -65,6 +65,7 @@ class StreamTranslator:
         self._text = ""
         self._restart = False
         self._answered = False
+        self._added = False
         self._answer = AnswerStream()
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
@@ -105,6 +106,7 @@ class StreamTranslator:
             self._answer = AnswerStream()
             self._restart = bool(self._text)
         else:
+            self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
             if isinstance(event, ModelRetried):
                 self._answer = AnswerStream()
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
@@ -175,7 +177,7 @@ class StreamTranslator:
         if self._problems and not self._answers:
             first = self._problems[0]
             return Failed(first["code"], first["message"], retryable=first["retryable"])
-        if not self._text.strip() or self._restart:
+        if (not self._text.strip() or self._restart) and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
 
