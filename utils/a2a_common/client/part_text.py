@@ -6,17 +6,14 @@ address of the web is shown. Pure.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, assert_never
 from urllib.parse import quote, urlsplit
 
-from google.protobuf import json_format
-
+from utils.a2a_common.client.events import Content, DataContent, FileContent, TextContent
 from utils.messages.invisible import seen_of
-
-if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Part
 
 LONGEST_NAME = 120
 """Characters of a file's name that are shown."""
@@ -35,20 +32,20 @@ class Said(NamedTuple):
     flows: bool = False
 
 
-def said(part: Part) -> Said:
-    """One part in words; empty where it has no content."""
-    match part.WhichOneof("content"):
-        case "text":
-            return Said(part.text, flows=True)
-        case "data":
-            return Said(json_format.MessageToJson(part.data, indent=None))
-        case "raw":
-            size = f"{len(part.raw):,} bytes"
-            return Said(f"{_file(part, size)} was returned too. Its content is not passed on.")
-        case "url":
-            return Said(f"{_file(part)} {_where(part.url)}")
+def said(content: Content) -> Said:
+    """One part in words."""
+    match content:
+        case TextContent(text=text):
+            return Said(text, flows=True)
+        case DataContent(value=value):
+            return Said(json.dumps(value))
+        case FileContent(url="", data=data):
+            size = f"{len(data):,} bytes"
+            return Said(f"{_file(content, size)} was returned too. Its content is not passed on.")
+        case FileContent(url=url):
+            return Said(f"{_file(content)} {_where(url)}")
         case _:
-            return Said("")
+            assert_never(content)
 
 
 def joined(pieces: Iterable[Said]) -> str:
@@ -65,9 +62,9 @@ def joined(pieces: Iterable[Said]) -> str:
     return "".join(texts)
 
 
-def _file(part: Part, size: str = "") -> str:
-    name = _clean(part.filename)
-    kind = part.media_type if _MEDIA_TYPE.fullmatch(part.media_type) else "unknown type"
+def _file(file: FileContent, size: str = "") -> str:
+    name = _clean(file.name)
+    kind = file.media_type if _MEDIA_TYPE.fullmatch(file.media_type) else "unknown type"
     about = f"({kind}, {size})" if size else f"({kind})"
     return f'The file "{name}" {about}' if name else f"A file without a name {about}"
 
