@@ -52,7 +52,82 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextRestarted:
-    """What was said so far in this turn was not the answer; the answer starts anew and replaces it."""
+    """The text so far was not the answer: the text that follows replaces it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text, as a part of an artifact or of a message."""
+
+    text: str
+    media_type: str = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """A file with its content. The content is left out of `repr`, so that no log shows it."""
+
+    content: bytes = field(repr=False)
+    name: str
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class FileUrl:
+    """A file that stands at an address. Whoever passes it on does not fetch it."""
+
+    url: str
+    name: str = ""
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class DataPart:
+    """A JSON value of any kind: an object, a list, a string, a number, a truth value or null."""
+
+    value: Any
+    media_type: str = "application/json"
+
+
+ContentPart = TextPart | FileBytes | FileUrl | DataPart
+"""What artifacts and messages are made of, in both directions."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactAdded:
+    """A result of the agent beside the text of its answer. It is published as it is, whole.
+
+    Attributes:
+        parts: What it holds; at least one part.
+        name: Shown to the user.
+        description: A sentence about it.
+        id: Key within the task: an artifact with the same id replaces the one before. Made of the content when
+            empty, so that the same artifact added twice, as by a tool that runs again, is one.
+        metadata: JSON objects by the URI of the extension that defines them.
+        origin: The sub-agent whose result it is; empty for one of the agent's own.
+    """
+
+    parts: Sequence[ContentPart]
+    name: str = ""
+    description: str = ""
+    id: str = ""
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusText:
+    """What the agent does now, in a sentence for the user, while it works."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataReported:
+    """Metadata of the task: `payload`, under the URI of the extension that defines it. The newest of a URI counts."""
+
+    uri: str
+    payload: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +311,7 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The turn is done. The last event of a stream, or `Failed` or `InputRequired` is.
+    """The turn is done. The last event of a stream; so are `Failed`, `Rejected`, `InputRequired` and `MessageAnswer`.
 
     `partial` is set where something kept the answer from being whole.
     """
@@ -252,6 +327,26 @@ class Failed:
     message: str
     retryable: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAnswer:
+    """The whole answer as one message, without a task: the only event of its stream.
+
+    For agents that set `answers_with_message`. Where a task exists already, because another event came before or
+    the message continues a task, the task is completed with this message.
+    """
+
+    parts: Sequence[ContentPart]
+    metadata: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The agent does not take the task. `reason` is a plain sentence that may be shown to the user."""
+
+    reason: str
+    code: str = "rejected"
 
 
 Activity = (
@@ -273,8 +368,13 @@ AgentEvent = (
     | ContextMeasured
     | UsageReported
     | SuggestionsReady
+    | ArtifactAdded
+    | StatusText
+    | MetadataReported
     | InputRequired
+    | MessageAnswer
     | Completed
     | Failed
+    | Rejected
 )
 """Everything that `stream()` may yield."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
-from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta
+from utils.events import AgentEvent, Completed, Failed, InputRequired, MessageAnswer, Rejected, TextDelta
 from utils.observability import catalogue
 from utils.observability.fold import observations
 from utils.observability.metrics import Metrics, Observation
@@ -47,12 +47,14 @@ class TurnMeter:
             case TextDelta(text=text) if text and not self._spoke:
                 self._spoke = True
                 self._time(catalogue.FIRST_TOKEN)
-            case Completed():
+            case Completed() | MessageAnswer():
                 self.outcome = "completed"
             case InputRequired():
                 self.outcome = "input_required"
             case Failed(code=code):
                 self.outcome, self.code = "failed", code
+            case Rejected(code=code):
+                self.outcome, self.code = "rejected", code
 
     def end(self) -> None:
         """The turn is over."""

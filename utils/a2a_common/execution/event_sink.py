@@ -45,6 +45,7 @@ class EventSink:
         self._context_id = context_id
         self._ended = False
         self._closed = False
+        self._unsent: Task | None = None
         self._lock = asyncio.Lock()
         self.gone = asyncio.Event()
         self.dropped = 0
@@ -59,12 +60,27 @@ class EventSink:
         """Publish the task itself; must be the first event of a new task."""
         await self._send(task)
 
+    def task_later(self, task: Task) -> None:
+        """Hold the task back until something else than a message is published: an agent that answers with one has none."""
+        self._unsent = task
+
+    async def message(self, message: Message, *, metadata: dict[str, Any] | None = None) -> None:
+        """Publish the whole answer as one message, which closes the sink; where a task was published, as its end."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        if self._unsent is None:
+            await self.status(TaskState.TASK_STATE_COMPLETED, message=message, metadata=metadata)
+            return
+        message.context_id = self._context_id
+        await self._send(message, ends=True)
+
     async def status(
         self, state: TaskState, *, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         """Publish a status. One that ends the run closes the sink."""
         from a2a.types.a2a_pb2 import TaskState, TaskStatus, TaskStatusUpdateEvent
 
+        await self._begin()
         status = TaskStatus(state=state, message=message)
         status.timestamp.GetCurrentTime()
         working = (TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_SUBMITTED)
@@ -79,6 +95,7 @@ class EventSink:
         """Publish an artifact or a chunk of one."""
         from a2a.types.a2a_pb2 import TaskArtifactUpdateEvent
 
+        await self._begin()
         await self._send(
             TaskArtifactUpdateEvent(
                 task_id=self._task_id,
@@ -88,6 +105,15 @@ class EventSink:
                 last_chunk=last,
             )
         )
+
+    async def _begin(self) -> None:
+        """Publish the task that was held back, and that it is worked on."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        task, self._unsent = self._unsent, None
+        if task is not None:
+            await self._send(task)
+            await self.status(TaskState.TASK_STATE_WORKING)
 
     async def _send(self, event: Any, *, ends: bool = False) -> None:
         async with self._lock:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import structlog
 from a2a.server.agent_execution import AgentExecutor
-from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
+from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
 
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.execution.publisher import Publisher
@@ -68,9 +68,10 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         request = self._timed(agent_request(context, self._agent.name))
         sink = EventSink(event_queue, request.task_id, request.context_id)
         sink.tree = task_tree(request, context.current_task)
+        known = context.current_task.artifacts if context.current_task is not None else ()
         if context.current_task is None:
-            await sink.task(_submitted(context, request))
-        run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context))), asyncio.Event())
+            await self._submit(sink, _submitted(context, request))
+        run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context), known)), asyncio.Event())
         self._runs[request.task_id] = run
         try:
             if await _unheard(run.work, sink):
@@ -108,7 +109,20 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         if cancel_children is not None:
             await cancel_children(task_id)
 
-    async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
+    async def _submit(self, sink: EventSink, task: Task) -> None:
+        """Publish the task; later, where the agent may answer with a message instead."""
+        if self._answers_with_message:
+            sink.task_later(task)
+        else:
+            await sink.task(task)
+
+    @property
+    def _answers_with_message(self) -> bool:
+        return bool(getattr(self._agent, "answers_with_message", False))
+
+    async def _run(
+        self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str], known: Iterable[Artifact]
+    ) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
         with observed_turn(name, trace, **ids) as meter:
 
@@ -118,7 +132,12 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                     sink.tree.note(event)
 
             publisher = Publisher(
-                sink, agent=name, trace_id=meter.trace_id, note=note, accepted=request.accepted
+                sink,
+                agent=name,
+                trace_id=meter.trace_id,
+                note=note,
+                accepted=request.accepted,
+                known=known,
             )
             try:
                 await self._work(request, sink, publisher)
@@ -129,7 +148,8 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
         try:
-            await sink.status(TaskState.TASK_STATE_WORKING)
+            if not self._answers_with_message:
+                await sink.status(TaskState.TASK_STATE_WORKING)
             await self._follow(request, publisher)
             if not sink.ended:
                 await publisher.publish(_SILENT)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
 
 from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.own_artifacts import OwnArtifacts, accepted_parts
 from utils.a2a_common.execution.response_stream import ResponseStream
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
@@ -25,8 +26,10 @@ from utils.a2a_common.protocol.extensions import (
     usage_payload,
 )
 from utils.a2a_common.protocol.output_modes import ALL, JSON, Accepted
+from utils.a2a_common.protocol.parts import data_part, encode_part
 from utils.events import (
     AgentEvent,
+    ArtifactAdded,
     Completed,
     ContextCompacted,
     ContextMeasured,
@@ -35,10 +38,16 @@ from utils.events import (
     DelegationStarted,
     Failed,
     InputRequired,
+    MessageAnswer,
+    MetadataReported,
     ModelRetried,
+    Partial,
     PlanUpdated,
+    Rejected,
+    StatusText,
     SuggestionsReady,
     TextDelta,
+    TextPart,
     TextRestarted,
     ToolFinished,
     ToolStarted,
@@ -46,11 +55,26 @@ from utils.events import (
 )
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Message, Part, TaskState
+    from a2a.types.a2a_pb2 import Artifact, Message, TaskState
+
+MOST_STATUS_TEXTS = 100
+"""Status texts of one turn that are sent with their words. The SDK moves each to the task's history, which is stored."""
+
+LONGEST_STATUS_TEXT = 1_000
+"""Characters of a status text: a sentence, not an answer."""
 
 
 class Publisher:
-    """Publishes the events of one run of one task, each told to `note` too."""
+    """Publishes the events of one run of one task, each passed to `note` too.
+
+    Args:
+        sink: Takes what is published.
+        agent: Name of the agent.
+        trace_id: Sent with failures.
+        note: Is called with each event.
+        accepted: What the client accepts.
+        known: Artifacts that earlier turns of the task published.
+    """
 
     def __init__(
         self,
@@ -60,12 +84,16 @@ class Publisher:
         trace_id: str,
         note: Callable[[AgentEvent], None],
         accepted: Accepted = ALL,
+        known: Iterable[Artifact] = (),
     ) -> None:
         self._sink = sink
+        self._accepted = accepted
+        self._artifacts = OwnArtifacts(sink, accepted, known)
+        self._status_texts = 0
         self._agent = agent
         self._trace_id = trace_id
         self._note = note
-        self._response = ResponseStream(sink, accepted.text)
+        self._response = ResponseStream(sink, accepted.text if accepted.takes_text else None)
         self._takes_data = accepted.takes(JSON)
         self._facts: dict[str, Any] = {}
 
@@ -99,15 +127,26 @@ class Publisher:
                 await self._response.flush()
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
                 await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
+            case ArtifactAdded():
+                await self._response.flush()
+                await self._artifacts.publish(event)
+            case StatusText(text=text):
+                await self._status_text(text)
+            case MetadataReported(uri=uri, payload=payload):
+                await self._response.flush()
+                await self._sink.status(TaskState.TASK_STATE_WORKING, metadata={uri: dict(payload)})
             case InputRequired(auth=auth):
                 waits = TaskState.TASK_STATE_AUTH_REQUIRED if auth else TaskState.TASK_STATE_INPUT_REQUIRED
                 await self._end(waits, self._ask(event))
+            case MessageAnswer():
+                await self._answer(event)
             case Completed(partial=partial):
-                short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
-                await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)
+                await self._complete(partial)
             case Failed():
-                error = {ERROR_EXTENSION: error_payload(event, self._trace_id)}
-                await self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)
+                await self._fail(event)
+            case Rejected(reason=reason, code=code):
+                error = {ERROR_EXTENSION: error_payload(Failed(code, reason), self._trace_id)}
+                await self._end(TaskState.TASK_STATE_REJECTED, self._say(reason), error)
             case _:
                 assert_never(event)
 
@@ -121,30 +160,77 @@ class Publisher:
         await self._response.flush(last=True)
         await self._sink.status(state, message=message, metadata={**self._facts, **(metadata or {})} or None)
 
+    async def _complete(self, partial: Partial | None) -> None:
+        """End a task that was done. What was left out is named in the answer; a client that could be sent nothing fails."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        if self._response.unsent and not self._artifacts.published:
+            await self._fail(_NOTHING_ACCEPTED)
+            return
+        for sentence in self._artifacts.left_out:
+            await self._response.write(f"\n\n> {sentence}")
+        if self._artifacts.left_out and partial is None:
+            partial = Partial("left_out", " ".join(self._artifacts.left_out))
+        short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
+        await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)
+
+    async def _fail(self, event: Failed) -> None:
+        from a2a.types.a2a_pb2 import TaskState
+
+        error = {ERROR_EXTENSION: error_payload(event, self._trace_id)}
+        await self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)
+
+    async def _answer(self, event: MessageAnswer) -> None:
+        parts, left_out = accepted_parts(event.parts, self._accepted)
+        if not parts:
+            await self._fail(_NOTHING_ACCEPTED)
+            return
+        parts += [
+            TextPart(sentence, self._accepted.text) for sentence in left_out if self._accepted.takes_text
+        ]
+        message = self._say("", event.metadata)
+        del message.parts[:]
+        message.parts.extend(map(encode_part, parts))
+        await self._response.flush(last=True)
+        await self._sink.message(message, metadata=self._facts or None)
+
+    async def _status_text(self, text: str) -> None:
+        """Say what is done now; once there were many, without words, so that the history stays small."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        await self._response.flush()
+        self._status_texts += 1
+        if self._status_texts > MOST_STATUS_TEXTS:
+            return
+        await self._sink.status(TaskState.TASK_STATE_WORKING, message=self._say(text[:LONGEST_STATUS_TEXT]))
+
     async def _plan(self, event: PlanUpdated) -> None:
         from a2a.types.a2a_pb2 import Artifact
 
         if not self._takes_data:
             return
-        part = _data_part(plan_payload(event))
+        part = data_part(plan_payload(event))
         await self._sink.artifact(Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part]))
 
-    def _say(self, text: str) -> Message:
+    def _say(self, text: str, metadata: Mapping[str, Mapping[str, Any]] | None = None) -> Message:
         from a2a.types.a2a_pb2 import Message, Part, Role
 
-        return Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=[Part(text=text)])
+        message = Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=[Part(text=text)])
+        if metadata:
+            message.metadata.update(metadata)
+            message.extensions.extend(metadata)
+        return message
 
     def _ask(self, event: InputRequired) -> Message:
         message = self._say(event.question)
         if event.origin and event.origin != self._agent:
             message.metadata.update({QUESTION_EXTENSION: question_payload(event.origin)})
         if event.form is not None and self._takes_data:
-            message.parts.append(_data_part({"form": dict(event.form), "origin": event.origin}))
+            message.parts.append(data_part({"form": dict(event.form), "origin": event.origin}))
         return message
 
 
-def _data_part(value: dict[str, Any]) -> Part:
-    from a2a.types.a2a_pb2 import Part
-    from google.protobuf import json_format, struct_pb2
-
-    return Part(data=json_format.ParseDict(value, struct_pb2.Value()), media_type="application/json")
+_NOTHING_ACCEPTED = Failed(
+    "output_not_accepted",
+    "The answer is of a type that is not among the accepted output modes. Accept text/markdown or text/plain too.",
+)

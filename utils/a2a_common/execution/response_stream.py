@@ -16,11 +16,20 @@ FLUSH_CHARACTERS = 512
 
 
 class ResponseStream:
-    """Publishes artifact `response`: first chunk `append=false`, then `append=true`, the last marked."""
+    """Publishes artifact `response`: first chunk `append=false`, then `append=true`, the last marked.
 
-    def __init__(self, sink: EventSink, media_type: str = MARKDOWN) -> None:
+    Args:
+        sink: Takes the chunks.
+        media_type: Of the text; `None` for a client that accepts no text, to which none is sent.
+
+    Attributes:
+        unsent: Whether there was text that the client does not accept.
+    """
+
+    def __init__(self, sink: EventSink, media_type: str | None = MARKDOWN) -> None:
         self._sink = sink
         self._media_type = media_type
+        self.unsent = False
         self._buffer = ""
         self._started = False
         self._opened = False
@@ -29,6 +38,9 @@ class ResponseStream:
 
     async def write(self, text: str) -> None:
         """Add text; it is published now or within `FLUSH_SECONDS`."""
+        if self._media_type is None:
+            self.unsent = True
+            return
         self._buffer += text
         if not self._opened or len(self._buffer) >= FLUSH_CHARACTERS:
             await self.flush()

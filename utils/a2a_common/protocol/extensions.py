@@ -46,6 +46,7 @@ SCOPE_EXTENSION = "urn:platform-engineer:ext:scope:v1"
 BUDGET_EXTENSION = "urn:platform-engineer:ext:budget:v1"
 NEXT_EXTENSION = "urn:platform-engineer:ext:next:v1"
 QUESTION_EXTENSION = "urn:platform-engineer:ext:question:v1"
+ARTIFACT_EXTENSION = "urn:platform-engineer:ext:artifact:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")

@@ -32,6 +32,11 @@ class Accepted:
         return not self.modes or any(_matches(accepted, mode) for accepted in self.modes)
 
     @property
+    def takes_text(self) -> bool:
+        """Whether the text of an answer may be sent at all."""
+        return self.takes(PLAIN) or self.takes(MARKDOWN)
+
+    @property
     def text(self) -> str:
         """The media type under which an answer's text is sent: Markdown is also plain text."""
         return PLAIN if self.takes(PLAIN) and not self.takes(MARKDOWN) else MARKDOWN

@@ -1,0 +1,73 @@
+"""Parts of artifacts and messages: typed on our side, protocol buffers on the wire. The one encoder and decoder. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, assert_never
+
+from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Part
+
+_TYPES = {"text": "text/plain", "data": "application/json"}
+_UNKNOWN_TYPE = "application/octet-stream"
+
+
+def encode_part(part: ContentPart) -> Part:
+    """A part as it is sent.
+
+    Raises:
+        ValueError: A data part holds what JSON cannot express.
+    """
+    from a2a.types.a2a_pb2 import Part
+
+    match part:
+        case TextPart(text=text, media_type=media_type):
+            return Part(text=text, media_type=media_type)
+        case FileBytes(content=content, name=name, media_type=media_type):
+            return Part(raw=content, filename=name, media_type=media_type)
+        case FileUrl(url=url, name=name, media_type=media_type):
+            return Part(url=url, filename=name, media_type=media_type)
+        case DataPart(value=value, media_type=media_type):
+            return Part(data=_value(value), media_type=media_type)
+        case _:
+            assert_never(part)
+
+
+def decode_part(part: Part) -> ContentPart | None:
+    """A part as it came; `None` for one without content. Nothing of it is cleaned: names and addresses are a peer's data."""
+    from google.protobuf import json_format
+
+    media_type = media_type_of(part)
+    match part.WhichOneof("content"):
+        case "text":
+            return TextPart(part.text, media_type)
+        case "raw":
+            return FileBytes(part.raw, part.filename, media_type)
+        case "url":
+            return FileUrl(part.url, part.filename, media_type)
+        case "data":
+            return DataPart(json_format.MessageToDict(part.data), media_type)
+        case _:
+            return None
+
+
+def media_type_of(part: Part) -> str:
+    """The media type of a part, without parameters; what the protocol means where it names none."""
+    named: str = part.media_type.partition(";")[0].strip().lower()
+    return named or _TYPES.get(part.WhichOneof("content") or "", _UNKNOWN_TYPE)
+
+
+def data_part(value: Mapping[str, Any]) -> Part:
+    """A JSON object as a part."""
+    return encode_part(DataPart(dict(value)))
+
+
+def _value(value: Any) -> Any:
+    from google.protobuf import json_format, struct_pb2
+
+    try:
+        return json_format.ParseDict(value, struct_pb2.Value())
+    except (json_format.ParseError, TypeError, AttributeError) as error:
+        raise ValueError("A data part holds a value that JSON cannot express.") from error
