@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from a2a.types.a2a_pb2 import Artifact, Part, StreamResponse, Task, TaskArtifactUpdateEvent
 from google.protobuf import struct_pb2
 
-from utils.a2a_common.client.remote_task import RemoteTask
+from utils.a2a_common.client.decode import decode, decode_task
+from utils.a2a_common.client.events import PeerEvent
+from utils.a2a_common.client.task_view import TaskView
 
 FILE = Part(url="https://x.example/f", filename="f", media_type="text/plain")
 TOLD = 'The file "f" (text/plain) is at https://x.example/f'
@@ -16,11 +20,17 @@ def update(*parts: Part, append: bool = True, name: str = "a") -> StreamResponse
     return StreamResponse(artifact_update=TaskArtifactUpdateEvent(artifact=artifact, append=append))
 
 
-def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None:
-    task = RemoteTask()
-    for event in (update(Part(text="One wo"), append=False), update(Part(text="rd.")), update(FILE)):
+def folded(events: Iterable[PeerEvent], *, ours: bool = False) -> TaskView:
+    task = TaskView(ours=ours)
+    for event in events:
         task.apply(event)
-    task.apply(update(Part(text="More."), Part(data=struct_pb2.Value(number_value=1))))
+    return task
+
+
+def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None:
+    more = update(Part(text="More."), Part(data=struct_pb2.Value(number_value=1)))
+    chunks = [update(Part(text="One wo"), append=False), update(Part(text="rd.")), update(FILE), more]
+    task = folded(event for chunk in chunks for event in decode(chunk))
     assert task.text() == f"One word.\n{TOLD}\nMore.\n1.0"
 
 
@@ -32,9 +42,5 @@ def test_a_response_hides_other_artifacts_of_our_own_kind_only() -> None:
             Artifact(artifact_id="3", name="more", parts=[FILE]),
         ]
     )
-    texts = []
-    for ours in (True, False):
-        task = RemoteTask(ours=ours)
-        task.apply_task(told)
-        texts.append(task.text())
+    texts = [folded(decode_task(told), ours=ours).text() for ours in (True, False)]
     assert texts == ["It is so.", f"A plan.\n\nIt is so.\n\n{TOLD}"]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import httpx
     from a2a.client import Client
     from a2a.client.client import ClientCallContext
-    from a2a.types.a2a_pb2 import AgentCard, Message, StreamResponse, Task
+    from a2a.types.a2a_pb2 import AgentCard, AgentInterface, Message, StreamResponse, Task
     from google.protobuf.message import Message as ProtoMessage
 
     from utils.a2a_common.client.peer_limits import PeerLimits
@@ -163,12 +163,19 @@ class Connection:
         """Whether the agent sends its answer while it works."""
         return bool(self.card.capabilities.streaming)
 
+    @property
+    def ours(self) -> bool:
+        """Whether its card says that it is an agent of our kind."""
+        return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+
     async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
         """Send one message, once. The end of the stream proves nothing."""
         from a2a.types.a2a_pb2 import SendMessageRequest
 
         request = SendMessageRequest(message=message)
-        async with aclosing(self._checked(self.client.send_message(request, context=self._context()))) as stream:
+        async with aclosing(
+            self._checked(self.client.send_message(request, context=self._context()))
+        ) as stream:
             async for response in stream:
                 yield response
 
@@ -217,8 +224,7 @@ class Connection:
         """Options of a call: its time limit, and that the activity extension is read here, where it is declared."""
         from a2a.client.client import ClientCallContext
 
-        declared = ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
-        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if declared else {}
+        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.ours else {}
         return ClientCallContext(timeout=seconds, service_parameters=parameters)
 
     async def _checked(self, stream: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
@@ -233,14 +239,18 @@ class Connection:
             raise ProtocolViolation(f"The {self.name} agent's answer {complaint}.")
 
 
+def web_interfaces(card: AgentCard) -> Sequence[AgentInterface]:
+    """Those of a card's interfaces that an HTTP client can call."""
+    return [each for each in card.supported_interfaces if _is_web(each.url)]
+
+
 def _with_web_addresses(card: AgentCard) -> AgentCard:
-    """The card with those of its interfaces that an HTTP client can call."""
     from a2a.types.a2a_pb2 import AgentCard
 
     left = AgentCard()
     left.CopyFrom(card)
     left.ClearField("supported_interfaces")
-    left.supported_interfaces.extend(each for each in card.supported_interfaces if _is_web(each.url))
+    left.supported_interfaces.extend(web_interfaces(card))
     return left
 
 

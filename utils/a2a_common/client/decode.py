@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from a2a.types.a2a_pb2 import TaskState
@@ -11,14 +11,10 @@ from google.protobuf import json_format
 from utils.a2a_common.client.events import (
     ActivityReported,
     ArtifactChanged,
-    Content,
-    DataContent,
-    FileContent,
     MessageReceived,
     PeerEvent,
     StatusChanged,
     TaskSnapshot,
-    TextContent,
 )
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
@@ -37,8 +33,9 @@ from utils.a2a_common.protocol.extensions import (
     parse_suggestions,
     parse_usage,
 )
+from utils.a2a_common.protocol.parts import decode_part
 from utils.a2a_common.protocol.task_tree import parse_tree
-from utils.events import DelegationState, PlanUpdated
+from utils.events import ContentPart, DataPart, DelegationState, PlanUpdated
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Artifact, Message, Part, StreamResponse, Task, TaskStatus
@@ -61,7 +58,7 @@ def decode(response: StreamResponse) -> Iterator[PeerEvent]:
         case "task":
             yield from decode_task(response.task)
         case "message":
-            yield MessageReceived(contents(response.message.parts), response.message.context_id)
+            yield MessageReceived(decode_parts(response.message.parts), response.message.context_id)
         case "status_update":
             update = response.status_update
             metadata = json_format.MessageToDict(update.metadata)
@@ -87,42 +84,28 @@ def state_of(status: TaskStatus) -> DelegationState:
     return _STATES.get(status.state, DelegationState.WORKING)
 
 
-def contents(parts: Sequence[Part]) -> tuple[Content, ...]:
+def decode_parts(parts: Iterable[Part]) -> tuple[ContentPart, ...]:
     """The parts that hold something."""
-    found = (_content(part) for part in parts)
-    return tuple(content for content in found if content is not None)
-
-
-def _content(part: Part) -> Content | None:
-    match part.WhichOneof("content"):
-        case "text":
-            return TextContent(part.text)
-        case "data":
-            return DataContent(json_format.MessageToDict(part.data))
-        case "raw":
-            return FileContent(part.filename, part.media_type, data=part.raw)
-        case "url":
-            return FileContent(part.filename, part.media_type, url=part.url)
-        case _:
-            return None
+    found = (decode_part(part) for part in parts)
+    return tuple(part for part in found if part is not None)
 
 
 def _artifact(artifact: Artifact, *, append: bool) -> PeerEvent:
-    parts = contents(artifact.parts)
+    parts = decode_parts(artifact.parts)
     plan = _plan(parts) if artifact.name == PLAN_ARTIFACT else None
     return plan or ArtifactChanged(artifact.artifact_id, artifact.name, parts, append=append)
 
 
-def _plan(parts: Sequence[Content]) -> PlanUpdated | None:
+def _plan(parts: Sequence[ContentPart]) -> PlanUpdated | None:
     match parts:
-        case [DataContent(value=dict() as value)]:
+        case [DataPart(value=dict() as value)]:
             return parse_plan(value)
         case _:
             return None
 
 
 def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusChanged:
-    parts = contents(status.message.parts) if status.HasField("message") else ()
+    parts = decode_parts(status.message.parts) if status.HasField("message") else ()
     return StatusChanged(task_id, context_id, state_of(status), parts, _origin(status.message))
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.task_tree import SubTasks
 from utils.events import (
     Activity,
+    ContentPart,
     ContextMeasured,
     DelegationState,
     PlanUpdated,
@@ -31,34 +31,6 @@ SETTLED_STATES = WAITING_STATES | {
     DelegationState.CANCELED,
 }
 """States in which a turn is over: nothing follows until the user speaks again."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextContent:
-    """A piece of text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class DataContent:
-    """A JSON value."""
-
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
-class FileContent:
-    """A file: its bytes, or the address where it is; `url` is empty for one that came as bytes."""
-
-    name: str
-    media_type: str
-    data: bytes = b""
-    url: str = ""
-
-
-Content = TextContent | DataContent | FileContent
-"""One part of a message or an artifact."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +54,7 @@ class StatusChanged:
     task_id: str
     context_id: str
     state: DelegationState
-    parts: Sequence[Content] = ()
+    parts: Sequence[ContentPart] = ()
     origin: str = ""
 
 
@@ -92,7 +64,7 @@ class ArtifactChanged:
 
     artifact_id: str
     name: str
-    parts: Sequence[Content]
+    parts: Sequence[ContentPart]
     append: bool = False
 
 
@@ -100,7 +72,7 @@ class ArtifactChanged:
 class MessageReceived:
     """The agent answered with a plain message and no task."""
 
-    parts: Sequence[Content]
+    parts: Sequence[ContentPart]
     context_id: str = ""
 
 

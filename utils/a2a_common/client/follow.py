@@ -8,7 +8,7 @@ arrived is looked for by its id before it is sent again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -101,12 +101,14 @@ async def follow_task(
             yield event
 
 
-async def find_task(connection: Connection, message: Message, *, artifacts: bool = False) -> Task | None:
-    """The task that a message began or answered; `None` where the agent does not have the message, or lists no tasks."""
+async def find_task(
+    connection: Connection, message: Message, *, artifacts: bool = False
+) -> Sequence[PeerEvent]:
+    """The task that a message began or answered, as its events; none where the agent does not have the message."""
     for task in await _candidates(connection, message, artifacts=artifacts):
         if any(each.message_id == message.message_id for each in task.history):
-            return task
-    return None
+            return tuple(decode_task(task))
+    return ()
 
 
 async def _candidates(connection: Connection, message: Message, *, artifacts: bool) -> Sequence[Task]:
@@ -135,26 +137,29 @@ class _Following:
 
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
         """What comes of the message until its stream ends or breaks."""
-        if maybe_sent and (task := await find_task(self._connection, message, artifacts=True)):
-            for event in self._read(task):
+        if maybe_sent and (known := await find_task(self._connection, message, artifacts=True)):
+            for event in self._noted(known):
                 yield event
             return
         for attempt in range(1, self._patience.sends + 1):
             try:
-                async with aclosing(self._stream(self._connection.send(message), bool(message.task_id))) as events:
+                async with aclosing(
+                    self._stream(self._connection.send(message), bool(message.task_id))
+                ) as events:
                     async for event in events:
                         yield event
-                return
             except _BROKEN as error:
-                if self._responses:
-                    return
                 lost = error
+            else:
+                return
+            if self._responses:
+                return
             last = attempt == self._patience.sends
             if last and isinstance(lost, ConnectionLost) and not lost.sent:
                 raise lost
             await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
-            if task := await self._arrived(message):
-                for event in self._read(task):
+            if known := await self._arrived(message):
+                for event in self._noted(known):
                     yield event
                 return
             if last:
@@ -170,7 +175,7 @@ class _Following:
             task = await self._look()
             if (now := task.SerializeToString(deterministic=True)) != seen:
                 seen, deadline = now, clock() + self._patience.quiet_seconds
-                for event in self._read(task):
+                for event in self._noted(decode_task(task)):
                     yield event
             if self.settled:
                 return
@@ -191,8 +196,7 @@ class _Following:
                 self._responses += 1
                 if self._responses > MOST_EVENTS:
                     raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
-                for event in decode(response):
-                    self._note(event)
+                for event in self._noted(decode(response)):
                     yield event
 
     async def _renewed(self) -> AsyncGenerator[PeerEvent, None]:
@@ -221,16 +225,15 @@ class _Following:
                 await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
         return await self._connection.get_task(self._task_id)
 
-    async def _arrived(self, message: Message) -> Task | None:
+    async def _arrived(self, message: Message) -> Sequence[PeerEvent]:
         with suppress(PeerError):
             return await find_task(self._connection, message, artifacts=True)
-        return None
+        return ()
 
-    def _read(self, task: Task) -> Sequence[PeerEvent]:
-        events = list(decode_task(task))
+    def _noted(self, events: Iterable[PeerEvent]) -> Iterator[PeerEvent]:
         for event in events:
             self._note(event)
-        return events
+            yield event
 
     def _note(self, event: PeerEvent) -> None:
         match event:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from utils.a2a_common.protocol.output_modes import JSON
+from utils.a2a_common.protocol.parts import data_part
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
@@ -22,14 +22,12 @@ def user_message(
 ) -> Message:
     """A message with one text part, left out where it is empty, and a part for each of `data`."""
     from a2a.types.a2a_pb2 import Message, Part, Role
-    from google.protobuf import json_format, struct_pb2
 
-    values = (json_format.ParseDict(dict(value), struct_pb2.Value()) for value in data)
     texts = [Part(text=text)] if text else []
     return Message(
         message_id=message_id or str(uuid4()),
         context_id=context_id,
         task_id=task_id,
         role=Role.ROLE_USER,
-        parts=[*texts, *(Part(data=value, media_type=JSON) for value in values)],
+        parts=[*texts, *map(data_part, data)],
     )

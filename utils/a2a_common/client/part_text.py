@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, assert_never
 from urllib.parse import quote, urlsplit
 
-from utils.a2a_common.client.events import Content, DataContent, FileContent, TextContent
+from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 from utils.messages.invisible import seen_of
 
 LONGEST_NAME = 120
@@ -32,20 +32,19 @@ class Said(NamedTuple):
     flows: bool = False
 
 
-def said(content: Content) -> Said:
+def said(part: ContentPart) -> Said:
     """One part in words."""
-    match content:
-        case TextContent(text=text):
+    match part:
+        case TextPart(text=text):
             return Said(text, flows=True)
-        case DataContent(value=value):
+        case DataPart(value=value):
             return Said(json.dumps(value))
-        case FileContent(url="", data=data):
-            size = f"{len(data):,} bytes"
-            return Said(f"{_file(content, size)} was returned too. Its content is not passed on.")
-        case FileContent(url=url):
-            return Said(f"{_file(content)} {_where(url)}")
+        case FileBytes():
+            return Said(f"{described(part)} was returned too. Its content is not passed on.")
+        case FileUrl(url=url):
+            return Said(f"{described(part)} {_where(url)}")
         case _:
-            assert_never(content)
+            assert_never(part)
 
 
 def joined(pieces: Iterable[Said]) -> str:
@@ -62,7 +61,9 @@ def joined(pieces: Iterable[Said]) -> str:
     return "".join(texts)
 
 
-def _file(file: FileContent, size: str = "") -> str:
+def described(file: FileBytes | FileUrl) -> str:
+    """A file by its name, type and size, as the beginning of a sentence."""
+    size = f"{len(file.content):,} bytes" if isinstance(file, FileBytes) else ""
     name = _clean(file.name)
     kind = file.media_type if _MEDIA_TYPE.fullmatch(file.media_type) else "unknown type"
     about = f"({kind}, {size})" if size else f"({kind})"

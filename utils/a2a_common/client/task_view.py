@@ -10,18 +10,24 @@ from utils.a2a_common.client.events import (
     WAITING_STATES,
     ActivityReported,
     ArtifactChanged,
-    Content,
-    DataContent,
     MessageReceived,
     PeerEvent,
     StatusChanged,
     TaskSnapshot,
-    TextContent,
 )
 from utils.a2a_common.client.part_text import joined, said
 from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, TaskError
 from utils.a2a_common.protocol.task_tree import SubTasks
-from utils.events import ContextMeasured, DelegationState, PlanUpdated, SuggestionsReady, UsageReported
+from utils.events import (
+    ContentPart,
+    ContextMeasured,
+    DataPart,
+    DelegationState,
+    PlanUpdated,
+    SuggestionsReady,
+    TextPart,
+    UsageReported,
+)
 
 _OPEN = (DelegationState.SUBMITTED, DelegationState.WORKING)
 
@@ -31,7 +37,7 @@ class ArtifactView:
     """An artifact as far as it arrived."""
 
     name: str
-    parts: list[Content]
+    parts: list[ContentPart]
 
 
 @dataclass(slots=True)
@@ -61,10 +67,10 @@ class TaskView:
     ours: bool = False
     heard: bool = False
     state: DelegationState = DelegationState.SUBMITTED
-    status: Sequence[Content] = ()
+    status: Sequence[ContentPart] = ()
     origin: str = ""
     artifacts: dict[str, ArtifactView] = field(default_factory=dict)
-    message: Sequence[Content] | None = None
+    message: Sequence[ContentPart] | None = None
     error: TaskError | None = None
     plan: PlanUpdated | None = None
     usage: UsageReported | None = None
@@ -85,12 +91,12 @@ class TaskView:
     @property
     def question(self) -> str:
         """The words of the newest status message alone, without its data parts."""
-        return "\n".join(part.text for part in self.status if isinstance(part, TextContent))
+        return "\n".join(part.text for part in self.status if isinstance(part, TextPart))
 
     @property
     def asked(self) -> Sequence[Mapping[str, Any]]:
         """Data parts of the newest status message: the form of a question."""
-        values = (part.value for part in self.status if isinstance(part, DataContent))
+        values = (part.value for part in self.status if isinstance(part, DataPart))
         return [value for value in values if isinstance(value, Mapping)]
 
     @property

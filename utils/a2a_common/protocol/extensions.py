@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from utils.events import (
@@ -23,7 +22,6 @@ from utils.events import (
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
-    DelegationState,
     Failed,
     ModelRetried,
     Partial,
@@ -33,7 +31,6 @@ from utils.events import (
     SuggestionsReady,
     ToolFinished,
     ToolStarted,
-    ToolStatus,
     Usage,
     UsageReported,
 )
@@ -82,28 +79,21 @@ def activity_payload(event: Activity, agent: str) -> dict[str, Any]:
 
 def parse_activity(payload: Mapping[str, Any]) -> Activity | None:
     """The event of a payload; `None` for one that is unknown or malformed."""
-    kind = _KINDS.get(str(payload.get("kind")))
-    if kind is None:
+    kind = str(payload.get("kind"))
+    if kind not in _KINDS:
         return None
-    readers = _readers(kind)
+    readers = _READERS[kind]
     told = {name: value for name, value in payload.items() if name in readers and value is not None}
     try:
-        return kind(**{name: readers[name](value) for name, value in told.items()})
+        return _KINDS[kind](**{name: readers[name](value) for name, value in told.items()})
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-@lru_cache
-def _readers(kind: type[Activity]) -> Mapping[str, Callable[[Any], Any]]:
-    """For each field of an event how its value is read from JSON, by the field's type."""
-    return {name: _reader(hint) for name, hint in typing.get_type_hints(kind).items()}
-
-
 def _reader(hint: Any) -> Callable[[Any], Any]:
-    """Reads one value. Numbers come back from the wire as floats; of a union the first type counts."""
+    """Reads one field from JSON by its type. Numbers come back from the wire as floats; of a union the first type counts."""
     kind = next((each for each in typing.get_args(hint) if each is not type(None)), hint)
-    origin = typing.get_origin(hint)
-    return _mapping if Mapping in (kind, origin, typing.get_origin(kind)) else kind
+    return _mapping if Mapping in (typing.get_origin(hint), typing.get_origin(kind)) else kind
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -112,13 +102,19 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value
 
 
+_READERS = {
+    name: {field: _reader(hint) for field, hint in typing.get_type_hints(kind).items()}
+    for name, kind in _KINDS.items()
+}
+
+
 def plan_payload(event: PlanUpdated) -> dict[str, Any]:
     """The JSON object of the `plan` artifact's one data part."""
     return {"steps": [dataclasses.asdict(step) for step in event.steps]}
 
 
 def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
-    """The plan of a `plan` artifact's data part, or `None` when it is malformed."""
+    """The plan of a `plan` artifact's data part, its steps in order, or `None` when it is malformed."""
     try:
         steps = [
             PlanStep(
@@ -132,7 +128,7 @@ def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
         ]
     except (KeyError, TypeError, ValueError):
         return None
-    return PlanUpdated(steps)
+    return PlanUpdated(sorted(steps, key=lambda step: step.order))
 
 
 def usage_payload(event: UsageReported) -> dict[str, Any]:
