@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field
 
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT, briefing
 from multi_agents.platform_engineer.left_behind import LeftBehind
+from multi_agents.platform_engineer.passed_files import passed_files, too_many
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
@@ -191,8 +192,9 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
+                said = task.text() or f"The {name} agent completed the task without an answer."
                 return ToolMessage(
-                    task.text() or f"The {name} agent completed the task without an answer.",
+                    "\n\n".join(filter(None, [said, too_many(task)])),
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={FINISHED_AT: time.time()},
@@ -253,6 +255,8 @@ class Delegation:
                 raise
             used = usage_since(kept.counted, task.usage)
             kept = await self._keep(kept, task)
+        for artifact in passed_files(task, kept.agent, kept.id):
+            runtime.stream_writer(artifact)
         runtime.context.meter.add(sum(used.by_agent.values(), Usage()))
         if used.by_agent:
             runtime.stream_writer(under_name(used, kept.agent))

@@ -22,8 +22,11 @@ from weakref import WeakValueDictionary
 
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import asks_to_clear
+from utils.a2a_common.protocol.input_modes import INPUT_MODES
+from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
@@ -57,6 +60,9 @@ class BaseLangGraphAgent(ABC):
         description: What it does, in a sentence. A supervisor routes by it. Required.
         skills: What its card offers, with examples in users' words.
         version: Version on the card; that of this project when unset.
+        input_modes: Media types that it takes; a message with a part of another one is refused.
+        output_modes: Media types that its answers may have.
+        answers_with_message: Whether it may answer with a `MessageAnswer`; its tasks then begin with its first event.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
             usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
@@ -66,6 +72,9 @@ class BaseLangGraphAgent(ABC):
     description: ClassVar[str]
     skills: tuple[Skill, ...] = ()
     version: ClassVar[str | None] = None
+    input_modes: ClassVar[Sequence[str]] = INPUT_MODES
+    output_modes: ClassVar[Sequence[str]] = OUTPUT_MODES
+    answers_with_message: ClassVar[bool] = False
     shown_examples: ClassVar[int] = 3
     summary_prompt: ClassVar[str | None] = None
 
@@ -89,6 +98,10 @@ class BaseLangGraphAgent(ABC):
     async def tools(self) -> Sequence[BaseTool]:
         """The tools that the model may call; none by default. Called by `build`, after `start`."""
         return ()
+
+    def card_options(self) -> CardOptions:
+        """What the card says besides: documentation, security schemes, gRPC, capabilities, further extensions."""
+        return CardOptions()
 
     async def start(self) -> None:
         """Open what the agent needs. Called once, before the first request."""
@@ -212,6 +225,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.graph.graph_run import GraphRun
+        from utils.a2a_common.graph.user_message import user_text
 
         if self._built is None:
             await self.build()
@@ -225,7 +239,7 @@ class BaseLangGraphAgent(ABC):
         turn = GraphRun(graph, self.name, request, config)
         await turn.open()
         notice = await self._notice(graph, config, request)
-        for compacted in await self._preflight_context_check(config, request.text):
+        for compacted in await self._preflight_context_check(config, user_text(request)):
             yield compacted
         async with aclosing(turn.events()) as events:
             async for event in events:

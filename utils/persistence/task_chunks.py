@@ -35,9 +35,9 @@ class _Assembly:
     media_type: str = ""
 
     def add(self, artifact: Artifact) -> None:
-        for part in artifact.parts:
+        for number, part in enumerate(artifact.parts):
             if _is_plain_text(part):
-                if part.media_type != self.media_type:
+                if number > 0 or part.media_type != self.media_type:
                     self._settle_text()
                     self.media_type = part.media_type
                 self.text.append(part.text)
@@ -58,7 +58,9 @@ class _Assembly:
 
 
 def assemble(task: Task, chunks: Iterable[Chunk]) -> None:
-    """Give `task` the artifacts that `chunks` make; consecutive text parts of one media type become one part.
+    """Give `task` the artifacts that `chunks` make.
+
+    Text at the beginning of a chunk goes on with the text of the same media type at the end of the one before.
 
     Args:
         task: Its artifacts are heads without parts, which say what exists and in which order.

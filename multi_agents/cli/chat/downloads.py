@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from utils.a2a_common.client.part_text import described, said
+from utils.a2a_common.client.part_text import described, where
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ContentPart, FileBytes, FileUrl
@@ -75,7 +75,9 @@ class Downloads:
 
     def _take(self, file: FileBytes | FileUrl) -> FileResult:
         if isinstance(file, FileUrl):
-            return FileResult(said(file).text, file.name, file.media_type, url=file.url)
+            return FileResult(
+                f"{described(file)} {where(file.url)}", file.name, file.media_type, url=file.url
+            )
         if len(file.content) > self._largest:
             return _not_saved(file, f"it is larger than {self._largest:,} bytes")
         try:

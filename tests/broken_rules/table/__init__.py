@@ -9,6 +9,7 @@ from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.push import PUSH
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
@@ -20,6 +21,7 @@ RULES: tuple[Rule, ...] = (
     *ADDRESSES,
     *BINDINGS,
     *LIMITS,
+    *PARTS,
     *PUSH,
     *FAILURES,
     *SHARING,

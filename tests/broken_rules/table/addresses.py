@@ -20,7 +20,7 @@ ADDRESSES: tuple[Rule, ...] = (
             ),
             broken(
                 "HTTP+JSON is said to stand at the root",
-                "utils/a2a_common/server/card.py::build_card",
+                "utils/a2a_common/server/card.py::_interfaces",
                 "f'{base}/rest'",
                 "f'{base}/'",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",

@@ -235,14 +235,14 @@ EVENTS: tuple[Rule, ...] = (
         (
             broken(
                 "a failure has no sentence",
-                _PUBLISHER + "::Publisher.publish",
+                _PUBLISHER + "::Publisher._fail",
                 "self._say(event.message)",
                 "None",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
             ),
             broken(
                 "a failure has no code",
-                _PUBLISHER + "::Publisher.publish",
+                _PUBLISHER + "::Publisher._fail",
                 "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)",
                 "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message))",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
@@ -250,7 +250,7 @@ EVENTS: tuple[Rule, ...] = (
             ),
             broken(
                 "a turn that is done stays working",
-                _PUBLISHER + "::Publisher.publish",
+                _PUBLISHER + "::Publisher._complete",
                 "self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
                 "self._response.flush(last=short is None)",
                 _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
@@ -263,15 +263,15 @@ EVENTS: tuple[Rule, ...] = (
         (
             broken(
                 "the card is silent about activity",
-                "utils/a2a_common/server/card.py::build_card",
-                "_EXTENSIONS.items()",
+                "utils/a2a_common/server/card.py::_capabilities",
+                "{**_EXTENSIONS, **options.extensions}.items()",
                 "list(_EXTENSIONS.items())[1:]",
                 _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",
             ),
             broken(
                 "generic clients are shut out",
-                "utils/a2a_common/server/card.py::build_card",
-                "AgentExtension(uri=uri, description=text)",
+                "utils/a2a_common/server/card.py::_capabilities",
+                "AgentExtension(uri=uri, description=text, required=uri in options.required_extensions)",
                 "AgentExtension(uri=uri, description=text, required=True)",
                 _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",

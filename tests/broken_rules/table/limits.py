@@ -33,7 +33,7 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "an answer is always Markdown",
                 "utils/a2a_common/execution/publisher.py::Publisher.__init__",
-                "ResponseStream(sink, accepted.text)",
+                "ResponseStream(sink, accepted.text if accepted.takes_text else None)",
                 "ResponseStream(sink)",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
@@ -172,8 +172,8 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "they are taken and left out",
                 "utils/a2a_common/handler/admission.py::Admission.admit",
-                "check_request(params)\nif not self._takes_files:\n    check_content(message)",
-                "check_request(params)",
+                "check_content(message, input_modes_of(self._card), reads_files=self._takes_files)",
+                "pass",
                 _FILES + "test_a_part_that_the_agent_does_not_read_is_refused_and_named",
                 _FILES + "test_a_file_is_refused_over_grpc",
             ),
@@ -207,7 +207,7 @@ LIMITS: tuple[Rule, ...] = (
             broken(
                 "files are left out",
                 "utils/a2a_common/client/part_text.py::said",
-                "f'{described(part)} {_where(url)}'",
+                "f'{described(part)} {where(url)}'",
                 "''",
                 "tests/e2e/delegation/test_files.py::test_a_file_that_is_all_that_an_agent_returned_is_named_to_the_user",
             ),

@@ -42,7 +42,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "the executor begins with a status",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor.execute",
-                "await sink.task(_submitted(context, request))",
+                "await self._submit(sink, _submitted(context, request))",
                 "_ = _submitted(context, request)",
                 _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
             ),

@@ -29,7 +29,7 @@ async def test_a_file_of_an_answer_is_saved_and_its_path_shown(tmp_path: Path, *
     path = tmp_path / "downloads" / "report.pdf"
     assert (done.code, done.out) == (0, "Here is the report.\n")
     assert path.read_bytes() == b"%PDF-1.7"
-    assert f'The file "../report.pdf" (application/pdf, 8 bytes) was saved as {path}' in done.err
+    assert f'The file "report.pdf" (application/pdf, 8 bytes) was saved as {path}' in done.err
     assert 'The file "terms.txt" (text/plain) is at https://files.example.com/terms.txt' in done.err
 
 

@@ -1,4 +1,4 @@
-"""Files that a foreign agent returns are named in the answer, though their content is not passed on."""
+"""Files that a foreign agent returns are named to the model and in the answer; the model is not shown their content."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def handed_over(script: Script) -> str:
 
 TOLD = [
     "Here is the invoice.",
-    'The file "invoice.pdf" (application/pdf, 15 bytes) was returned too. Its content is not passed on.',
+    'The file "invoice.pdf" (application/pdf, 15 bytes) is attached to the answer. Its content is not shown here.',
     'The file "terms.txt" (text/plain) is at https://files.example.com/42/terms.txt',
     '{"currency": "EUR"}',
 ]
@@ -134,5 +134,5 @@ async def test_a_files_name_and_address_are_data_and_make_no_link_but_to_the_web
     assert "passwd" not in lines[1]
     assert "evil" not in lines[2]
     assert lines[4].endswith(" is at https://x.example/a%20b%0AIgnore%20this")
-    assert lines[4].startswith("The file \"e 'x'.txtz")
+    assert lines[4].startswith('The file "e _x_.txtz')
     assert len(lines[4]) < 300

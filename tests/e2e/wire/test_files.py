@@ -106,7 +106,8 @@ async def test_text_and_objects_are_taken_and_files_where_the_agent_reads_them()
         assert state(await wire.send(parts=parts)) == "completed"
     async with serving(echo, takes_files=True) as wire:
         for part in NOT_TAKEN.values():
-            assert state(await wire.send(parts=[{"text": "hi"}, part])) == "completed"
+            typed = {"mediaType": "text/plain", **part} if "data" not in part else part
+            assert state(await wire.send(parts=[{"text": "hi"}, typed])) == "completed"
 
 
 async def test_every_input_mode_of_our_card_is_taken() -> None:

@@ -54,7 +54,7 @@ async def test_no_file_takes_the_place_of_another(tmp_path: Path) -> None:
         ("/", "file"),
         (".bashrc", "bashrc"),
         ("in\u202evoice\u200b.pdf", "invoice.pdf"),
-        ("a\x1b[2Jb\n.txt", "a[2Jb_.txt"),
+        ("a\x1b[2Jb\n.txt", "a[2Jb .txt"),
         ("", "file.pdf"),
     ],
 )

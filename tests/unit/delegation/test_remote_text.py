@@ -10,6 +10,7 @@ from google.protobuf import struct_pb2
 from utils.a2a_common.client.decode import decode, decode_task
 from utils.a2a_common.client.events import PeerEvent
 from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.parts import data_part
 
 FILE = Part(url="https://x.example/f", filename="f", media_type="text/plain")
 TOLD = 'The file "f" (text/plain) is at https://x.example/f'
@@ -20,8 +21,8 @@ def update(*parts: Part, append: bool = True, name: str = "a") -> StreamResponse
     return StreamResponse(artifact_update=TaskArtifactUpdateEvent(artifact=artifact, append=append))
 
 
-def folded(events: Iterable[PeerEvent], *, ours: bool = False) -> TaskView:
-    task = TaskView(ours=ours)
+def folded(events: Iterable[PeerEvent]) -> TaskView:
+    task = TaskView()
     for event in events:
         task.apply(event)
     return task
@@ -31,16 +32,19 @@ def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None
     more = update(Part(text="More."), Part(data=struct_pb2.Value(number_value=1)))
     chunks = [update(Part(text="One wo"), append=False), update(Part(text="rd.")), update(FILE), more]
     task = folded(event for chunk in chunks for event in decode(chunk))
-    assert task.text() == f"One word.\n{TOLD}\nMore.\n1.0"
+    assert task.text() == f"One word.\n{TOLD}\nMore.\n1"
 
 
-def test_a_response_hides_other_artifacts_of_our_own_kind_only() -> None:
+def test_every_artifact_is_part_of_the_answer_but_for_a_plan_of_our_kind() -> None:
+    steps = {"steps": [{"id": "1", "title": "Look", "agent": "a", "status": "pending", "order": 1}]}
     told = Task(
         artifacts=[
-            Artifact(artifact_id="1", name="plan", parts=[Part(text="A plan.")]),
-            Artifact(artifact_id="2", name="response", parts=[Part(text="It is so.")]),
-            Artifact(artifact_id="3", name="more", parts=[FILE]),
+            Artifact(artifact_id="1", name="plan", parts=[data_part(steps)]),
+            Artifact(artifact_id="2", name="plan", parts=[Part(text="A plan in words.")]),
+            Artifact(artifact_id="3", name="response", parts=[Part(text="It is so.")]),
+            Artifact(artifact_id="4", name="more", parts=[FILE]),
         ]
     )
-    texts = [folded(decode_task(told), ours=ours).text() for ours in (True, False)]
-    assert texts == ["It is so.", f"A plan.\n\nIt is so.\n\n{TOLD}"]
+    task = folded(decode_task(told))
+    assert task.text() == f"A plan in words.\n\nIt is so.\n\n{TOLD}"
+    assert task.plan is not None

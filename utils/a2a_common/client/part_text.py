@@ -1,28 +1,19 @@
 """Parts of what another agent says, in words: text and data as they are, a file by its name, type, and address or size.
 
-The content of a file is not passed on. Its name, type and address are a peer's data: cleaned and capped, and only an
-address of the web is shown. Pure.
+A model is told of a file, and not its content. Name, type and address are a peer's data: cleaned and capped, and only
+an address of the web is shown. Pure.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 from typing import NamedTuple, assert_never
-from urllib.parse import quote, urlsplit
 
+from utils.a2a_common.client.remote_files import plausible_type, web_address
+from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
+from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
-from utils.messages.invisible import seen_of
-
-LONGEST_NAME = 120
-"""Characters of a file's name that are shown."""
-
-LONGEST_ADDRESS = 2_000
-"""Characters of an address; a longer one is not shown, since a part of it leads nowhere."""
-
-_MEDIA_TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,80}", re.ASCII)
-_OF_AN_ADDRESS = "!#$%&'()*+,/:;=?@[]~"
 
 
 class Said(NamedTuple):
@@ -39,10 +30,10 @@ def said(part: ContentPart) -> Said:
             return Said(text, flows=True)
         case DataPart(value=value):
             return Said(json.dumps(value))
-        case FileBytes():
-            return Said(f"{described(part)} was returned too. Its content is not passed on.")
+        case FileBytes(content=content):
+            return Said(f"{described(part)} {_attached(len(content))}")
         case FileUrl(url=url):
-            return Said(f"{described(part)} {_where(url)}")
+            return Said(f"{described(part)} {where(url)}")
         case _:
             assert_never(part)
 
@@ -63,29 +54,24 @@ def joined(pieces: Iterable[Said]) -> str:
 
 def described(file: FileBytes | FileUrl) -> str:
     """A file by its name, type and size, as the beginning of a sentence."""
-    size = f"{len(file.content):,} bytes" if isinstance(file, FileBytes) else ""
-    name = _clean(file.name)
-    kind = file.media_type if _MEDIA_TYPE.fullmatch(file.media_type) else "unknown type"
-    about = f"({kind}, {size})" if size else f"({kind})"
-    return f'The file "{name}" {about}' if name else f"A file without a name {about}"
+    kind = plausible_type(file.media_type)
+    about = f"({kind}, {len(file.content):,} bytes)" if isinstance(file, FileBytes) else f"({kind})"
+    return (
+        f'The file "{safe_file_name(file.name)}" {about}' if file.name else f"A file without a name {about}"
+    )
 
 
-def _clean(name: str) -> str:
-    """A name on one line, without what hides or reorders text, that cannot end its quotation."""
-    seen = seen_of(name[: 4 * LONGEST_NAME], instead=" ")
-    line = " ".join(seen.split()).replace('"', "'")
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+def _attached(size: int) -> str:
+    if size > MOST_BYTES:
+        return f"has more than {MOST_BYTES:,} bytes and is not passed on."
+    return "is attached to the answer. Its content is not shown here."
 
 
-def _where(url: str) -> str:
-    """Where a file is. An address that names a user looks like another host's, and is not shown either."""
-    address = quote(url[: LONGEST_ADDRESS + 1], safe=_OF_AN_ADDRESS)
-    if len(address) > LONGEST_ADDRESS:
-        return "is at an address that is too long and is not shown."
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in {"http", "https"} or not parts.hostname or "@" in parts.netloc:
-        return "is at an address that is not shown: it is none of the web."
-    return f"is at {address}"
+def where(url: str) -> str:
+    """Where a file is, as the end of a sentence."""
+    address = web_address(url)
+    return (
+        f"is at {address}"
+        if address
+        else "is at an address that is not shown: it is too long, or none of the web."
+    )

@@ -103,7 +103,7 @@ class RemoteAgent:
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
         started, finished = time.monotonic(), False
-        task = TaskView(call.task_id, ours=self._connection.ours)
+        task = TaskView(call.task_id)
 
         def waited(seconds: float) -> DelegationProgress:
             return replace(_progress(call, self._name, task), seconds=round(seconds, 1))

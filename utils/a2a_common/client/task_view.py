@@ -16,18 +16,24 @@ from utils.a2a_common.client.events import (
     TaskSnapshot,
 )
 from utils.a2a_common.client.part_text import joined, said
-from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, TaskError
+from utils.a2a_common.client.remote_files import RemoteFile, file_of
+from utils.a2a_common.protocol.extensions import TaskError
 from utils.a2a_common.protocol.task_tree import SubTasks
 from utils.events import (
     ContentPart,
     ContextMeasured,
     DataPart,
     DelegationState,
+    FileBytes,
+    FileUrl,
     PlanUpdated,
     SuggestionsReady,
     TextPart,
     UsageReported,
 )
+
+_MESSAGE = ""
+"""Key of the parts of the newest message, which is no artifact: an artifact has an id."""
 
 _OPEN = (DelegationState.SUBMITTED, DelegationState.WORKING)
 
@@ -47,7 +53,6 @@ class TaskView:
     Attributes:
         task_id: Id given by the agent; empty until it answered.
         context_id: The conversation there; empty until it answered.
-        ours: Whether the agent is of our kind: then its artifact `response` is the answer.
         heard: Whether anything was taken in.
         state: The newest state.
         status: Parts of the newest status message, or of a plain message.
@@ -64,7 +69,6 @@ class TaskView:
 
     task_id: str = ""
     context_id: str = ""
-    ours: bool = False
     heard: bool = False
     state: DelegationState = DelegationState.SUBMITTED
     status: Sequence[ContentPart] = ()
@@ -105,14 +109,20 @@ class TaskView:
         return "\n".join(text for part in self.status if (text := said(part).text))
 
     def text(self) -> str:
-        """The answer in words: the text of all artifacts, in which each file is named, else the status message's.
+        """The answer in words: the text of all artifacts, in which each file is named, else the status message's."""
+        texts = [joined(map(said, artifact.parts)) for artifact in self.artifacts.values()]
+        return "\n\n".join(text for text in texts if text.strip()) or self.said
 
-        Of an agent of our kind it is the artifact `response` alone, where there is one.
-        """
-        texts = [(artifact.name, joined(map(said, artifact.parts))) for artifact in self.artifacts.values()]
-        if self.ours:
-            texts = [(name, text) for name, text in texts if name == RESPONSE_ARTIFACT and text] or texts
-        return "\n\n".join(text for _, text in texts if text.strip()) or self.said
+    @property
+    def files(self) -> list[RemoteFile]:
+        """The files of its artifacts and of its newest message, made safe to pass on."""
+        holders = {key: artifact.parts for key, artifact in self.artifacts.items()} | {_MESSAGE: self.status}
+        places = [
+            (f"{key}/{number}", part)
+            for key, parts in holders.items()
+            for number, part in enumerate(part for part in parts if isinstance(part, FileBytes | FileUrl))
+        ]
+        return [RemoteFile(place, file) for place, part in places if (file := file_of(part)) is not None]
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""

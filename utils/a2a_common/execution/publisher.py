@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, assert_never
 from uuid import uuid4
 
+from utils.a2a_common.execution.artifact_encoding import accepted_parts
 from utils.a2a_common.execution.event_sink import EventSink
-from utils.a2a_common.execution.own_artifacts import OwnArtifacts, accepted_parts
+from utils.a2a_common.execution.own_artifacts import OwnArtifacts
 from utils.a2a_common.execution.response_stream import ResponseStream
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
@@ -128,13 +129,11 @@ class Publisher:
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
                 await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
             case ArtifactAdded():
-                await self._response.flush()
-                await self._artifacts.publish(event)
+                await self._artifact(event)
             case StatusText(text=text):
                 await self._status_text(text)
-            case MetadataReported(uri=uri, payload=payload):
-                await self._response.flush()
-                await self._sink.status(TaskState.TASK_STATE_WORKING, metadata={uri: dict(payload)})
+            case MetadataReported():
+                await self._metadata(event)
             case InputRequired(auth=auth):
                 waits = TaskState.TASK_STATE_AUTH_REQUIRED if auth else TaskState.TASK_STATE_INPUT_REQUIRED
                 await self._end(waits, self._ask(event))
@@ -167,8 +166,9 @@ class Publisher:
         if self._response.unsent and not self._artifacts.published:
             await self._fail(_NOTHING_ACCEPTED)
             return
-        for sentence in self._artifacts.left_out:
-            await self._response.write(f"\n\n> {sentence}")
+        quoted = [f"> {sentence}" for sentence in self._artifacts.left_out]
+        for paragraph in filter(None, [self._artifacts.passed_on, *quoted]):
+            await self._response.write(f"\n\n{paragraph}")
         if self._artifacts.left_out and partial is None:
             partial = Partial("left_out", " ".join(self._artifacts.left_out))
         short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
@@ -193,6 +193,16 @@ class Publisher:
         message.parts.extend(map(encode_part, parts))
         await self._response.flush(last=True)
         await self._sink.message(message, metadata=self._facts or None)
+
+    async def _artifact(self, event: ArtifactAdded) -> None:
+        await self._response.flush()
+        await self._artifacts.publish(event)
+
+    async def _metadata(self, event: MetadataReported) -> None:
+        from a2a.types.a2a_pb2 import TaskState
+
+        await self._response.flush()
+        await self._sink.status(TaskState.TASK_STATE_WORKING, metadata={event.uri: dict(event.payload)})
 
     async def _status_text(self, text: str) -> None:
         """Say what is done now; once there were many, without words, so that the history stays small."""

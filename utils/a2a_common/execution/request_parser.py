@@ -14,9 +14,10 @@ from utils.a2a_common.protocol.extensions import (
     parse_usage,
 )
 from utils.a2a_common.protocol.output_modes import accepted_of
+from utils.a2a_common.protocol.parts import decode_part
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
-from utils.events import Usage
+from utils.events import ContentPart, Usage
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.deadline import Deadline
 
@@ -46,6 +47,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         thread_id=thread_id(agent, caller, context_id),
         caller=caller,
         data=data,
+        parts=_parts(message) if message else (),
         resumes=current is not None and current.status.state in waiting,
         judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
         metadata=metadata,
@@ -97,6 +99,10 @@ def _data(message: Message) -> tuple[Mapping[str, Any], ...]:
 
     values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
     return tuple(value for value in values if isinstance(value, Mapping))
+
+
+def _parts(message: Message) -> tuple[ContentPart, ...]:
+    return tuple(part for each in message.parts if (part := decode_part(each)) is not None)
 
 
 def _struct(struct: Any) -> dict[str, Any]:

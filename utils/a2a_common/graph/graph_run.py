@@ -11,6 +11,7 @@ from langgraph.types import Command
 
 from utils.a2a_common.graph.interrupts import resume_value
 from utils.a2a_common.graph.stream_translator import STREAM_MODES, StreamTranslator
+from utils.a2a_common.graph.user_message import answer_text, user_text
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent
@@ -89,5 +90,5 @@ class GraphRun:
         request = self._request
         if self._asked:
             data = [part for part in request.data if SCOPE_EXTENSION not in part]
-            return Command(resume={self._asked[0].id: resume_value(request.text, data)})
-        return {"messages": [HumanMessage(request.text, id=request.message_id or None)]}
+            return Command(resume={self._asked[0].id: resume_value(answer_text(request), data)})
+        return {"messages": [HumanMessage(user_text(request), id=request.message_id or None)]}

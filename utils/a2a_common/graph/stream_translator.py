@@ -11,6 +11,7 @@ from utils.a2a_common.graph.answer_stream import AnswerStream, Shown
 from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.events import (
     AgentEvent,
+    ArtifactAdded,
     Completed,
     Failed,
     InputRequired,
@@ -44,6 +45,7 @@ class StreamTranslator:
         self._answers = 0
         self._text = ""
         self._restart = False
+        self._added = False
         self._answer = AnswerStream()
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
@@ -84,6 +86,7 @@ class StreamTranslator:
             self._answer = AnswerStream()
             self._restart = bool(self._text)
         else:
+            self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
             if isinstance(event, ModelRetried):
                 self._answer = AnswerStream()
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
@@ -140,7 +143,7 @@ class StreamTranslator:
         if self._problems and not self._answers:
             first = self._problems[0]
             return Failed(first["code"], first["message"], retryable=first["retryable"])
-        if not self._text.strip() or self._restart:
+        if (not self._text.strip() or self._restart) and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
 

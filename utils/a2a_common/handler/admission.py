@@ -7,12 +7,13 @@ import contextlib
 from dataclasses import dataclass
 
 from a2a.server.context import ServerCallContext
-from a2a.types.a2a_pb2 import SendMessageRequest, Task
+from a2a.types.a2a_pb2 import AgentCard, SendMessageRequest, Task
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.handler.idempotency import Begun, holds, new_task_id
-from utils.a2a_common.handler.message_rules import check_content, check_request
+from utils.a2a_common.handler.message_rules import check_request
 from utils.a2a_common.handler.pending_input import PendingInputRouter
+from utils.a2a_common.protocol.input_modes import check_content, input_modes_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.turns import Turns
 from utils.persistence.task_states import INTERRUPTED, OPEN, TERMINAL
@@ -42,7 +43,8 @@ class Admission:
         store: The tasks.
         turns: Which of them are worked on in this process.
         pending_input: Finds the task that a message without one belongs to.
-        takes_files: Whether the agent reads parts that are neither text nor objects.
+        card: Names the media types that the agent takes.
+        takes_files: Whether the agent reads parts that are neither text nor JSON objects.
     """
 
     def __init__(
@@ -51,8 +53,10 @@ class Admission:
         turns: Turns,
         pending_input: PendingInputRouter,
         *,
+        card: AgentCard,
         takes_files: bool = False,
     ) -> None:
+        self._card = card
         self._tasks = store
         self._turns = turns
         self._pending_input = pending_input
@@ -66,14 +70,13 @@ class Admission:
 
         Raises:
             InvalidParamsError: The message is malformed.
-            ContentTypeNotSupportedError: The agent would not read a part of it.
+            ContentTypeNotSupportedError: The agent does not take a part of it.
             TaskNotFoundError: It names a task that the caller does not have.
             UnsupportedOperationError: The task is working on something else.
         """
         message = params.message
         check_request(params)
-        if not self._takes_files:
-            check_content(message)
+        check_content(message, input_modes_of(self._card), reads_files=self._takes_files)
         await self._pending_input.route(message, context)
         task_id = message.task_id or new_task_id(owner_of(context), message)
         while True:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from a2a.types.a2a_pb2 import Message, Role, SendMessageRequest
-from a2a.utils.errors import ContentTypeNotSupportedError, InvalidParamsError
+from a2a.utils.errors import InvalidParamsError
 from google.protobuf.message import Message as ProtoMessage
 
 from utils.a2a_common.protocol.json_values import MAX_VALUES, complaint_about
@@ -78,22 +78,3 @@ def check_message(message: Message) -> None:
             raise InvalidParamsError(f"message.parts[{index}].{content} is empty.")
         if content == "text" and "\x00" in part.text:
             raise InvalidParamsError(f"message.parts[{index}].text contains a NUL character.")
-
-
-def check_content(message: Message) -> None:
-    """Refuse a message with a part that an agent of ours does not read: it would be left out in silence.
-
-    Raises:
-        ContentTypeNotSupportedError: Names the part, and what is read.
-    """
-    for index, part in enumerate(message.parts):
-        content = part.WhichOneof("content")
-        if content in {"raw", "url"}:
-            what = f"is a file ({content})"
-        elif content == "data" and not part.data.HasField("struct_value"):
-            what = "is data that is no JSON object"
-        else:
-            continue
-        raise ContentTypeNotSupportedError(
-            f"message.parts[{index}] {what}, which this agent does not read. Send text, or a JSON object as data."
-        )

@@ -119,7 +119,9 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         pending_input = PendingInputRouter(
             store, turns, is_answer=agent_executor.is_answer, cancel=self._cancel_pending
         )
-        self._admission = Admission(store, turns, pending_input, takes_files=takes_files)
+        self._admission = Admission(
+            store, turns, pending_input, card=self._agent_card, takes_files=takes_files
+        )
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""

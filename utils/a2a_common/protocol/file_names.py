@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from utils.messages.invisible import seen_of
 
-LONGEST_NAME = 120
-"""Characters of a name: file systems take 255 bytes, and a character takes up to four of them in UTF-8, with room
-for a suffix that tells equal names apart."""
+LONGEST_NAME = 200
+"""Bytes of a name in UTF-8: file systems take 255, with room for a suffix that tells equal names apart."""
 
 _LONGEST_ENDING = 16
+_LONGEST_READ = 2_000
 _RESERVED = {"con", "prn", "aux", "nul"} | {
     f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)
 }
-_FORBIDDEN = str.maketrans(dict.fromkeys('<>:"|?*\n\t', "_"))
+_FORBIDDEN = str.maketrans(dict.fromkeys('<>:"|?*`', "_"))
 
 
 def safe_file_name(name: str, fallback: str = "file") -> str:
     """The last component of a name, without what hides or reorders text and what file systems forbid.
 
-    Not empty, not hidden by a leading dot, none of the device names of Windows, at most `LONGEST_NAME` characters with
-    its ending kept.
+    Not empty, not hidden by a leading dot, none of the device names of Windows, at most `LONGEST_NAME` bytes with its
+    ending kept.
     """
-    last = name.replace("\\", "/").rstrip("/ ").rpartition("/")[2][: 8 * LONGEST_NAME]
+    last = name.replace("\\", "/").rstrip("/ ").rpartition("/")[2][:_LONGEST_READ]
     line = " ".join(seen_of(last).translate(_FORBIDDEN).split()).strip(". ")
     if not line:
         return fallback
@@ -31,9 +31,10 @@ def safe_file_name(name: str, fallback: str = "file") -> str:
 
 
 def _cut(name: str) -> str:
-    if len(name) <= LONGEST_NAME:
+    if len(name.encode()) <= LONGEST_NAME:
         return name
     stem, dot, ending = name.rpartition(".")
-    if not dot or len(ending) > _LONGEST_ENDING:
-        return name[:LONGEST_NAME].rstrip(". ")
-    return f"{stem[: LONGEST_NAME - len(ending) - 1].rstrip('. ')}.{ending}"
+    kept = f".{ending}" if dot and len(ending) <= _LONGEST_ENDING else ""
+    room = LONGEST_NAME - len(kept.encode())
+    begin = (stem if kept else name).encode()[:room].decode(errors="ignore")
+    return begin.rstrip(". ") + kept

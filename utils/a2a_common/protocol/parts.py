@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 _TYPES = {"text": "text/plain", "data": "application/json"}
 _UNKNOWN_TYPE = "application/octet-stream"
+_LARGEST_WHOLE = 2**53
+"""Above it a float does not hold every integer."""
 
 
 def encode_part(part: ContentPart) -> Part:
@@ -48,7 +50,7 @@ def decode_part(part: Part) -> ContentPart | None:
         case "url":
             return FileUrl(part.url, part.filename, media_type)
         case "data":
-            return DataPart(json_format.MessageToDict(part.data), media_type)
+            return DataPart(_whole(json_format.MessageToDict(part.data)), media_type)
         case _:
             return None
 
@@ -62,6 +64,15 @@ def media_type_of(part: Part) -> str:
 def data_part(value: Mapping[str, Any]) -> Part:
     """A JSON object as a part."""
     return encode_part(DataPart(dict(value)))
+
+
+def _whole(value: Any) -> Any:
+    """A JSON value with whole numbers as integers again: protocol buffers keep every number as a float."""
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _LARGEST_WHOLE:
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _whole(each) for name, each in value.items()}
+    return [_whole(each) for each in value] if isinstance(value, list) else value
 
 
 def _value(value: Any) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from utils.a2a_common.protocol.output_modes import ALL, Accepted
-from utils.events import Usage
+from utils.events import ContentPart, FileBytes, FileUrl, Usage
 from utils.resilience.budget import Meter
 
 ANSWERED_TASK = "answered_task"
@@ -28,7 +28,9 @@ class AgentRequest:
 
     Attributes:
         text: The user's words: the text parts of the message, joined by line ends.
-        data: Structured parts of the message, in order (a delegation's scoped context, a form's answer).
+        data: Parts that are JSON objects, in order (a delegation's scoped context, a form's answer).
+        parts: Everything that the message holds, in order: text, files, data of any kind. Names and addresses are the
+            sender's: data, never trusted.
         task_id: A2A task of this turn.
         context_id: A2A context, which is the conversation.
         message_id: Id of the user's message.
@@ -50,6 +52,7 @@ class AgentRequest:
     thread_id: str
     caller: Caller = field(default_factory=Caller)
     data: Sequence[Mapping[str, Any]] = ()
+    parts: Sequence[ContentPart] = ()
     resumes: bool = False
     judged: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -57,3 +60,8 @@ class AgentRequest:
     used: Mapping[str, Usage] = field(default_factory=dict)
     accepted: Accepted = ALL
     meter: Meter = field(default_factory=Meter, compare=False)
+
+    @property
+    def files(self) -> list[FileBytes | FileUrl]:
+        """The files of the message, with their content or their address."""
+        return [part for part in self.parts if isinstance(part, FileBytes | FileUrl)]

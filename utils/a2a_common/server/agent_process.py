@@ -85,6 +85,9 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         version=_version(type(agent)),
         url=url,
         model=describe_model(LLMSettings.load(agent.runtime.environ)),
+        input_modes=agent.input_modes,
+        output_modes=agent.output_modes,
+        options=agent.card_options(),
     )
 
 
@@ -122,6 +125,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,
+        takes_files=True,
     )
     return build_app(service, settings)
 

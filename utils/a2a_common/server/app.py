@@ -93,7 +93,8 @@ class AgentService:
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
-            of files, lists. They are refused otherwise, since they would be left out in silence.
+            of files, lists, where the card's input modes name their type. They are refused otherwise, since they
+            would be left out in silence.
     """
 
     card: AgentCard
@@ -133,7 +134,6 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         agent_card=service.card,
         extended_agent_card=service.extended_card,
         interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
-        validate_input_modes=True,
         takes_files=service.takes_files,
     )
     safe = SafeRequestHandler(handler)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
+    ARTIFACT_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
@@ -14,11 +16,13 @@ from utils.a2a_common.protocol.extensions import (
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
+from utils.a2a_common.protocol.input_modes import INPUT_MODES
 from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
 from utils.a2a_common.protocol.skill import Skill
+from utils.errors import SettingsError
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import AgentCard
+    from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface
 
 _EXTENSIONS = {
     ACTIVITY_EXTENSION: "Tool calls, delegations and compactions as they happen, in status metadata.",
@@ -27,45 +31,44 @@ _EXTENSIONS = {
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
     NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
     QUESTION_EXTENSION: "Which agent asks, in the metadata of a question that is not the agent's own.",
+    ARTIFACT_EXTENSION: "Size, digest and origin of an artifact, in its metadata.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
-_INPUT_MODES = ("text/plain", "text/markdown", "application/json")
+_NO_OPTIONS = CardOptions()
 
 
 def build_card(
-    *, name: str, description: str, skills: Sequence[Skill], version: str, url: str, model: str
+    *,
+    name: str,
+    description: str,
+    skills: Sequence[Skill],
+    version: str,
+    url: str,
+    model: str,
+    input_modes: Sequence[str] = INPUT_MODES,
+    output_modes: Sequence[str] = OUTPUT_MODES,
+    options: CardOptions = _NO_OPTIONS,
 ) -> AgentCard:
     """The card of an agent that is reached at `url` and answers with `model`.
 
-    JSON-RPC stands at the root of `url` and HTTP+JSON under `/rest`, each in protocol 1.0 and 0.3. gRPC
-    is left out: clients refuse a whole card over an address without a scheme. An agent that names no
-    skill offers its description as one, since a card must have a skill and supervisors route by them.
-    """
-    from a2a.types.a2a_pb2 import (
-        AgentCapabilities,
-        AgentCard,
-        AgentExtension,
-        AgentInterface,
-        AgentSkill,
-    )
+    JSON-RPC is served at the root of `url` and HTTP+JSON under `/rest`, each in protocol 1.0 and 0.3. gRPC is announced
+    where `options` names its address. An agent that names no skill offers its description as one, since a card must have
+    a skill and supervisors route by them.
 
-    base = url.rstrip("/")
-    return AgentCard(
+    Raises:
+        SettingsError: A security scheme or requirement has not the form of the protocol.
+    """
+    from a2a.types.a2a_pb2 import AgentCard, AgentSkill
+
+    card = AgentCard(
         name=name,
         description=f"{description} Answers with {model}.",
         version=version,
-        supported_interfaces=[
-            AgentInterface(url=address, protocol_binding=binding, protocol_version=protocol)
-            for protocol in ("1.0", "0.3")
-            for binding, address in (("JSONRPC", f"{base}/"), ("HTTP+JSON", f"{base}/rest"))
-        ],
-        capabilities=AgentCapabilities(
-            streaming=True,
-            push_notifications=True,
-            extensions=[AgentExtension(uri=uri, description=text) for uri, text in _EXTENSIONS.items()],
-        ),
-        default_input_modes=list(_INPUT_MODES),
-        default_output_modes=list(OUTPUT_MODES),
+        documentation_url=options.documentation_url,
+        supported_interfaces=_interfaces(url.rstrip("/"), options.grpc_url),
+        capabilities=_capabilities(options),
+        default_input_modes=list(input_modes),
+        default_output_modes=list(output_modes),
         skills=[
             AgentSkill(
                 id=skill.id,
@@ -77,3 +80,50 @@ def build_card(
             for skill in skills or (Skill(name, name, description, (description,)),)
         ],
     )
+    if options.icon_url:
+        card.icon_url = options.icon_url
+    _announce_security(card, options)
+    return card
+
+
+def _interfaces(base: str, grpc_url: str) -> list[AgentInterface]:
+    from a2a.types.a2a_pb2 import AgentInterface
+
+    addresses = [("JSONRPC", f"{base}/"), ("HTTP+JSON", f"{base}/rest")]
+    if grpc_url:
+        addresses.append(("GRPC", grpc_url))
+    return [
+        AgentInterface(url=address, protocol_binding=binding, protocol_version=protocol)
+        for protocol in ("1.0", "0.3")
+        for binding, address in addresses
+    ]
+
+
+def _capabilities(options: CardOptions) -> AgentCapabilities:
+    from a2a.types.a2a_pb2 import AgentCapabilities, AgentExtension
+
+    return AgentCapabilities(
+        streaming=options.streaming,
+        push_notifications=options.push_notifications,
+        extensions=[
+            AgentExtension(uri=uri, description=text, required=uri in options.required_extensions)
+            for uri, text in {**_EXTENSIONS, **options.extensions}.items()
+        ],
+    )
+
+
+def _announce_security(card: AgentCard, options: CardOptions) -> None:
+    from google.protobuf import json_format
+
+    requirements = [
+        {"schemes": {name: {"list": list(scopes)} for name, scopes in each.items()}}
+        for each in options.security
+    ]
+    announced = {"securitySchemes": dict(options.security_schemes), "securityRequirements": requirements}
+    try:
+        json_format.ParseDict(announced, card)
+    except json_format.ParseError as error:
+        raise SettingsError(
+            "card_options",
+            f"The security schemes of the {card.name} agent have not the form of the protocol.",
+        ) from error

@@ -1,0 +1,135 @@
+"""An `ArtifactAdded` as the artifact that is sent: the parts that a client accepts, in chunks that readers join. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+from utils.a2a_common.execution.artifact_names import part_named
+from utils.a2a_common.protocol.artifact_limits import TEXT_CHUNK
+from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, PLAN_ARTIFACT, RESPONSE_ARTIFACT
+from utils.a2a_common.protocol.file_names import safe_file_name
+from utils.a2a_common.protocol.output_modes import Accepted
+from utils.a2a_common.protocol.parts import encode_part
+from utils.events import ArtifactAdded, ContentPart, FileBytes, FileUrl, TextPart
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Artifact, Part
+
+RESERVED = (RESPONSE_ARTIFACT, PLAN_ARTIFACT)
+"""Ids that the answer and the plan have."""
+
+_NAMESPACE = UUID("6f0b9c0e-52b7-4f0a-9f5a-0f6f7b1f4c52")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """An artifact as it is sent, and what is known of it."""
+
+    artifact: Artifact
+    size: int
+    digest: str
+
+
+def accepted_parts(parts: Iterable[ContentPart], accepted: Accepted) -> tuple[list[ContentPart], list[str]]:
+    """The parts that a client accepts, text as the type that it accepts; a sentence for each other one."""
+    kept: list[ContentPart] = []
+    refused: list[str] = []
+    for part in parts:
+        if accepted.takes(part.media_type):
+            kept.append(part)
+        elif isinstance(part, TextPart) and accepted.takes_text:
+            kept.append(replace(part, media_type=accepted.text))
+        else:
+            refused.append(f"{part_named(part)} was left out: its type is not among those that are accepted.")
+    return kept, refused
+
+
+def prepared(event: ArtifactAdded) -> Ready:
+    """An artifact as it is sent, with safe file names, a stable id, its size and where it comes from.
+
+    Raises:
+        ValueError: It has no parts, the id of the answer or the plan, or a value that JSON cannot express.
+    """
+    from a2a.types.a2a_pb2 import Artifact
+
+    if not event.parts:
+        raise ValueError("An artifact needs at least one part.")
+    if event.id in RESERVED:
+        raise ValueError(f"The artifact id {event.id!r} is that of the answer or of the plan.")
+    parts = [encode_part(_safe(part)) for part in event.parts]
+    digest = _digest(event, parts)
+    size = sum(map(_size, parts))
+    artifact = Artifact(
+        artifact_id=event.id or str(uuid5(_NAMESPACE, digest)),
+        name=event.name,
+        description=event.description,
+        parts=parts,
+    )
+    origin = {"origin": event.origin} if event.origin else {}
+    metadata = {**event.metadata, ARTIFACT_EXTENSION: {"bytes": size, "digest": digest, **origin}}
+    artifact.metadata.update(metadata)
+    artifact.extensions.extend(metadata)
+    return Ready(artifact, size, digest)
+
+
+def in_chunks(artifact: Artifact) -> Iterator[Artifact]:
+    """The events of an artifact: one, but for long text, which goes on in the next one.
+
+    Whoever joins chunks takes text at the beginning of one for the continuation of text at the end of the one before.
+    So a chunk never ends between two parts of text: it goes on until the cut falls inside one.
+    """
+    from a2a.types.a2a_pb2 import Artifact
+
+    chunk, room = Artifact(), TEXT_CHUNK
+    chunk.CopyFrom(artifact)
+    del chunk.parts[:]
+    for part in artifact.parts:
+        text = part.text
+        while len(text) > (cut := max(1, room)):
+            chunk.parts.append(_text_like(part, text[:cut]))
+            yield chunk
+            text, room = text[cut:], TEXT_CHUNK
+            chunk = Artifact(artifact_id=artifact.artifact_id, name=artifact.name)
+        chunk.parts.append(_text_like(part, text) if text else part)
+        room -= len(text)
+    yield chunk
+
+
+def _text_like(part: Part, text: str) -> Part:
+    from a2a.types.a2a_pb2 import Part
+
+    return Part(text=text, media_type=part.media_type)
+
+
+def _safe(part: ContentPart) -> ContentPart:
+    if isinstance(part, FileBytes):
+        return replace(part, name=safe_file_name(part.name))
+    if isinstance(part, FileUrl) and part.name:
+        return replace(part, name=safe_file_name(part.name))
+    return part
+
+
+def _digest(event: ArtifactAdded, parts: Iterable[Part]) -> str:
+    found = hashlib.sha256()
+    for text in (event.id, event.name, event.description, event.origin):
+        found.update(f"{len(text)}:{text}".encode())
+    for part in parts:
+        content = part.SerializeToString(deterministic=True)
+        found.update(b"%d:" % len(content) + content)
+    return found.hexdigest()
+
+
+def _size(part: Part) -> int:
+    match part.WhichOneof("content"):
+        case "raw":
+            return len(part.raw)
+        case "data":
+            return int(part.data.ByteSize())
+        case "url":
+            return len(part.url.encode())
+        case _:
+            return len(part.text.encode())
