@@ -164,8 +164,8 @@ class Connection:
         return bool(self.card.capabilities.streaming)
 
     @property
-    def ours(self) -> bool:
-        """Whether its card says that it is an agent of our kind."""
+    def reports_activity(self) -> bool:
+        """Whether its card declares the activity extension."""
         return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
 
     async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
@@ -224,7 +224,7 @@ class Connection:
         """Options of a call: its time limit, and that the activity extension is read here, where it is declared."""
         from a2a.client.client import ClientCallContext
 
-        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.ours else {}
+        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.reports_activity else {}
         return ClientCallContext(timeout=seconds, service_parameters=parameters)
 
     async def _checked(self, stream: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
