@@ -12,11 +12,14 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, Sink
 from multi_agents.cli.view.state import TurnView
+from utils.a2a_common.client.follow import follow_message
+from utils.a2a_common.client.message import user_message
 
 
 async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool, downloads: Downloads) -> ExitCode:
     """Send `text`, show the progress, print the answer, save its files and tell how it ended."""
-    result = await drive(peer, peer.ask(text, context_id=context_id), sink_for(as_json=as_json))
+    events = follow_message(peer.connection, user_message(text, context_id=context_id))
+    result = await drive(peer, events, sink_for(as_json=as_json))
     files = await downloads.save(result.view.task)
     if as_json:
         print_json(summary(result, files))

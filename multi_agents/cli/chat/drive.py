@@ -11,7 +11,7 @@ from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import CliError
 from multi_agents.cli.exit_codes import ExitCode, exit_code_of
-from multi_agents.cli.peer.connection import Peer
+from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.sinks import Sink
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.events import PeerEvent
@@ -49,7 +49,7 @@ async def drive(peer: Peer, events: AsyncIterator[PeerEvent], sink: Sink, *, tas
         CliError: The agent refused or was lost, and no interrupt was the cause.
     """
     view = TurnView(TaskView(task_id))
-    with watch_interrupts() as interrupts, sink:
+    with plain_errors(peer.url), watch_interrupts() as interrupts, sink:
         turn = asyncio.create_task(_consume(events, sink, view))
         if not await _either(turn, interrupts.first):
             await _stop(peer, turn, interrupts, view)
@@ -96,7 +96,8 @@ async def _cancel(peer: Peer, task_id: str) -> bool:
         say("Stopped before the agent named its task.")
         return False
     try:
-        await peer.cancel(task_id)
+        with plain_errors(peer.url):
+            await peer.connection.cancel(task_id)
     except CliError as error:
         say(error.message)
         return False

@@ -13,11 +13,13 @@ from multi_agents.cli.chat.typing_in import PipedLines, line_source
 from multi_agents.cli.console import one_line, print_json, say
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.peer.connection import Peer
+from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.service.agents import look_at_all, targets_near
 from multi_agents.cli.service.local import home_folder
 from multi_agents.cli.view.agents import print_agents
 from multi_agents.cli.view.context import show_context
+from utils.a2a_common.client.follow import follow_message
+from utils.a2a_common.client.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.events import ContextMeasured
 
@@ -54,7 +56,8 @@ class Chat:
 
     async def turn(self, text: str) -> bool:
         """One message and its answer; an answer to a question goes to the same task. Whether to go on."""
-        events = self.peer.ask(text, context_id=self.context_id, task_id=self.waiting_task)
+        message = user_message(text, context_id=self.context_id, task_id=self.waiting_task)
+        events = follow_message(self.peer.connection, message)
         try:
             sink = sink_for(as_json=self.as_json)
             result = await drive(self.peer, events, sink, task_id=self.waiting_task)
@@ -122,7 +125,8 @@ class Chat:
         """Ask the agent to forget; the text is for agents that know nothing of the data part."""
         if self.waiting_task:
             await self._cancel()
-        events = self.peer.ask("Forget everything.", context_id=self.context_id, data=[clear_payload()])
+        message = user_message("Forget everything.", context_id=self.context_id, data=[clear_payload()])
+        events = follow_message(self.peer.connection, message)
         try:
             result = await drive(self.peer, events, sink_for(as_json=self.as_json))
         except CliError as error:
@@ -137,7 +141,8 @@ class Chat:
             return
         task, self.waiting_task = self.waiting_task, ""
         try:
-            await self.peer.cancel(task)
+            with plain_errors(self.peer.url):
+                await self.peer.connection.cancel(task)
             say("Canceled.")
         except CliError as error:
             say(error.message)

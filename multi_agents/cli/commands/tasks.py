@@ -13,12 +13,13 @@ from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.peer.connection import Peer, connect
+from multi_agents.cli.peer.connection import Peer, connect, plain_errors
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
 from multi_agents.cli.view.parts import message_text
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
+from utils.a2a_common.client import follow
 from utils.a2a_common.client.decode import decode_parts, decode_task, state_of
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 
@@ -29,7 +30,7 @@ def list_tasks(url: str | None, context: str, limit: int, *, as_json: bool) -> E
     """`tasks list`."""
 
     async def action(peer: Peer) -> ExitCode:
-        tasks = await peer.list_tasks(context_id=context, limit=limit)
+        tasks = await peer.connection.list_tasks(context, limit=limit, history=1)
         if as_json:
             print_json([MessageToDict(task) for task in tasks])
         else:
@@ -43,7 +44,7 @@ def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks show`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.get_task(task_id)
+        task = await peer.connection.get_task(task_id)
         if as_json:
             print_json(MessageToDict(task))
         else:
@@ -57,7 +58,7 @@ def tree_of_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks tree`: a task and all that it caused at other agents."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.get_task(task_id)
+        task = await peer.connection.get_task(task_id)
         if as_json:
             print_json({"task": task.id, "tree": MessageToDict(task.metadata).get(TREE_EXTENSION, {})})
         else:
@@ -72,7 +73,7 @@ def cancel_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks cancel`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.cancel(task_id)
+        task = await peer.connection.cancel(task_id)
         if as_json:
             print_json(MessageToDict(task))
         else:
@@ -86,7 +87,9 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
 
     async def action(peer: Peer) -> ExitCode:
-        result = await drive(peer, peer.follow(task_id), sink_for(as_json=as_json), task_id=task_id)
+        result = await drive(
+            peer, follow.follow_task(peer.connection, task_id), sink_for(as_json=as_json), task_id=task_id
+        )
         if as_json:
             print_json(summary(result))
         else:
@@ -99,7 +102,8 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
 def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
         async with connect(url or _running_url()) as peer:
-            return await action(peer)
+            with plain_errors(peer.url):
+                return await action(peer)
 
     return run(main(), as_json=as_json)
 

@@ -1,28 +1,22 @@
-"""One agent at one address. What goes wrong is a `CliError` with a plain sentence."""
+"""One agent at one address, and what goes wrong with it as a `CliError` with a plain sentence."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
-from a2a.types.a2a_pb2 import AgentCard, Task
+from a2a.types.a2a_pb2 import AgentCard
 
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
 from utils.a2a_common.client import peer_errors
 from utils.a2a_common.client.connection import Connection, NoCard, NoInterface, fetch_card, http_client
-from utils.a2a_common.client.follow import PATIENCE, Patience, follow_message, follow_task
-from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_limits import MIB, PeerLimits
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
-
-if TYPE_CHECKING:
-    from utils.a2a_common.client.events import PeerEvent
 
 NO_CARD = "{} answers, but what it sends is no A2A agent card."
 
@@ -41,43 +35,6 @@ class Peer:
     def card(self) -> AgentCard:
         """What it says of itself."""
         return self.connection.card
-
-    async def ask(
-        self, text: str, *, context_id: str, task_id: str = "", data: Iterable[Mapping[str, Any]] = ()
-    ) -> AsyncGenerator[PeerEvent, None]:
-        """Send `text`, with a part for each of `data`, and yield everything until the task is settled.
-
-        Raises:
-            ConnectionLost: The agent cannot be reached any more.
-            AgentRefused: The agent refused, or stopped without an end.
-        """
-        message = user_message(text, context_id=context_id, task_id=task_id, data=data)
-        with _plain_errors(self.url):
-            async with aclosing(follow_message(self.connection, message)) as events:
-                async for event in events:
-                    yield event
-
-    async def follow(self, task_id: str, patience: Patience = PATIENCE) -> AsyncGenerator[PeerEvent, None]:
-        """A task's snapshot and what follows, until it is settled."""
-        with _plain_errors(self.url):
-            async with aclosing(follow_task(self.connection, task_id, patience=patience)) as events:
-                async for event in events:
-                    yield event
-
-    async def get_task(self, task_id: str) -> Task:
-        """The task as it stands."""
-        with _plain_errors(self.url):
-            return await self.connection.get_task(task_id)
-
-    async def list_tasks(self, *, context_id: str = "", limit: int = 50) -> Sequence[Task]:
-        """The caller's tasks, newest first, without their artifacts. `limit` is at most 100."""
-        with _plain_errors(self.url):
-            return await self.connection.list_tasks(context_id, limit=limit, history=1)
-
-    async def cancel(self, task_id: str) -> Task:
-        """Ask the agent to cancel a task."""
-        with _plain_errors(self.url):
-            return await self.connection.cancel(task_id)
 
 
 @asynccontextmanager
@@ -145,7 +102,7 @@ def _checked(url: str) -> str:
 
 
 @contextmanager
-def _plain_errors(url: str) -> Iterator[None]:
+def plain_errors(url: str) -> Iterator[None]:
     """Errors of the client as those of the command line."""
     try:
         yield
