@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -87,7 +87,7 @@ async def served(
     async with AsyncExitStack() as stack:
         settings = {"PLATFORM_ENGINEER_HOME": str(home), "GRPC_PORT": "0", **environ}
         runtime = await open_runtime(agent_class.name, settings, stack, model=model)
-        listener = loopback_socket()
+        listener = stack.enter_context(closing(loopback_socket()))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         agent = agent_class(runtime)
         app = agent_app(agent, ServerSettings.load({**settings, "PUBLIC_URL": url}), url=url)
