@@ -128,7 +128,8 @@ async def test_an_agent_that_does_not_stream_is_asked_for_its_task() -> None:
     assert (task.state, task.text(), len(agent.seen)) == ("completed", "Here it is.", 1)
 
 
-async def test_the_reply_to_a_question_is_followed_to_its_own_end() -> None:
+@pytest.mark.parametrize("streaming", [True, False])
+async def test_the_reply_to_a_question_is_followed_to_its_own_end(*, streaming: bool) -> None:
     async def asking(turn: Turn) -> None:
         await turn.task()
         if turn.text == "go":
@@ -137,7 +138,7 @@ async def test_the_reply_to_a_question_is_followed_to_its_own_end() -> None:
         await turn.chunk(f"You said {turn.text}.", append=False)
         await turn.status("completed")
 
-    async with serve(ScriptedAgent(asking)) as url, connected(url) as connection:
+    async with serve(ScriptedAgent(asking), streaming=streaming) as url, connected(url) as connection:
         asked = await said(connection)
         assert (asked.waits, asked.question) == (True, "Which one?")
         states = []

@@ -112,9 +112,7 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
         raise NoCard(type(error).__name__, None) from error
 
 
-def sdk_client(
-    card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = True, polling: bool = False
-) -> Client:
+def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = True) -> Client:
     """The SDK's client for the agent of a card, over HTTP.
 
     Raises:
@@ -127,7 +125,6 @@ def sdk_client(
         httpx_client=http,
         supported_protocol_bindings=list(BINDINGS),
         streaming=streaming,
-        polling=polling,
     )
     try:
         return ClientFactory(config).create(_with_web_addresses(card))
@@ -151,12 +148,12 @@ class Connection:
 
     @classmethod
     def open(cls, name: str, card: AgentCard, http: httpx.AsyncClient) -> Connection:
-        """A connection that streams where the agent does, and else asks for the task again and again.
+        """A connection to the agent of a card.
 
         Raises:
             NoInterface: The card names no address that can be used.
         """
-        return cls(name, card, sdk_client(card, http, polling=not card.capabilities.streaming))
+        return cls(name, card, sdk_client(card, http))
 
     @property
     def streams(self) -> bool:
@@ -169,10 +166,15 @@ class Connection:
         return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
 
     async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
-        """Send one message, once. The end of the stream proves nothing."""
+        """Send one message, once. The end of the stream proves nothing.
+
+        An agent that does not stream is asked to answer at once, so that its task is known and can be canceled; not so for
+        a reply, whose answer would be the question that it replies to.
+        """
         from a2a.types.a2a_pb2 import SendMessageRequest
 
         request = SendMessageRequest(message=message)
+        request.configuration.return_immediately = not self.streams and not message.task_id
         async with aclosing(
             self._checked(self.client.send_message(request, context=self._context()))
         ) as stream:
