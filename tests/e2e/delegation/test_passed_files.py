@@ -87,7 +87,7 @@ async def test_the_files_of_a_sub_agent_reach_the_user_of_any_client_as_they_are
         assert origins == ["invoices", "invoices"]
     assert words(stored).startswith("Here it is.")
     assert f"- `invoice 42.pdf` (application/pdf, {len(CONTENT)} bytes), from invoices" in words(stored)
-    assert "- `terms.txt` (text/plain) at https://files.example/42/terms.txt, from invoices" in words(stored)
+    assert "- `terms.txt` (text/plain), from invoices: https://files.example/42/terms.txt" in words(stored)
 
 
 async def test_the_model_is_told_of_a_file_and_never_shown_it(tmp_path: Path) -> None:

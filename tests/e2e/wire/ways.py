@@ -95,7 +95,7 @@ async def served(
         yield Served(url, app.state.grpc_port, agent)
 
 
-def asking(*parts: Part | str, accepts: Sequence[str] = (), **where: str) -> SendMessageRequest:
+def asking(*parts: Part | str, accepts: Sequence[str] = (), **where: Any) -> SendMessageRequest:
     """A message of these parts."""
     made = [Part(text=part) if isinstance(part, str) else part for part in parts]
     return SendMessageRequest(

@@ -14,13 +14,11 @@ def artifact_named(event: ArtifactAdded) -> str:
     return part_named(files[0])
 
 
-def listed(file: FileBytes | FileUrl) -> str:
+def listed(file: FileBytes | FileUrl, origin: str) -> str:
     """A file in a list, its name as code so that nothing in it is formatted."""
-    about = (
-        f"{file.media_type}, {len(file.content):,} bytes" if isinstance(file, FileBytes) else file.media_type
-    )
-    where = f" at {file.url}" if isinstance(file, FileUrl) else ""
-    return f"`{safe_file_name(file.name)}` ({about}){where}"
+    size = f", {len(file.content):,} bytes" if isinstance(file, FileBytes) else ""
+    where = f": {file.url}" if isinstance(file, FileUrl) else ""
+    return f"`{safe_file_name(file.name)}` ({file.media_type}{size}), from {origin}{where}"
 
 
 def part_named(part: ContentPart) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import structlog
+
 from utils.a2a_common.execution.artifact_encoding import RESERVED, accepted_parts, in_chunks, prepared
 from utils.a2a_common.execution.artifact_names import artifact_named, listed
 from utils.a2a_common.execution.event_sink import EventSink
@@ -16,6 +18,9 @@ from utils.events import ArtifactAdded, FileBytes, FileUrl
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Artifact
+
+
+log = structlog.get_logger(__name__)
 
 
 class OwnArtifacts:
@@ -68,6 +73,7 @@ class OwnArtifacts:
             self._name(event, artifact_id)
             return  # it is there already: a tool or a turn ran again
         if why := self._beyond(artifact_id, ready.size - size):
+            log.warning("artifact.left_out", size=ready.size, origin=event.origin, reason=why)
             self.left_out.append(f"{artifact_named(event)} was not returned: {why}")
             return
         self._known[artifact_id] = (ready.size, ready.digest)
@@ -79,8 +85,9 @@ class OwnArtifacts:
     def _name(self, event: ArtifactAdded, artifact_id: str) -> None:
         """Note what the answer says of an artifact of a sub-agent."""
         if event.origin:
-            files = [listed(part) for part in event.parts if isinstance(part, FileBytes | FileUrl)]
-            self._passed_on[artifact_id] = f"{', '.join(files) or artifact_named(event)}, from {event.origin}"
+            files = [part for part in event.parts if isinstance(part, FileBytes | FileUrl)]
+            lines = [listed(file, event.origin) for file in files]
+            self._passed_on[artifact_id] = ", ".join(lines) or f"{artifact_named(event)}, from {event.origin}"
 
     def _beyond(self, artifact_id: str, more: int) -> str:
         if artifact_id not in self._known and len(self._known) >= MOST_ARTIFACTS:
