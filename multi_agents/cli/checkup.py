@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from multi_agents.cli.commands.agents import Target, look_at
+from multi_agents.cli.service.agents import Target, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
@@ -187,7 +187,7 @@ async def check_agents(entries: tuple[AgentEntry, ...]) -> list[Finding]:
         targets = [Target(one.name, one.url) for one in entries if one.module is None]
     if not targets:
         return [Finding("agents", "note", "no service runs; `platform-engineer up` or `chat` starts it")]
-    rows = await asyncio.gather(*(look_at(target) for target in targets))
+    rows = await look_at_all(targets)
     levels: Mapping[str, Literal["ok", "note", "wrong"]] = {
         "ready": "ok",
         "not ready": "note",

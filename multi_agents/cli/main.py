@@ -65,11 +65,15 @@ def chat(
     ask: Annotated[str | None, typer.Option("--ask", help="Ask this, print the answer, exit.")] = None,
     context: Annotated[str, typer.Option("--context", help="Id of the conversation to go on with.")] = "",
     as_json: Json = False,
+    downloads: Annotated[
+        Path | None,
+        typer.Option("--downloads", help="Folder for files of an answer; default: in the data folder."),
+    ] = None,
 ) -> None:
     """Chat with an agent; without --url with the local service, which is started when none runs."""
     from multi_agents.cli.commands.chat import chat as command
 
-    raise typer.Exit(command(url, ask, context, as_json=as_json))
+    raise typer.Exit(command(url, ask, context, as_json=as_json, downloads=downloads))
 
 
 @app.command(epilog=EXIT_CODE_HELP)
@@ -82,10 +86,10 @@ def up(
 ) -> None:
     """Start the supervisor and its local agents, and keep them running until Ctrl-C."""
     from multi_agents.cli.commands.up import up as command
-    from multi_agents.cli.service.local import Wish
+    from multi_agents.cli.service.local import LaunchOptions
     from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(Wish(port, agents_file or AGENTS_FILE, supervisor)))
+    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE, supervisor)))
 
 
 @app.command(epilog=EXIT_CODE_HELP)

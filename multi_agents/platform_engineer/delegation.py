@@ -36,7 +36,7 @@ from utils.a2a_common.protocol.delegation_context import (
     reference_of,
     takes_delegation_context,
 )
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, CONTEXT_EXTENSION, usage_payload
+from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import DelegationFailed, SubAgentUnavailable
@@ -49,7 +49,7 @@ from utils.resilience.timing import Deadline
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utils.a2a_common.client.remote_task import RemoteTask
+    from utils.a2a_common.client.task_view import TaskView
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.delegations import DelegationStore
     from utils.settings import SubAgentSettings
@@ -240,7 +240,7 @@ class Delegation:
         replies: list[Reply],
         cause: ToolCallOrigin,
         runtime: ToolRuntime[AgentRequest],
-    ) -> tuple[RemoteTask, DelegationRecord]:
+    ) -> tuple[TaskView, DelegationRecord]:
         """Send the request, or the newest answer, and keep what came of it."""
         # One delegation at a time in a remote conversation: a second one would be refused or mixed up.
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
@@ -264,7 +264,7 @@ class Delegation:
             runtime.stream_writer(under_name(used, kept.agent))
         return task, kept
 
-    async def _keep(self, kept: DelegationRecord, task: RemoteTask) -> DelegationRecord:
+    async def _keep(self, kept: DelegationRecord, task: TaskView) -> DelegationRecord:
         if task.context_id and task.context_id != kept.context_id:
             await self._contexts.put(kept.thread_id, kept.agent, task.context_id)
         questions = [*kept.questions, question_of(task, kept.agent)] if task.waits else kept.questions
@@ -290,9 +290,8 @@ class Delegation:
         card = self._registry.get(name).card
         if card is None:
             raise SubAgentUnavailable(f"The {name} agent is not known yet.")
-        ours = ACTIVITY_EXTENSION in {each.uri for each in card.capabilities.extensions}
-        async with self._pool.client(name, card) as client:
-            yield RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds, ours=ours)
+        async with self._pool.connection(name, card) as connection:
+            yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, record: DelegationRecord) -> None:
         if record.agent in {agent.name for agent in self._registry.known}:

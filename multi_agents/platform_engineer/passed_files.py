@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 from utils.events import ArtifactAdded
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.remote_task import RemoteTask
+    from utils.a2a_common.client.task_view import TaskView
 
 MOST_FILES = 20
 """Files of one delegation that are passed on: what a person looks through. The limits of a task hold besides."""
@@ -17,7 +17,7 @@ MOST_FILES = 20
 _NAMESPACE = UUID("1f8f2d4e-0d7c-4f0b-9a64-6a0b2a8f0f3c")
 
 
-def passed_files(task: RemoteTask, agent: str, errand: str) -> Iterator[ArtifactAdded]:
+def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAdded]:
     """An artifact for each file of a remote task.
 
     Its id is made of the delegation and the file's place in the task, so that a file that is read again, as after a
@@ -37,7 +37,7 @@ def passed_files(task: RemoteTask, agent: str, errand: str) -> Iterator[Artifact
         )
 
 
-def too_many(task: RemoteTask) -> str:
+def too_many(task: TaskView) -> str:
     """What the model is told where not all files are passed on; empty where they are."""
     count = len(task.files)
     return f"The user is given the first {MOST_FILES} of these {count} files." if count > MOST_FILES else ""

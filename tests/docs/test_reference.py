@@ -10,10 +10,11 @@ from typer.main import get_command
 from multi_agents.cli.chat.typing_in import COMMANDS
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.main import app
-from multi_agents.cli.peer import events as peer_events
+from multi_agents.cli.view.json_lines import KINDS
 from tests.docs.blocks import ROOT
 from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.events import PeerEvent
 from utils.messages import results
 
 
@@ -78,8 +79,8 @@ def test_every_option_of_chat_is_explained():
 
 def test_the_kinds_of_json_lines_are_complete():
     told = set(re.findall(r"`(\w+)`", _section(_page("cli.md"), "JSON lines")))
-    kinds = {name for kind in get_args(peer_events.PeerEvent) for name in [peer_events._NAMES[kind]]}
-    assert kinds | {"end"} <= told
+    assert set(KINDS) == set(get_args(PeerEvent))
+    assert {*KINDS.values(), "end"} <= told
 
 
 def test_the_slash_commands_are_complete():

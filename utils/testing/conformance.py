@@ -15,6 +15,7 @@ from a2a.client import A2AClientError
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import ParseError
 
+from utils.a2a_common.client.peer_errors import PeerError
 from utils.testing.contract import card_checks, task_checks, wire_checks
 from utils.testing.contract.session import Broken, Session, Skipped, open_session
 
@@ -116,7 +117,7 @@ async def conformance(url: str, *, ask: str = ASK, seconds: float = SECONDS) -> 
         async with open_session(url.rstrip("/"), ask, seconds) as session:
             for check in CHECKS:
                 yield await _verdict(check, session)
-    except (A2AClientError, httpx.HTTPError, ValueError) as error:
+    except (PeerError, httpx.HTTPError, ValueError) as error:
         raise NoAgent(
             f"There is no A2A agent at {url} that can be looked at: {_first_line(error)}"
         ) from error

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
+from multi_agents.cli.chat.downloads import Downloads, FileResult
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import clean, err, out, print_json, say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
-from multi_agents.cli.peer.turn import run_turn
 from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, Sink
 from multi_agents.cli.view.state import TurnView
+from utils.a2a_common.client.follow import follow_message
+from utils.a2a_common.client.message import user_message
 
 
-async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool) -> ExitCode:
-    """Send `text`, show the progress, print the answer and tell how it ended."""
-    result = await drive(peer, run_turn(peer, text, context_id=context_id), sink_for(as_json=as_json))
+async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool, downloads: Downloads) -> ExitCode:
+    """Send `text`, show the progress, print the answer, save its files and tell how it ended."""
+    events = follow_message(peer.connection, user_message(text, context_id=context_id))
+    result = await drive(peer, events, sink_for(as_json=as_json))
+    files = await downloads.save(result.view.task)
     if as_json:
-        print_json(summary(result))
+        print_json(summary(result, files))
     else:
         print_result(result)
+        say_files(files)
     return result.exit_code
 
 
@@ -56,8 +62,9 @@ def failure_line(view: TurnView) -> str:
 
 def reason_line(what: str, why: str, view: TurnView) -> str:
     """What went wrong, with code and trace id; the sentence only where the answer did not say it already."""
-    code = f" [{view.error.code}]" if view.error and view.error.code else ""
-    trace = f" (trace {view.error.trace_id})" if view.error and view.error.trace_id else ""
+    error = view.task.error
+    code = f" [{error.code}]" if error and error.code else ""
+    trace = f" (trace {error.trace_id})" if error and error.trace_id else ""
     said = not why or (err().is_terminal and out().is_terminal and why in view.answer)
     return f"{what}{code}{trace}" if said else f"{what}{code}: {why}{trace}"
 
@@ -73,15 +80,22 @@ def print_answer(text: str) -> None:
         sys.stdout.flush()
 
 
-def summary(result: TurnResult) -> dict[str, object]:
-    """The last line of `--json`: how the turn ended, and the whole answer."""
+def say_files(files: Sequence[FileResult]) -> None:
+    """Where each file of the answer is."""
+    for file in files:
+        say(file.sentence)
+
+
+def summary(result: TurnResult, files: Sequence[FileResult] = ()) -> dict[str, object]:
+    """The last line of `--json`: how the turn ended, the whole answer, and where its files are."""
     view = result.view
     return {
         "event": "end",
         "state": view.state,
         "answer": view.answer,
         "question": view.status_text if view.waits else "",
-        "task_id": view.task_id,
-        "context_id": view.context_id,
+        "files": [file.as_json() for file in files],
+        "task_id": view.task.task_id,
+        "context_id": view.task.context_id,
         "exit_code": int(result.exit_code),
     }

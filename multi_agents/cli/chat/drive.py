@@ -11,10 +11,11 @@ from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import CliError
 from multi_agents.cli.exit_codes import ExitCode, exit_code_of
-from multi_agents.cli.peer.connection import Peer
-from multi_agents.cli.peer.events import PeerEvent
+from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.view.sinks import Sink
 from multi_agents.cli.view.state import TurnView
+from utils.a2a_common.client.events import PeerEvent
+from utils.a2a_common.client.task_view import TaskView
 
 T = TypeVar("T")
 
@@ -47,8 +48,8 @@ async def drive(peer: Peer, events: AsyncIterator[PeerEvent], sink: Sink, *, tas
     Raises:
         CliError: The agent refused or was lost, and no interrupt was the cause.
     """
-    view = TurnView(task_id=task_id)
-    with watch_interrupts() as interrupts, sink:
+    view = TurnView(TaskView(task_id))
+    with plain_errors(peer.url), watch_interrupts() as interrupts, sink:
         turn = asyncio.create_task(_consume(events, sink, view))
         if not await _either(turn, interrupts.first):
             await _stop(peer, turn, interrupts, view)
@@ -77,7 +78,7 @@ async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | No
 
 async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, view: TurnView) -> None:
     """Cancel the task at the agent, let its last events arrive, and end the turn in any case."""
-    cancel = asyncio.create_task(_cancel(peer, view.task_id))
+    cancel = asyncio.create_task(_cancel(peer, view.task.task_id))
     try:
         if await _either(cancel, interrupts.second, CANCEL_SECONDS) and cancel.result():
             await _either(turn, interrupts.second, CANCEL_SECONDS)
@@ -95,7 +96,8 @@ async def _cancel(peer: Peer, task_id: str) -> bool:
         say("Stopped before the agent named its task.")
         return False
     try:
-        await peer.cancel(task_id)
+        with plain_errors(peer.url):
+            await peer.connection.cancel(task_id)
     except CliError as error:
         say(error.message)
         return False

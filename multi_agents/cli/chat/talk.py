@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from multi_agents.cli.chat.ask import print_result, sink_for, summary
+from multi_agents.cli.chat.ask import print_result, say_files, sink_for, summary
+from multi_agents.cli.chat.downloads import Downloads
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.chat.typing_in import PipedLines, line_source
 from multi_agents.cli.console import one_line, print_json, say
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.peer.connection import Peer
-from multi_agents.cli.peer.turn import run_turn
+from multi_agents.cli.peer.connection import Peer, plain_errors
+from multi_agents.cli.service.agents import look_at_all, targets_near
 from multi_agents.cli.service.local import home_folder
+from multi_agents.cli.view.agents import print_agents
 from multi_agents.cli.view.context import show_context
-from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION
+from utils.a2a_common.client.follow import follow_message
+from utils.a2a_common.client.message import user_message
+from utils.a2a_common.protocol.extensions import clear_payload
 from utils.events import ContextMeasured
 
 HELP = """\
@@ -38,6 +42,7 @@ class Chat:
     peer: Peer
     context_id: str
     as_json: bool
+    downloads: Downloads
     waiting_task: str = ""
     context: ContextMeasured | None = None
     suggested: Sequence[str] = ()
@@ -51,7 +56,8 @@ class Chat:
 
     async def turn(self, text: str) -> bool:
         """One message and its answer; an answer to a question goes to the same task. Whether to go on."""
-        events = run_turn(self.peer, text, context_id=self.context_id, task_id=self.waiting_task)
+        message = user_message(text, context_id=self.context_id, task_id=self.waiting_task)
+        events = follow_message(self.peer.connection, message)
         try:
             sink = sink_for(as_json=self.as_json)
             result = await drive(self.peer, events, sink, task_id=self.waiting_task)
@@ -61,21 +67,23 @@ class Chat:
             say(f"Error [{error.code}]: {error.message}")
             self.waiting_task, self.last = "", error.exit_code
             return True
-        self._note(result)
+        await self._note(result)
         self.quit = result.quit
         return not result.quit
 
-    def _note(self, result: TurnResult) -> None:
+    async def _note(self, result: TurnResult) -> None:
+        view, task = result.view, result.view.task
+        files = await self.downloads.save(task)
         if self.as_json:
-            print_json(summary(result))
+            print_json(summary(result, files))
         else:
             print_result(result)
-            say_suggested(result.view.next)
-        view = result.view
-        self.suggested = view.next
-        self.waiting_task = view.task_id if view.waits else ""
-        self.context_id = view.context_id or self.context_id
-        self.context = view.context or self.context
+            say_files(files)
+            say_suggested(view.suggestions)
+        self.suggested = view.suggestions
+        self.waiting_task = task.task_id if view.waits else ""
+        self.context_id = task.context_id or self.context_id
+        self.context = task.context or self.context
         self.last = result.exit_code
 
     async def command(self, line: str) -> bool:
@@ -117,8 +125,8 @@ class Chat:
         """Ask the agent to forget; the text is for agents that know nothing of the data part."""
         if self.waiting_task:
             await self._cancel()
-        data = {CONTEXT_EXTENSION: {"clear": True}}
-        events = run_turn(self.peer, "Forget everything.", context_id=self.context_id, data=data)
+        message = user_message("Forget everything.", context_id=self.context_id, data=[clear_payload()])
+        events = follow_message(self.peer.connection, message)
         try:
             result = await drive(self.peer, events, sink_for(as_json=self.as_json))
         except CliError as error:
@@ -133,15 +141,14 @@ class Chat:
             return
         task, self.waiting_task = self.waiting_task, ""
         try:
-            await self.peer.cancel(task)
+            with plain_errors(self.peer.url):
+                await self.peer.connection.cancel(task)
             say("Canceled.")
         except CliError as error:
             say(error.message)
 
     async def _agents(self) -> None:
-        from multi_agents.cli.commands.agents import show_agents, targets_near
-
-        await show_agents(targets_near(self.peer.url), as_json=False)
+        print_agents(await look_at_all(targets_near(self.peer.url)))
 
 
 def say_suggested(requests: Sequence[str]) -> None:
@@ -150,13 +157,13 @@ def say_suggested(requests: Sequence[str]) -> None:
         say(f"/{number}  {one_line(request)}")
 
 
-async def talk(peer: Peer, *, context_id: str, as_json: bool) -> ExitCode:
+async def talk(peer: Peer, *, context_id: str, as_json: bool, downloads: Downloads) -> ExitCode:
     """Chat until the person ends it.
 
     The exit code is that of the last turn where the lines come from a pipe or Ctrl-C ended it.
     """
     lines = line_source(home_folder())
-    chat = Chat(peer, context_id, as_json)
+    chat = Chat(peer, context_id, as_json, downloads)
     say(f"{one_line(peer.card.name)} at {peer.url} · /help for commands")
     while (line := await lines.next_line(chat.prompt)) is not None:
         text = line.strip()

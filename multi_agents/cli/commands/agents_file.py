@@ -96,9 +96,11 @@ async def _look(url: str) -> str:
     Raises:
         ServiceUnreachable: Its card cannot be read.
     """
-    from multi_agents.cli.peer.connection import http_client, read_card
+    from multi_agents.cli.peer.connection import read_card
+    from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
 
-    async with http_client(url) as http:
+    async with http_client(url, PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)) as http:
         card = await read_card(http, url)
     skills = ", ".join(one_line(skill.name, 40) for skill in card.skills[:5]) or "none named"
     return (

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.paths import ROOT
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
-from multi_agents.cli.service.plan import ROOT
 from utils.settings import process_environment
 
 MODULE = "agents.rag"

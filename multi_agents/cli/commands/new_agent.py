@@ -12,13 +12,13 @@ from pathlib import Path
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import CliError, UsageError
 from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.paths import ROOT
 from multi_agents.cli.running import run
 from multi_agents.cli.scaffold.files import TextFile, read_text_file
 from multi_agents.cli.scaffold.lists import LISTINGS, Listing, in_agents_file, next_port
 from multi_agents.cli.scaffold.names import AgentName, checked_name
 from multi_agents.cli.scaffold.template import CODE, TESTS, agent_files
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit
-from multi_agents.cli.service.plan import ROOT
 from utils.a2a_common.client.agents_file import load_agents_file
 
 DOCUMENTS = "docs.make_configuration"

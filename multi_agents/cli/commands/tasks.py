@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from a2a.types import Task
@@ -13,13 +13,14 @@ from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.peer.connection import Peer, connect
-from multi_agents.cli.peer.decode import decode_task, message_text, state_name
-from multi_agents.cli.peer.turn import follow
+from multi_agents.cli.peer.connection import Peer, connect, plain_errors
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
+from multi_agents.cli.view.parts import message_text
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
+from utils.a2a_common.client import follow
+from utils.a2a_common.client.decode import decode_parts, decode_task, state_of
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
@@ -29,7 +30,7 @@ def list_tasks(url: str | None, context: str, limit: int, *, as_json: bool) -> E
     """`tasks list`."""
 
     async def action(peer: Peer) -> ExitCode:
-        tasks = await peer.list_tasks(context_id=context, limit=limit)
+        tasks = await peer.connection.list_tasks(context, limit=limit, history=1)
         if as_json:
             print_json([MessageToDict(task) for task in tasks])
         else:
@@ -43,7 +44,7 @@ def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks show`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.get_task(task_id)
+        task = await peer.connection.get_task(task_id)
         if as_json:
             print_json(MessageToDict(task))
         else:
@@ -57,12 +58,11 @@ def tree_of_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks tree`: a task and all that it caused at other agents."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.get_task(task_id)
-        metadata = MessageToDict(task.metadata)
+        task = await peer.connection.get_task(task_id)
         if as_json:
-            print_json({"task": task.id, "tree": metadata.get(TREE_EXTENSION, {})})
+            print_json({"task": task.id, "tree": MessageToDict(task.metadata).get(TREE_EXTENSION, {})})
         else:
-            for line in draw(peer.card.name, task.id, state_name(task.status.state), metadata):
+            for line in draw(one_line(peer.card.name), _view(task).task):
                 out().print(line, markup=False, highlight=False, soft_wrap=True)
         return ExitCode.OK
 
@@ -73,11 +73,11 @@ def cancel_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks cancel`."""
 
     async def action(peer: Peer) -> ExitCode:
-        task = await peer.cancel(task_id)
+        task = await peer.connection.cancel(task_id)
         if as_json:
             print_json(MessageToDict(task))
         else:
-            say(f"Task {task_id} is {state_name(task.status.state)}.")
+            say(f"Task {task_id} is {state_of(task.status).value}.")
         return ExitCode.OK
 
     return _with_peer(url, action, as_json=as_json)
@@ -87,7 +87,9 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
     """`tasks follow`: as if the question had just been asked; Ctrl-C cancels the task."""
 
     async def action(peer: Peer) -> ExitCode:
-        result = await drive(peer, follow(peer, task_id), sink_for(as_json=as_json), task_id=task_id)
+        result = await drive(
+            peer, follow.follow_task(peer.connection, task_id), sink_for(as_json=as_json), task_id=task_id
+        )
         if as_json:
             print_json(summary(result))
         else:
@@ -100,7 +102,8 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
 def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
         async with connect(url or _running_url()) as peer:
-            return await action(peer)
+            with plain_errors(peer.url):
+                return await action(peer)
 
     return run(main(), as_json=as_json)
 
@@ -114,7 +117,7 @@ def _running_url() -> str:
     return running.supervisor.url
 
 
-def _print_table(tasks: list[Task]) -> None:
+def _print_table(tasks: Sequence[Task]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -122,15 +125,20 @@ def _print_table(tasks: list[Task]) -> None:
     for heading in ("task", "state", "changed", "conversation", "request"):
         table.add_column(heading, no_wrap=heading != "request")
     for task in tasks:
-        row = (task.id, state_name(task.status.state), _changed(task), task.context_id, _request(task))
+        row = (task.id, state_of(task.status).value, _changed(task), task.context_id, _request(task))
         table.add_row(*(Text(one_line(cell)) for cell in row))
     out().print(table)
 
 
-def _print_task(task: Task) -> None:
+def _view(task: Task) -> TurnView:
     view = TurnView()
     for event in decode_task(task):
         view.apply(event)
+    return view
+
+
+def _print_task(task: Task) -> None:
+    view = _view(task)
     say(f"task {task.id} · {view.state} · conversation {task.context_id} · changed {_changed(task)}")
     print_result(TurnResult(view))
 
@@ -140,4 +148,4 @@ def _changed(task: Task) -> str:
 
 
 def _request(task: Task) -> str:
-    return message_text(task.history[0]) if task.history else ""
+    return message_text(decode_parts(task.history[0].parts)) if task.history else ""

@@ -8,18 +8,19 @@ from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.console import say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
-from multi_agents.cli.service.local import Wish, local_service
+from multi_agents.cli.service.local import LaunchOptions, local_service
 from multi_agents.cli.service.runfile import RunningService
 from multi_agents.cli.service.service import Service
+from multi_agents.cli.view.startup import StartupView
 
 
-def up(wish: Wish) -> ExitCode:
+def up(options: LaunchOptions) -> ExitCode:
     """Run the command and give its exit code."""
-    return run(_up(wish))
+    return run(_up(options))
 
 
-async def _up(wish: Wish) -> ExitCode:
-    async with local_service(wish) as (running, own):
+async def _up(options: LaunchOptions) -> ExitCode:
+    async with local_service(options, StartupView) as (running, own):
         if own is None:
             say(f"The service runs already (process {running.pid}):")
             _list(running)

@@ -1,5 +1,1 @@
-"""Talking to one A2A agent, ours or a foreign one."""
-
-from utils.observability.sdk_spans import switch_sdk_spans
-
-switch_sdk_spans()
+"""One A2A agent at one address, ours or a foreign one, as the commands see it."""

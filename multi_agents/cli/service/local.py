@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, Self
 
 from multi_agents.cli.console import say
 from multi_agents.cli.service.plan import (
@@ -16,6 +17,7 @@ from multi_agents.cli.service.plan import (
     ServicePlan,
     make_plan,
 )
+from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
 from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
@@ -25,7 +27,7 @@ from utils.settings import HomeSettings, SubAgentSettings, process_environment
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class LaunchOptions:
     """What the person asked to be started."""
 
     port: int = SUPERVISOR_PORT
@@ -33,9 +35,25 @@ class Wish:
     module: str = SUPERVISOR_MODULE
 
 
+class StartView(Protocol):
+    """Shows how the processes of a plan start, for the length of a block."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exc: object) -> None: ...
+
+    def report(self, name: str, state: Readiness) -> None:
+        """Take in a change."""
+
+
+ShowStart = Callable[[ServicePlan], StartView]
+
+
 @asynccontextmanager
-async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Service | None]]:
-    """The running service, and the one that this process started, if it did.
+async def local_service(
+    options: LaunchOptions, show: ShowStart
+) -> AsyncIterator[tuple[RunningService, Service | None]]:
+    """The running service, and the one that this process started, if it did. `show` makes the view of the start.
 
     Raises:
         SettingsError: The list of agents is wrong.
@@ -52,22 +70,22 @@ async def local_service(wish: Wish) -> AsyncIterator[tuple[RunningService, Servi
             yield running, None
             return
     try:
-        async with _started(wish, run_file, home) as service:
+        async with _started(options, show, run_file, home) as service:
             yield service.running, service
     finally:
         run_file.release()
 
 
 @asynccontextmanager
-async def _started(wish: Wish, run_file: RunFile, home: Path) -> AsyncIterator[Service]:
-    from multi_agents.cli.view.startup import StartupView
-
+async def _started(
+    options: LaunchOptions, show: ShowStart, run_file: RunFile, home: Path
+) -> AsyncIterator[Service]:
     for problem in wrong_settings():
         raise problem
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
-    entries = configured_agents(wish.agents_file)
-    plan: ServicePlan = make_plan(entries, wish.port, wish.module)
-    view = StartupView(plan)
+    entries = configured_agents(options.agents_file)
+    plan: ServicePlan = make_plan(entries, options.port, options.module)
+    view = show(plan)
     starting = start_service(plan, run_file, environ, home / LOGS, view.report)
     unknown = asyncio.create_task(_unknown(entries))
     try:

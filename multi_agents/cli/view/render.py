@@ -67,9 +67,9 @@ class Tail:
 
 def _progress(view: TurnView) -> list[RenderableType]:
     parts: list[RenderableType] = []
-    if view.plan:
+    if view.steps:
         tree = Tree(Text("plan", style="bold"), guide_style="dim")
-        for step in view.plan:
+        for step in view.steps:
             tree.add(_line(step.status.value, step.title, step.agent))
         parts.append(tree)
     if view.nodes:

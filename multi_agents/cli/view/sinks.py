@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, Self
 
 from multi_agents.cli.console import err, one_line, print_json, say
-from multi_agents.cli.peer.events import ActivitySeen, PeerEvent, PlanSeen, TaskSeen, as_json
+from multi_agents.cli.view.json_lines import as_json
 from multi_agents.cli.view.state import Node, TurnView
+from utils.a2a_common.client.events import ActivityReported, PeerEvent, TaskSnapshot
+from utils.events import PlanUpdated
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -53,12 +55,12 @@ class LineSink:
     def show(self, event: PeerEvent, view: TurnView) -> None:
         """Print what is new."""
         match event:
-            case TaskSeen():
+            case TaskSnapshot():
                 self._tell(f"task {event.task_id}")
-            case PlanSeen():
+            case PlanUpdated():
                 for step in event.steps:
                     self._tell(f"{step.status.value}: {one_line(step.title)} ({one_line(step.agent, 40)})")
-            case ActivitySeen():
+            case ActivityReported():
                 self._tell_nodes(view.nodes, "")
             case _:
                 pass

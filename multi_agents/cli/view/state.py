@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import assert_never
 
 from multi_agents.cli.console import one_line
-from multi_agents.cli.peer.events import (
-    WAITING_STATES,
-    ActivitySeen,
-    ContextSeen,
-    ErrorSeen,
-    MessageSeen,
-    NextSeen,
-    PeerEvent,
-    PlanSeen,
-    StatusSeen,
-    TaskSeen,
-    TextSeen,
-    UsageSeen,
-)
-from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, parse_activity, parse_context
+from multi_agents.cli.view.parts import artifact_text, message_text
+from utils.a2a_common.client.events import ActivityReported, PeerEvent
+from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, TaskError, parse_activity
 from utils.context.announce import line
 from utils.events import (
+    Activity,
     ContextCompacted,
-    ContextMeasured,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
+    DelegationState,
     ModelRetried,
     PlanStep,
     ToolFinished,
@@ -51,95 +41,79 @@ class Node:
 
 @dataclass(slots=True)
 class TurnView:
-    """Everything that is known of one turn."""
+    """Everything that is known of one turn: its task, and the tree of tools and delegations."""
 
-    task_id: str = ""
-    context_id: str = ""
-    state: str = ""
-    status_text: str = ""
-    asker: str = ""
-    plan: Sequence[PlanStep] = ()
+    task: TaskView = field(default_factory=TaskView)
     nodes: list[Node] = field(default_factory=list)
-    artifacts: dict[str, tuple[str, str]] = field(default_factory=dict)
-    message: str = ""
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    context: ContextMeasured | None = None
-    next: Sequence[str] = ()
-    error: ErrorSeen | None = None
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
-        match event:
-            case TaskSeen():
-                self._place(event.task_id, event.context_id, event.state)
-            case StatusSeen():
-                self._place(event.task_id, event.context_id, event.state)
-                self.status_text = event.message or self.status_text
-                self.asker = event.origin
-            case TextSeen():
-                before = self.artifacts.get(event.artifact_id, ("", ""))[1] if event.append else ""
-                self.artifacts[event.artifact_id] = (event.name, before + event.text)
-            case PlanSeen():
-                self.plan = event.steps
-            case ActivitySeen():
-                add_activity(self.nodes, event.activity)
-            case UsageSeen():
-                self.usage = event.usage
-            case ContextSeen():
-                self.context = parse_context(event.context) or self.context
-            case NextSeen():
-                self.next = event.requests
-            case ErrorSeen():
-                self.error = event
-            case MessageSeen():
-                self.message, self.state = event.text, "completed"
-                self.context_id = event.context_id or self.context_id
+        self.task.apply(event)
+        if isinstance(event, ActivityReported):
+            add_activity(self.nodes, event.activity)
 
-    def _place(self, task_id: str, context_id: str, state: str) -> None:
-        self.task_id, self.context_id = task_id or self.task_id, context_id or self.context_id
-        self.state = state
+    @property
+    def state(self) -> str:
+        """The task's state; empty before the agent answered."""
+        return self.task.state.value if self.task.heard else ""
+
+    @property
+    def status_text(self) -> str:
+        """The newest status message."""
+        return message_text(self.task.status)
 
     @property
     def waits(self) -> bool:
         """Whether the task waits for the user's answer."""
-        return self.state in WAITING_STATES
+        return self.task.waits
+
+    @property
+    def steps(self) -> Sequence[PlanStep]:
+        """The plan as it stands."""
+        return self.task.plan.steps if self.task.plan else ()
+
+    @property
+    def suggestions(self) -> Sequence[str]:
+        """What may be asked next."""
+        return self.task.suggestions.requests if self.task.suggestions else ()
 
     @property
     def answer(self) -> str:
         """The answer: the `response` artifact of our agents; a foreign agent's artifacts, message or status."""
-        own = [text for key, (name, text) in self.artifacts.items() if _is_response(key, name)]
-        if any(own):
-            return "\n\n".join(text for text in own if text)
-        if self.message:
-            return self.message
-        return _foreign(list(self.artifacts.values())) or self._status_answer()
+        texts = [(key, one.name, artifact_text(one.parts)) for key, one in self.task.artifacts.items()]
+        own = [text for key, name, text in texts if text and _is_response(key, name)]
+        if own:
+            return "\n\n".join(own)
+        if self.task.message:
+            return message_text(self.task.message)
+        return _foreign([(name, text) for _, name, text in texts]) or self._status_answer()
 
     @property
     def question(self) -> str:
         """What the agent waits for, with the agent that asks where it is another one."""
         text = self.status_text or "The agent waits for your answer."
-        return f"{one_line(self.asker)} asks: {text}" if self.asker else text
+        return f"{one_line(self.task.origin)} asks: {text}" if self.task.origin else text
 
     def _status_answer(self) -> str:
-        return self.status_text if self.state == "completed" else ""
+        return self.status_text if self.task.state is DelegationState.COMPLETED else ""
 
     @property
-    def shortcoming(self) -> ErrorSeen | None:
+    def shortcoming(self) -> TaskError | None:
         """Why the answer is only a part of what it should be, where it is."""
-        return self.error if self.state == "completed" else None
+        return self.task.error if self.task.state is DelegationState.COMPLETED else None
 
     @property
     def failure(self) -> str:
         """The sentence that says why there is no answer; empty when nothing failed."""
-        if self.state not in {"failed", "rejected"}:
+        if self.task.state not in (DelegationState.FAILED, DelegationState.REJECTED):
             return ""
-        told = (self.error.message if self.error else "") or self.status_text
+        told = (self.task.error.message if self.task.error else "") or self.status_text
         return told or f"The agent ended the task as {self.state} and gave no reason."
 
 
-def add_activity(nodes: list[Node], payload: Mapping[str, Any]) -> None:
+def add_activity(nodes: list[Node], activity: Activity) -> None:
     """Put one activity into the tree; activity of a sub-agent goes below its delegation."""
-    match parse_activity(payload):
+    match activity:
         case ToolStarted() as event:
             node = _node(nodes, event.call_id, event.tool)
             node.detail, node.status = event.arguments, "working"
@@ -154,20 +128,21 @@ def add_activity(nodes: list[Node], payload: Mapping[str, Any]) -> None:
             node = _node(nodes, event.call_id, event.agent)
             node.status = event.state.value
             node.seconds = event.seconds if event.seconds is not None else node.seconds
-            if isinstance(event.activity, Mapping):
-                add_activity(node.children, event.activity)
+            below = parse_activity(event.activity) if event.activity is not None else None
+            if below is not None:
+                add_activity(node.children, below)
         case DelegationFinished() as event:
             node = _node(nodes, event.call_id, event.agent)
             node.status, node.seconds = event.state.value, event.seconds
         case ContextCompacted() as event:
             label = line(
-                event.strategy, event.tokens_before, event.tokens_after, event.limit or 1, int(event.touched)
+                event.strategy, event.tokens_before, event.tokens_after, event.limit or 1, event.touched
             )
             nodes.append(Node("", label, status="completed"))
         case ModelRetried() as event:
             nodes.append(Node("", _retry_label(event), detail=event.reason, status="completed"))
-        case None:
-            return
+        case _:
+            assert_never(activity)
 
 
 def _retry_label(event: ModelRetried) -> str:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from utils.a2a_common.protocol.extensions import TREE_EXTENSION, USAGE_EXTENSION
-from utils.a2a_common.protocol.task_tree import clean_children
+from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.task_tree import SubTasks
+from utils.events import Usage
 
 
-def draw(agent: str, task_id: str, state: str, metadata: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of the tree below a task, from its metadata."""
-    tree = metadata.get(TREE_EXTENSION)
-    known: Mapping[str, Any] = tree if isinstance(tree, Mapping) else {}
-    if parent := known.get("parent_task_id"):
-        yield f"(delegated by another agent, which calls its task {_line(parent)})"
+def draw(agent: str, task: TaskView) -> Iterator[str]:
+    """The lines of the tree below a task."""
+    known = task.sub_tasks or SubTasks()
+    if known.parent_task_id:
+        yield f"(delegated by another agent, which calls its task {_line(known.parent_task_id)})"
+    used = sum(task.usage.by_agent.values(), Usage()) if task.usage else Usage()
     root = {
         "agent": agent,
-        "task_id": task_id,
-        "state": state,
-        "seconds": known.get("seconds"),
-        "tokens": _total(metadata.get(USAGE_EXTENSION)),
+        "task_id": task.task_id,
+        "state": task.state.value,
+        "seconds": known.seconds,
+        "tokens": asdict(used) if used != Usage() else {},
     }
     yield _described(root)
-    yield from _below(clean_children(known.get("children")), "")
+    yield from _below(known.children, "")
 
 
 def _below(children: Sequence[Mapping[str, Any]], indent: str) -> Iterator[str]:
@@ -51,15 +53,6 @@ def _tokens(tokens: Mapping[str, Any]) -> str:
     given, made = tokens.get("input_tokens", 0), tokens.get("output_tokens", 0)
     cost = tokens.get("cost_usd")
     return f"{given:,.0f} in, {made:,.0f} out" + (f", ${cost:.4f}" if cost else "")
-
-
-def _total(usage: object) -> dict[str, float]:
-    total: dict[str, float] = {}
-    for counts in usage.values() if isinstance(usage, Mapping) else ():
-        for name, number in counts.items() if isinstance(counts, Mapping) else ():
-            if isinstance(number, int | float):
-                total[name] = total.get(name, 0.0) + number
-    return total
 
 
 def _line(text: object) -> str:

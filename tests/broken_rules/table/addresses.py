@@ -59,17 +59,11 @@ ADDRESSES: tuple[Rule, ...] = (
         "Our own loopback clients ignore HTTP_PROXY.",
         (
             broken(
-                "sub-agents are reached through the proxy",
-                "utils/a2a_common/client/client_pool.py::http_client",
+                "agents on loopback are reached through the proxy, by the supervisor and by a chat",
+                "utils/a2a_common/client/connection.py::http_client",
                 "not is_loopback(url)",
                 "True",
                 "tests/e2e/delegation/test_reaching.py::test_sub_agents_on_loopback_are_reached_past_a_proxy",
-            ),
-            broken(
-                "a chat goes through the proxy",
-                "multi_agents/cli/peer/connection.py::http_client",
-                "not is_loopback(url)",
-                "True",
                 _ADDRESSES + "test_a_chat_with_this_machine_goes_past_a_proxy",
             ),
         ),

@@ -244,19 +244,19 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "if not (call.maybe_sent and await self._arrived(call, task)):\n"
-                "    await self._send(call, task, report)",
-                "if not (call.maybe_sent and await self._arrived(call, task)):\n"
-                "    await self._send(call, task, report)\n"
-                "if not task.text():\n"
-                "    await self._send(call, task, report)",
+                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, patience=_PATIENCE)",
+                "async for event in follow_message(self._connection, _message(call)):\n"
+                "    task.apply(event)\n"
+                "if task.text():\n"
+                "    return\n"
+                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, patience=_PATIENCE)",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
             broken(
                 "a stream that breaks off: once more",
-                _REMOTE + "::RemoteAgent._follow",
-                "self._catch_up(call, task, report, last=attempt == _RECONNECTS)",
-                "self._send(call, task, report)",
+                "utils/a2a_common/client/follow.py::follow_message",
+                "following.resumed()",
+                "following.sent(message, maybe_sent=False)",
                 "tests/e2e/delegation/test_broken_lines.py::test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice",
             ),
         ),

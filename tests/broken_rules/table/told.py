@@ -57,7 +57,7 @@ TOLD: tuple[Rule, ...] = (
             ),
             broken(
                 "a refusal counts as an agent that cannot be reached",
-                "utils/a2a_common/client/remote_errors.py::failure_of",
+                "utils/a2a_common/client/peer_errors.py::failure_of",
                 "SubAgentRefused",
                 "SubAgentUnavailable",
                 "tests/e2e/delegation/test_refusals.py::test_refusals_do_not_make_an_agent_unavailable",

@@ -73,6 +73,12 @@ class Turn:
         event = TaskArtifactUpdateEvent(**self.ids, artifact=artifact, append=append, last_chunk=last)
         await self.queue.enqueue_event(event)
 
+    async def files(self, *parts: Part, name: str = "files") -> None:
+        artifact = Artifact(artifact_id=f"{name}-1", name=name, parts=parts)
+        await self.queue.enqueue_event(
+            TaskArtifactUpdateEvent(**self.ids, artifact=artifact, last_chunk=True)
+        )
+
     async def plan(self, *steps: dict[str, Any]) -> None:
         part = Part(data=ParseDict({"steps": list(steps)}, Value()))
         artifact = Artifact(artifact_id="plan-1", name="plan", parts=[part])

@@ -58,6 +58,7 @@ async def test_json_prints_one_object_per_event_and_an_end(tmp_path):
     assert {"task", "status", "plan", "activity", "text", "usage", "end"} == {e["event"] for e in events}
     assert events[-1] | {"task_id": "", "context_id": ""} == {
         "event": "end", "state": "completed", "answer": "The **answer** is 42.", "question": "",
+        "files": [],
         "task_id": "", "context_id": "", "exit_code": 0,
     }  # fmt: skip
     assert events[-1]["task_id"] == events[0]["task_id"] != ""

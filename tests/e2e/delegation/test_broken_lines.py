@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from a2a.client import ClientConfig, create_client
 from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 
 from tests.e2e.agents.peers import Keys, connected
 from tests.e2e.delegation.teams import model
+from utils.a2a_common.client.connection import Connection, fetch_card
 from utils.a2a_common.client.remote_agent import RemoteAgent, RemoteCall
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.testing.live_agent import running_agent
@@ -71,7 +71,7 @@ def remote_call() -> RemoteCall:
 @asynccontextmanager
 async def reaching(url: str, transport: httpx.AsyncHTTPTransport) -> AsyncIterator[RemoteAgent]:
     async with httpx.AsyncClient(transport=transport) as http:
-        yield RemoteAgent("keys", await create_client(url, ClientConfig(httpx_client=http)))
+        yield RemoteAgent("keys", Connection.open("keys", await fetch_card(http, url), http))
 
 
 BREAKS: list[tuple[str, Callable[[], Unreliable]]] = [

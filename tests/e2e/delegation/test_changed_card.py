@@ -16,6 +16,7 @@ from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, supervising
 from tests.e2e.delegation.test_too_much import artifact, status
 from utils.a2a_common.client import client_pool
+from utils.a2a_common.client.connection import http_client
 from utils.a2a_common.client.peer_limits import PeerLimits
 from utils.testing.scripted_model import call, calls
 
@@ -73,10 +74,9 @@ async def change(agent: Hostile) -> None:
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[httpx.AsyncClient]:
     """The HTTP clients that the pool opens, in order."""
     made: list[httpx.AsyncClient] = []
-    real = client_pool.http_client
 
     def noted(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient:
-        made.append(real(url, limits))
+        made.append(http_client(url, limits))
         return made[-1]
 
     monkeypatch.setattr(client_pool, "http_client", noted)

@@ -15,8 +15,10 @@ from multi_agents.cli.view.tree import draw
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
 from tests.preloaded import process as preloaded
+from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
-from utils.events import Usage
+from utils.a2a_common.protocol.task_tree import parse_tree
+from utils.events import DelegationState, Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 
@@ -61,7 +63,8 @@ async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
 
 
 def drawn(metadata: object) -> Iterator[str]:
-    return draw("agent", "t", "working", {TREE_EXTENSION: metadata})
+    task = TaskView("t", state=DelegationState.WORKING, sub_tasks=parse_tree(metadata))
+    return draw("agent", task)
 
 
 @pytest.mark.parametrize("hostile", [None, "text", {"children": "x"}, {"children": [1, {"seconds": "x"}]}])

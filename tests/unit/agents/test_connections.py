@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import httpx
-import pytest
-
-from multi_agents.cli.peer import connection
-from utils.a2a_common.client import client_pool
-from utils.a2a_common.client.client_pool import IDLE_SECONDS
+from utils.a2a_common.client.connection import IDLE_SECONDS, http_client
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 AT_ONCE = 16
@@ -50,11 +45,8 @@ async def serving(server: Server) -> AsyncIterator[str]:
         await asyncio.gather(*server.handlers)
 
 
-@pytest.mark.parametrize("make", [client_pool.http_client, connection.http_client])
-async def test_a_connection_that_was_idle_for_long_is_not_used_again(
-    make: Callable[[str], httpx.AsyncClient],
-) -> None:
-    async with serving(Server()) as url, make(url) as http:
+async def test_a_connection_that_was_idle_for_long_is_not_used_again() -> None:
+    async with serving(Server()) as url, http_client(url) as http:
         assert (await http.get(url)).text == "ok"
         await asyncio.sleep(IDLE_SECONDS + 0.1)
         assert (await http.get(url)).text == "ok"
@@ -62,7 +54,7 @@ async def test_a_connection_that_was_idle_for_long_is_not_used_again(
 
 async def test_few_idle_connections_are_kept_after_many_calls_at_once() -> None:
     server = Server()
-    async with serving(server) as url, client_pool.http_client(url) as http:
+    async with serving(server) as url, http_client(url) as http:
         await asyncio.gather(*(http.get(f"{url}/together") for _ in range(AT_ONCE)))
         async with asyncio.timeout(10):
             await server.few_open.wait()

@@ -6,7 +6,6 @@ from a2a.types import (
     AgentCard,
     AgentInterface,
     Artifact,
-    Message,
     Part,
     StreamResponse,
     TaskArtifactUpdateEvent,
@@ -15,8 +14,11 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.struct_pb2 import Value
 
 from multi_agents.cli.peer.connection import loopback_problem
-from multi_agents.cli.peer.decode import decode, message_text
-from multi_agents.cli.peer.events import PlanSeen, TextSeen
+from multi_agents.cli.view.json_lines import as_json
+from multi_agents.cli.view.parts import message_text
+from utils.a2a_common.client.decode import decode, decode_parts
+from utils.a2a_common.client.events import ArtifactChanged
+from utils.events import PlanUpdated
 from utils.net.loopback import is_loopback
 
 
@@ -35,16 +37,17 @@ def test_a_plan_is_read_and_put_in_order():
         {"id": "a", "title": "A", "agent": "x", "status": "working", "order": 1},
     ]
     (event,) = decode(artifact("plan", data({"steps": steps})))
-    assert isinstance(event, PlanSeen)
+    assert isinstance(event, PlanUpdated)
     assert [step.title for step in event.steps] == ["A", "B"]
 
 
 def test_what_is_called_plan_but_is_none_is_shown_as_what_it_is():
     (event,) = decode(artifact("plan", Part(text="first this, then that")))
-    assert event == TextSeen("1", "plan", "first this, then that", append=False)
+    shown = {"artifact_id": "1", "name": "plan", "text": "first this, then that", "append": False}
+    assert as_json(event) == {"event": "text", **shown}
     (event,) = decode(artifact("plan", data({"steps": [{"id": 1}]})))
-    assert isinstance(event, TextSeen)
-    assert '"steps"' in event.text
+    assert isinstance(event, ArtifactChanged)
+    assert '"steps"' in as_json(event)["text"]
 
 
 def test_parts_that_are_no_text_are_named():
@@ -54,7 +57,7 @@ def test_parts_that_are_no_text_are_named():
         Part(url="https://x.example/f", filename="f"),
         data({"k": 1}),
     ]
-    text = message_text(Message(parts=parts))
+    text = message_text(decode_parts(parts))
     assert "[file a.bin: application/x, 4 bytes]" in text
     assert "[f](https://x.example/f)" in text
     assert '"k": 1' in text

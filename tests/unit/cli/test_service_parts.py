@@ -7,11 +7,11 @@ import pytest
 from multi_agents.cli.console import clean, one_line
 from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode, exit_code_of
-from multi_agents.cli.peer.events import SETTLED_STATES
 from multi_agents.cli.service.plan import child_environment, make_plan
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
 from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.client.events import SETTLED_STATES
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import StorageError
 

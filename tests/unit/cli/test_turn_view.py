@@ -1,15 +1,21 @@
 from __future__ import annotations
 
-from multi_agents.cli.peer.events import (
-    ActivitySeen,
-    ErrorSeen,
-    MessageSeen,
-    PeerEvent,
-    StatusSeen,
-    TaskSeen,
-    TextSeen,
-)
+from a2a.types.a2a_pb2 import StreamResponse, TaskStatusUpdateEvent
+
 from multi_agents.cli.view.state import TurnView
+from utils.a2a_common.client.decode import decode
+from utils.a2a_common.client.events import (
+    ArtifactChanged,
+    MessageReceived,
+    PeerEvent,
+    StatusChanged,
+    TaskSnapshot,
+)
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, TaskError
+from utils.events import DelegationState, TextPart
+
+SUBMITTED, WORKING = DelegationState.SUBMITTED, DelegationState.WORKING
+COMPLETED, FAILED = DelegationState.COMPLETED, DelegationState.FAILED
 
 
 def seen(*events: PeerEvent) -> TurnView:
@@ -19,25 +25,41 @@ def seen(*events: PeerEvent) -> TurnView:
     return view
 
 
-def activity(kind: str, **fields: object) -> ActivitySeen:
-    return ActivitySeen({"kind": kind, "agent": "rag", **fields})
+def activity(kind: str, **fields: object) -> PeerEvent:
+    (event,) = reported({"kind": kind, "agent": "rag", **fields})
+    return event
+
+
+def reported(payload: object) -> list[PeerEvent]:
+    """The events of a status with this activity, but for the status itself."""
+    update = TaskStatusUpdateEvent(metadata={ACTIVITY_EXTENSION: payload})
+    events = decode(StreamResponse(status_update=update))
+    return [event for event in events if not isinstance(event, StatusChanged)]
+
+
+def text(artifact_id: str, name: str, text: str, *, append: bool = False) -> ArtifactChanged:
+    return ArtifactChanged(artifact_id, name, (TextPart(text),), append=append)
+
+
+def status(state: DelegationState, text: str = "") -> StatusChanged:
+    return StatusChanged("t", "c", state, (TextPart(text),) if text else ())
 
 
 def test_chunks_are_joined_and_a_restart_replaces_them():
-    chunks = [TextSeen("response-1", "response", text, append=True) for text in ("a", "b")]
+    chunks = [text("response-1", "response", piece, append=True) for piece in ("a", "b")]
     assert seen(*chunks).answer == "ab"
-    assert seen(*chunks, TextSeen("response-1", "response", "new", append=False)).answer == "new"
+    assert seen(*chunks, text("response-1", "response", "new")).answer == "new"
 
 
 def test_our_response_artifact_is_the_answer_and_nothing_else_is():
-    other = TextSeen("x", "notes", "notes", append=False)
-    assert seen(other, TextSeen("response-1", "response", "answer", append=False)).answer == "answer"
+    other = text("x", "notes", "notes")
+    assert seen(other, text("response-1", "response", "answer")).answer == "answer"
 
 
 def test_a_message_or_a_last_status_is_the_answer_of_a_foreign_agent():
-    assert seen(MessageSeen("hi", "c")).answer == "hi"
-    assert seen(StatusSeen("t", "c", "completed", "done so")).answer == "done so"
-    assert seen(StatusSeen("t", "c", "working", "on it")).answer == ""
+    assert seen(MessageReceived((TextPart("hi"),), "c")).answer == "hi"
+    assert seen(status(COMPLETED, "done so")).answer == "done so"
+    assert seen(status(WORKING, "on it")).answer == ""
 
 
 def test_a_tool_below_a_delegation_stands_below_it_in_the_tree():
@@ -64,18 +86,25 @@ def test_a_tool_below_a_delegation_stands_below_it_in_the_tree():
 
 
 def test_malformed_activity_of_a_peer_changes_nothing():
-    assert seen(ActivitySeen({"kind": "tool_finished"}), ActivitySeen({"kind": 7})).nodes == []
+    malformed = [
+        {"kind": "tool_finished"},
+        {"kind": 7},
+        "text",
+        {"kind": "tool_finished", "call_id": "1", "tool": "x", "status": "ok", "seconds": "soon"},
+        {"kind": "delegation_progress", "call_id": "1", "agent": "x", "remote_task_id": "r", "state": "?"},
+    ]
+    assert [reported(payload) for payload in malformed] == [[]] * 5
 
 
 def test_a_failure_tells_the_error_before_the_status_before_a_default():
-    failed = StatusSeen("t", "c", "failed", "status says")
-    assert seen(ErrorSeen("x", "error says"), failed).failure == "error says"
+    failed = status(FAILED, "status says")
+    assert seen(TaskError("x", "error says"), failed).failure == "error says"
     assert seen(failed).failure == "status says"
-    assert "gave no reason" in seen(StatusSeen("t", "c", "failed")).failure
-    assert seen(StatusSeen("t", "c", "completed")).failure == ""
+    assert "gave no reason" in seen(status(FAILED)).failure
+    assert seen(status(COMPLETED)).failure == ""
 
 
 def test_ids_come_from_whatever_event_has_them():
-    view = seen(StatusSeen("t1", "c1", "working"), StatusSeen("", "", "working"))
-    assert (view.task_id, view.context_id) == ("t1", "c1")
-    assert seen(TaskSeen("t2", "c2", "submitted")).task_id == "t2"
+    view = seen(StatusChanged("t1", "c1", WORKING), StatusChanged("", "", WORKING))
+    assert (view.task.task_id, view.task.context_id) == ("t1", "c1")
+    assert seen(TaskSnapshot("t2", "c2", SUBMITTED)).task.task_id == "t2"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from a2a.types.a2a_pb2 import Artifact, Part, StreamResponse, Task, TaskArtifactUpdateEvent
 from google.protobuf import struct_pb2
 
-from utils.a2a_common.client.remote_task import RemoteTask
+from utils.a2a_common.client.decode import decode, decode_task
+from utils.a2a_common.client.events import PeerEvent
+from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.parts import data_part
 
 FILE = Part(url="https://x.example/f", filename="f", media_type="text/plain")
 TOLD = 'The file "f" (text/plain) is at https://x.example/f'
@@ -16,25 +21,30 @@ def update(*parts: Part, append: bool = True, name: str = "a") -> StreamResponse
     return StreamResponse(artifact_update=TaskArtifactUpdateEvent(artifact=artifact, append=append))
 
 
-def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None:
-    task = RemoteTask()
-    for event in (update(Part(text="One wo"), append=False), update(Part(text="rd.")), update(FILE)):
+def folded(events: Iterable[PeerEvent]) -> TaskView:
+    task = TaskView()
+    for event in events:
         task.apply(event)
-    task.apply(update(Part(text="More."), Part(data=struct_pb2.Value(number_value=1))))
-    assert task.text() == f"One word.\n{TOLD}\nMore.\n1.0"
+    return task
 
 
-def test_every_artifact_is_part_of_the_answer_but_the_plan_of_an_agent_of_our_kind() -> None:
+def test_chunks_of_text_are_one_text_and_a_file_between_them_is_a_line() -> None:
+    more = update(Part(text="More."), Part(data=struct_pb2.Value(number_value=1)))
+    chunks = [update(Part(text="One wo"), append=False), update(Part(text="rd.")), update(FILE), more]
+    task = folded(event for chunk in chunks for event in decode(chunk))
+    assert task.text() == f"One word.\n{TOLD}\nMore.\n1"
+
+
+def test_every_artifact_is_part_of_the_answer_but_for_a_plan_of_our_kind() -> None:
+    steps = {"steps": [{"id": "1", "title": "Look", "agent": "a", "status": "pending", "order": 1}]}
     told = Task(
         artifacts=[
-            Artifact(artifact_id="1", name="plan", parts=[Part(text="A plan.")]),
-            Artifact(artifact_id="2", name="response", parts=[Part(text="It is so.")]),
-            Artifact(artifact_id="3", name="more", parts=[FILE]),
+            Artifact(artifact_id="1", name="plan", parts=[data_part(steps)]),
+            Artifact(artifact_id="2", name="plan", parts=[Part(text="A plan in words.")]),
+            Artifact(artifact_id="3", name="response", parts=[Part(text="It is so.")]),
+            Artifact(artifact_id="4", name="more", parts=[FILE]),
         ]
     )
-    texts = []
-    for ours in (True, False):
-        task = RemoteTask(ours=ours)
-        task.apply_task(told)
-        texts.append(task.text())
-    assert texts == [f"It is so.\n\n{TOLD}", f"A plan.\n\nIt is so.\n\n{TOLD}"]
+    task = folded(decode_task(told))
+    assert task.text() == f"A plan in words.\n\nIt is so.\n\n{TOLD}"
+    assert task.plan is not None

@@ -6,17 +6,14 @@ an address of the web is shown. Pure.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
-
-from google.protobuf import json_format
+from typing import NamedTuple, assert_never
 
 from utils.a2a_common.client.remote_files import plausible_type, web_address
 from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
 from utils.a2a_common.protocol.file_names import safe_file_name
-
-if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Part
+from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 
 class Said(NamedTuple):
@@ -26,20 +23,19 @@ class Said(NamedTuple):
     flows: bool = False
 
 
-def said(part: Part) -> Said:
-    """One part in words; empty where it has no content."""
-    match part.WhichOneof("content"):
-        case "text":
-            return Said(part.text, flows=True)
-        case "data":
-            return Said(json_format.MessageToJson(part.data, indent=None))
-        case "raw":
-            size = f"{len(part.raw):,} bytes"
-            return Said(f"{_file(part, size)} {_attached(len(part.raw))}")
-        case "url":
-            return Said(f"{_file(part)} {_where(part.url)}")
+def said(part: ContentPart) -> Said:
+    """One part in words."""
+    match part:
+        case TextPart(text=text):
+            return Said(text, flows=True)
+        case DataPart(value=value):
+            return Said(json.dumps(value))
+        case FileBytes(content=content):
+            return Said(f"{described(part)} {_attached(len(content))}")
+        case FileUrl(url=url):
+            return Said(f"{described(part)} {where(url)}")
         case _:
-            return Said("")
+            assert_never(part)
 
 
 def joined(pieces: Iterable[Said]) -> str:
@@ -56,13 +52,12 @@ def joined(pieces: Iterable[Said]) -> str:
     return "".join(texts)
 
 
-def _file(part: Part, size: str = "") -> str:
-    kind = plausible_type(part.media_type)
-    about = f"({kind}, {size})" if size else f"({kind})"
+def described(file: FileBytes | FileUrl) -> str:
+    """A file by its name, type and size, as the beginning of a sentence."""
+    kind = plausible_type(file.media_type)
+    about = f"({kind}, {len(file.content):,} bytes)" if isinstance(file, FileBytes) else f"({kind})"
     return (
-        f'The file "{safe_file_name(part.filename)}" {about}'
-        if part.filename
-        else f"A file without a name {about}"
+        f'The file "{safe_file_name(file.name)}" {about}' if file.name else f"A file without a name {about}"
     )
 
 
@@ -72,7 +67,8 @@ def _attached(size: int) -> str:
     return "is attached to the answer. Its content is not shown here."
 
 
-def _where(url: str) -> str:
+def where(url: str) -> str:
+    """Where a file is, as the end of a sentence."""
     address = web_address(url)
     return (
         f"is at {address}"

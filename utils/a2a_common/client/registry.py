@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from utils.a2a_common.client.client_pool import http_client
+from utils.a2a_common.client.connection import fetch_card, http_client
+from utils.a2a_common.client.peer_errors import PeerError
 from utils.errors import PeerLimitExceeded
 
 if TYPE_CHECKING:
+    import httpx
     from a2a.types.a2a_pb2 import AgentCard
 
 log = structlog.get_logger(__name__)
@@ -171,7 +173,7 @@ class SubAgentRegistry:
                 pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
                 await doubt.wait(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
 
-    async def _look(self, name: str, http: object) -> None:
+    async def _look(self, name: str, http: httpx.AsyncClient) -> None:
         card = await self._fetch(name, http)
         known = self._agents[name]
         changed = card is not None and card != known.card
@@ -184,19 +186,14 @@ class SubAgentRegistry:
         if changed:
             await self._tell(name)
 
-    async def _fetch(self, name: str, http: object) -> AgentCard | None:
-        import httpx
-        from a2a.client import A2ACardResolver
-        from a2a.client.errors import A2AClientError
-
-        assert isinstance(http, httpx.AsyncClient)
+    async def _fetch(self, name: str, http: httpx.AsyncClient) -> AgentCard | None:
         try:
             async with asyncio.timeout(_CARD_SECONDS):
-                return await A2ACardResolver(http, self._agents[name].url).get_agent_card()
+                return await fetch_card(http, self._agents[name].url)
         except PeerLimitExceeded as error:
             log.warning("sub_agent.card_refused", agent=name, reason=error.message)
             return None
-        except (A2AClientError, httpx.HTTPError, TimeoutError, OSError, ValueError) as error:
+        except (PeerError, TimeoutError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
             return None
 

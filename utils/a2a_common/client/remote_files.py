@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
 from utils.a2a_common.protocol.file_names import safe_file_name
-from utils.a2a_common.protocol.parts import decode_part
-from utils.events import FileBytes, FileUrl
-
-if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Part
+from utils.events import ContentPart, FileBytes, FileUrl
 
 LONGEST_ADDRESS = 2_000
 """Characters of an address; a longer one is not shown, since a part of it leads nowhere."""
@@ -35,14 +31,13 @@ class RemoteFile(NamedTuple):
     file: FileBytes | FileUrl
 
 
-def file_of(part: Part) -> FileBytes | FileUrl | None:
+def file_of(part: ContentPart) -> FileBytes | FileUrl | None:
     """The file that a part holds; `None` for another part, and for a file too large or at an address that is not passed on."""
-    file = decode_part(part)
-    match file:
+    match part:
         case FileBytes(content=content) if len(content) <= MOST_BYTES:
-            return FileBytes(content, safe_file_name(file.name), plausible_type(file.media_type))
+            return FileBytes(content, safe_file_name(part.name), plausible_type(part.media_type))
         case FileUrl(url=url) if address := web_address(url):
-            return FileUrl(address, safe_file_name(file.name), plausible_type(file.media_type))
+            return FileUrl(address, safe_file_name(part.name), plausible_type(part.media_type))
         case _:
             return None
 

@@ -22,6 +22,8 @@ from utils.a2a_common.protocol.extensions import (
     context_payload,
     error_payload,
     plan_payload,
+    question_payload,
+    suggestions_payload,
     usage_payload,
 )
 from utils.a2a_common.protocol.output_modes import ALL, JSON, Accepted
@@ -112,8 +114,8 @@ class Publisher:
                 self._facts[USAGE_EXTENSION] = usage_payload(event)
             case ContextMeasured():
                 self._facts[CONTEXT_EXTENSION] = context_payload(event)
-            case SuggestionsReady(requests=requests):
-                self._facts[NEXT_EXTENSION] = {"requests": list(requests)}
+            case SuggestionsReady():
+                self._facts[NEXT_EXTENSION] = suggestions_payload(event)
             case (
                 ToolStarted()
                 | ToolFinished()
@@ -232,7 +234,7 @@ class Publisher:
     def _ask(self, event: InputRequired) -> Message:
         message = self._say(event.question)
         if event.origin and event.origin != self._agent:
-            message.metadata.update({QUESTION_EXTENSION: {"origin": event.origin}})
+            message.metadata.update({QUESTION_EXTENSION: question_payload(event.origin)})
         if event.form is not None and self._takes_data:
             message.parts.append(data_part({"form": dict(event.form), "origin": event.origin}))
         return message

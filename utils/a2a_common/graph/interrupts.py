@@ -14,7 +14,7 @@ from utils.a2a_common.client.peer_text import one_line
 from utils.events import DelegationState
 
 if TYPE_CHECKING:
-    from utils.a2a_common.client.remote_task import RemoteTask
+    from utils.a2a_common.client.task_view import TaskView
 
 _LONGEST_QUESTION = 8_000
 _LONGEST_CLAIM = 100
@@ -42,7 +42,7 @@ def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
     return {"text": text, "data": [dict(part) for part in data]} if data else text
 
 
-def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
+def question_of(task: TaskView, agent: str) -> dict[str, Any]:
     """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for."""
     data = next(iter(task.asked), None)
     form, claimed = data, ""

@@ -1,14 +1,18 @@
-"""The extensions of the A2A protocol that our agents declare, and their payloads.
+"""The extensions of the A2A protocol that our agents declare, and their payloads: each is encoded and decoded here.
 
 Each payload is a plain JSON object in the `metadata` of a status update, under the extension's
 URI. A generic client ignores them; ours show a live tree. The activity payload is
-`{"kind": …, "agent": …}` and the fields of the event's dataclass in `utils/events.py`.
+`{"kind": …, "agent": …}` and the fields of the event's dataclass in `utils/events.py`. What arrives is a
+peer's data: a malformed payload is `None`, never an exception.
+
+Payloads with a file of their own: `delegation_context.py`, `task_tree.py`, and the budget in `utils/resilience/budget.py`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import typing
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from utils.events import (
@@ -18,16 +22,15 @@ from utils.events import (
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
-    DelegationState,
     Failed,
     ModelRetried,
     Partial,
     PlanStep,
     PlanUpdated,
     StepStatus,
+    SuggestionsReady,
     ToolFinished,
     ToolStarted,
-    ToolStatus,
     Usage,
     UsageReported,
 )
@@ -45,6 +48,9 @@ TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")
 """What a model request holds, in the order in which it is sent and shown."""
+
+MOST_SUGGESTED = 3
+"""Suggestions that are taken from an agent, however many it sends."""
 
 RESPONSE_ARTIFACT = "response"
 PLAN_ARTIFACT = "plan"
@@ -72,24 +78,34 @@ def activity_payload(event: Activity, agent: str) -> dict[str, Any]:
 
 
 def parse_activity(payload: Mapping[str, Any]) -> Activity | None:
-    """The event of a payload; `None` for one that is unknown or malformed (a peer's data is never trusted)."""
-    kind = _KINDS.get(str(payload.get("kind")))
-    if kind is None:
+    """The event of a payload; `None` for one that is unknown or malformed."""
+    kind = str(payload.get("kind"))
+    if kind not in _KINDS:
         return None
-    names = {field.name for field in dataclasses.fields(kind)}
+    readers = _READERS[kind]
+    told = {name: value for name, value in payload.items() if name in readers and value is not None}
     try:
-        event = kind(**{name: value for name, value in payload.items() if name in names})
-        return _with_enums(event)
-    except (TypeError, ValueError):
+        return _KINDS[kind](**{name: readers[name](value) for name, value in told.items()})
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _with_enums(event: Activity) -> Activity:
-    if isinstance(event, ToolFinished):
-        return dataclasses.replace(event, status=ToolStatus(event.status))
-    if isinstance(event, DelegationProgress | DelegationFinished):
-        return dataclasses.replace(event, state=DelegationState(event.state))
-    return event
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Reads one field from JSON by its type. Numbers come back from the wire as floats; of a union the first type counts."""
+    kind = next((each for each in typing.get_args(hint) if each is not type(None)), hint)
+    return _mapping if Mapping in (typing.get_origin(hint), typing.get_origin(kind)) else kind
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError
+    return value
+
+
+_READERS = {
+    name: {field: _reader(hint) for field, hint in typing.get_type_hints(kind).items()}
+    for name, kind in _KINDS.items()
+}
 
 
 def plan_payload(event: PlanUpdated) -> dict[str, Any]:
@@ -98,7 +114,7 @@ def plan_payload(event: PlanUpdated) -> dict[str, Any]:
 
 
 def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
-    """The plan of a `plan` artifact's data part, or `None` when it is malformed."""
+    """The plan of a `plan` artifact's data part, its steps in order, or `None` when it is malformed."""
     try:
         steps = [
             PlanStep(
@@ -112,7 +128,7 @@ def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
         ]
     except (KeyError, TypeError, ValueError):
         return None
-    return PlanUpdated(steps)
+    return PlanUpdated(sorted(steps, key=lambda step: step.order))
 
 
 def usage_payload(event: UsageReported) -> dict[str, Any]:
@@ -154,17 +170,56 @@ def parse_context(payload: Mapping[str, Any]) -> ContextMeasured | None:
         return None
 
 
+def clear_payload() -> dict[str, Any]:
+    """The data part that asks an agent to forget its conversation."""
+    return {CONTEXT_EXTENSION: {"clear": True}}
+
+
 def asks_to_clear(data: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a message's data parts ask the agent to forget its conversation."""
     asked = (part.get(CONTEXT_EXTENSION) for part in data)
     return any(isinstance(value, Mapping) and value.get("clear") is True for value in asked)
 
 
+def suggestions_payload(event: SuggestionsReady) -> dict[str, Any]:
+    """The JSON object of the extension for what the user is likely to ask next."""
+    return {"requests": list(event.requests)}
+
+
+def parse_suggestions(payload: Mapping[str, Any]) -> SuggestionsReady | None:
+    """The first requests of a payload, or `None` when malformed."""
+    requests = payload.get("requests")
+    if not isinstance(requests, list):
+        return None
+    return SuggestionsReady(tuple(str(request) for request in requests[:MOST_SUGGESTED]))
+
+
+def question_payload(origin: str) -> dict[str, Any]:
+    """The JSON object of the question extension, in the metadata of a message: which agent asks."""
+    return {"origin": origin}
+
+
+def parse_question(payload: object) -> str:
+    """Which agent asks; empty where it is not told."""
+    return str(payload.get("origin", "")) if isinstance(payload, Mapping) else ""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TaskError:
+    """Why a task failed, or why its answer is only a part: a code, a sentence for people, a trace id."""
+
+    code: str
+    message: str
+    retryable: bool = False
+    trace_id: str = ""
+
+
 def error_payload(event: Failed | Partial, trace_id: str) -> dict[str, Any]:
     """The JSON object of the error extension: of a failed task, or of one whose answer is only a part."""
-    return {
-        "code": event.code,
-        "message": event.message,
-        "retryable": event.retryable,
-        "trace_id": trace_id,
-    }
+    return dataclasses.asdict(TaskError(event.code, event.message, event.retryable, trace_id))
+
+
+def parse_error(payload: Mapping[str, Any]) -> TaskError:
+    """The error of a payload; what is missing is empty."""
+    code, message, trace_id = (str(payload.get(name) or "") for name in ("code", "message", "trace_id"))
+    return TaskError(code, message, payload.get("retryable") is True, trace_id)

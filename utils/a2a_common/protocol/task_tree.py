@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
@@ -67,6 +68,32 @@ class TaskTree:
         if self._parent:
             tree["parent_task_id"] = self._parent
         return {TREE_EXTENSION: tree}
+
+
+@dataclass(frozen=True, slots=True)
+class SubTasks:
+    """The tasks that a task caused at other agents, at any depth, as its agent told of them.
+
+    Attributes:
+        children: One mapping for each: `call_id`, `agent`, `task_id`, `state`, `request`, `seconds`, `tokens`, `children`.
+        parent_task_id: What the agent that delegated the task calls its own; empty for a user's task.
+        seconds: How long the task was worked on, where that is known.
+    """
+
+    children: Sequence[Mapping[str, Any]] = ()
+    parent_task_id: str = ""
+    seconds: float | None = None
+
+
+def parse_tree(payload: object) -> SubTasks:
+    """The tree in a peer's data, with what is malformed, too deep or too many left out."""
+    known = payload if isinstance(payload, Mapping) else {}
+    seconds = known.get("seconds")
+    return SubTasks(
+        clean_children(known.get("children")),
+        str(known.get("parent_task_id") or "")[:_LONGEST],
+        float(seconds) if isinstance(seconds, int | float) else None,
+    )
 
 
 def clean_children(value: object, depth: int = _DEEPEST) -> list[dict[str, Any]]:

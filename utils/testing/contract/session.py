@@ -7,17 +7,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from a2a.client import A2ACardResolver, A2AClientError, Client, ClientConfig
+from a2a.client import A2AClientError, Client
 from a2a.client.client import ClientCallContext
-from a2a.client.client_factory import ClientFactory
 from a2a.types.a2a_pb2 import (
     AgentCard,
     GetTaskRequest,
     Message,
-    Part,
-    Role,
     SendMessageRequest,
     StreamResponse,
     Task,
@@ -25,12 +21,11 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import A2AError
 
-from utils.net.loopback import is_loopback
+from utils.a2a_common.client.connection import BINDINGS, fetch_card, http_client, sdk_client
+from utils.a2a_common.client.message import user_message
 
 if TYPE_CHECKING:
     import httpx
-
-BINDINGS = ["JSONRPC", "HTTP+JSON"]
 
 ENDED = frozenset(
     {
@@ -187,13 +182,7 @@ class Session:
         return await self.rpc({"jsonrpc": "2.0", "id": 1, "method": name, "params": params}, version)
 
     def _send(self, client: Client, context_id: str = "", task_id: str = "") -> Any:
-        message = Message(
-            message_id=str(uuid4()),
-            role=Role.ROLE_USER,
-            parts=[Part(text=self.ask)],
-            context_id=context_id,
-            task_id=task_id,
-        )
+        message = user_message(self.ask, context_id=context_id, task_id=task_id)
         return client.send_message(SendMessageRequest(message=message), context=self.context)
 
 
@@ -202,22 +191,12 @@ async def open_session(url: str, ask: str, seconds: float) -> AsyncIterator[Sess
     """Read the card and make clients for it.
 
     Raises:
-        httpx.HTTPError: Nobody answers there.
-        A2AClientError: There is no card that the SDK can read.
-        ValueError: The card names no interface that is spoken here.
+        PeerError: Nobody answers there, there is no card that the SDK can read, or it names no interface that is
+            spoken here.
+        httpx.HTTPError: The card was there once, and then not.
     """
-    import httpx
-
-    async with httpx.AsyncClient(
-        timeout=httpx.Timeout(seconds, connect=10), trust_env=not is_loopback(url)
-    ) as http:
-        card = await A2ACardResolver(http, url).get_agent_card()
-        raw = (await http.get(f"{url}/.well-known/agent-card.json")).json()
-
-        def client(*, streaming: bool) -> Client:
-            config = ClientConfig(
-                httpx_client=http, supported_protocol_bindings=BINDINGS, streaming=streaming
-            )
-            return ClientFactory(config).create(card)
-
-        yield Session(url, raw, card, client(streaming=True), client(streaming=False), http, ask, seconds)
+    async with http_client(url) as http:
+        card = await fetch_card(http, url)
+        raw = (await http.get(f"{url}/.well-known/agent-card.json", timeout=seconds)).json()
+        streaming, unary = sdk_client(card, http), sdk_client(card, http, streaming=False)
+        yield Session(url, raw, card, streaming, unary, http, ask, seconds)

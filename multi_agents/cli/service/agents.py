@@ -1,0 +1,87 @@
+"""The agents of the service as they are seen from outside: card, latency, readiness."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from multi_agents.cli.console import clean, one_line
+from multi_agents.cli.errors import CliError
+from multi_agents.cli.service.local import configured_agents, running_service
+from multi_agents.cli.service.plan import SUPERVISOR_PORT
+from multi_agents.cli.service.ports import HOST
+from utils.a2a_common.client.agents_file import SUPERVISOR
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An agent to look at. `name` is ours; the card's name is the agent's own."""
+
+    name: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRow:
+    """What one look at an agent showed. `latency_ms` is the time that its card took."""
+
+    name: str
+    url: str
+    health: str
+    detail: str = ""
+    latency_ms: float | None = None
+    card_name: str = ""
+    version: str = ""
+    skills: tuple[str, ...] = ()
+
+
+def known_targets() -> list[Target]:
+    """The agents of the running service; without one, the configured ones at their default addresses."""
+    running = running_service()
+    if running is not None:
+        return [Target(one.name, one.url) for one in running.agents]
+    supervisor = Target(SUPERVISOR, f"http://{HOST}:{SUPERVISOR_PORT}")
+    return [supervisor, *(Target(one.name, one.url) for one in configured_agents())]
+
+
+def targets_near(url: str) -> list[Target]:
+    """All agents of the running service when `url` is its supervisor, else the agent at `url`."""
+    running = running_service()
+    if running is not None and running.supervisor.url == url:
+        return [Target(one.name, one.url) for one in running.agents]
+    return [Target("agent", url)]
+
+
+async def look_at_all(targets: Sequence[Target]) -> list[AgentRow]:
+    """Look at all of them at once."""
+    return list(await asyncio.gather(*(look_at(target) for target in targets)))
+
+
+async def look_at(target: Target) -> AgentRow:
+    """One look: card, latency and readiness. An agent that does not answer is a row like the others."""
+    from multi_agents.cli.peer.connection import read_card
+    from multi_agents.cli.service.ready import look
+    from utils.a2a_common.client.connection import http_client
+    from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
+
+    async with http_client(target.url, PeerLimits(target.name, CARD, LARGEST_CARD)) as http:
+        begin = time.perf_counter()
+        try:
+            card = await read_card(http, target.url)
+        except CliError as error:
+            return AgentRow(target.name, target.url, "down", error.message)
+        latency = (time.perf_counter() - begin) * 1000
+        ready = await look(http, target.url)
+    busy = ready.answers and not ready.ready and bool(ready.detail)
+    return AgentRow(
+        name=target.name,
+        url=target.url,
+        health="not ready" if busy else "ready",
+        detail=ready.detail,
+        latency_ms=round(latency, 1),
+        card_name=one_line(card.name),
+        version=one_line(card.version, 30),
+        skills=tuple(clean(skill.name) for skill in card.skills),
+    )

@@ -1,0 +1,267 @@
+"""The connection to one A2A agent: its card, its HTTP client, and the calls of the protocol with typed errors.
+
+Every value that comes back was bounded (`peer_limits.py`) and checked for what could be neither stored nor shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed_errors
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.json_values import complaint_about
+from utils.a2a_common.protocol.trace_context import pass_trace_on
+from utils.errors import ProtocolViolation
+from utils.net.loopback import is_loopback
+
+if TYPE_CHECKING:
+    import httpx
+    from a2a.client import Client
+    from a2a.client.client import ClientCallContext
+    from a2a.types.a2a_pb2 import AgentCard, AgentInterface, Message, StreamResponse, Task
+    from google.protobuf.message import Message as ProtoMessage
+
+    from utils.a2a_common.client.peer_limits import PeerLimits
+
+BINDINGS = ("JSONRPC", "HTTP+JSON")
+"""Bindings that are spoken here, in the order in which they are chosen."""
+
+CONNECT_SECONDS = 5.0
+CALL_SECONDS = 30.0
+"""Longest wait for one look at a task, a list or a cancel."""
+
+_CONNECTIONS = 32
+_IDLE_CONNECTIONS = 4
+"""Kept open for the next call. A pool sees that the peer closed one only when it is used again, so that many idle ones
+would stay half-closed."""
+IDLE_SECONDS = 2.0
+"""Less than the 5 s after which uvicorn, like Node, closes an idle connection: a request that crosses that close on its
+way is lost with a reset, and may not always be sent again."""
+
+
+class NoInterface(PeerError):
+    """The card names no address and binding that can be used.
+
+    Attributes:
+        offered: The bindings that it names.
+    """
+
+    code = "no_interface"
+
+    def __init__(self, offered: Sequence[str]) -> None:
+        super().__init__("The agent's card names no address that can be used.")
+        self.offered = offered
+
+
+class NoCard(UnusableAnswer):
+    """Something answers at the address, and not with an agent card.
+
+    Attributes:
+        status: HTTP status, where it is an error.
+    """
+
+    def __init__(self, reason: str, status: int | None) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def http_client(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient:
+    """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
+
+    Proxies of the environment are ignored for loopback addresses. Requests carry the current trace on.
+
+    Args:
+        url: Where the agent is.
+        limits: What is taken from it at most; whatever it sends when omitted.
+    """
+    import httpx
+
+    return httpx.AsyncClient(
+        headers={"Accept-Encoding": "identity"} if limits else None,
+        timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=CONNECT_SECONDS),
+        limits=httpx.Limits(
+            max_connections=_CONNECTIONS,
+            max_keepalive_connections=_IDLE_CONNECTIONS,
+            keepalive_expiry=IDLE_SECONDS,
+        ),
+        trust_env=not is_loopback(url),
+        event_hooks={"request": [pass_trace_on], "response": [limits.bound] if limits else []},
+    )
+
+
+async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
+    """The agent card at `url`.
+
+    Raises:
+        ConnectionLost: Nobody answers there.
+        NoCard: What answers is no A2A agent.
+    """
+    from a2a.client import A2ACardResolver
+
+    try:
+        with typed_errors():
+            return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CONNECT_SECONDS})
+    except UnusableAnswer as error:
+        status = getattr(error.__cause__, "status_code", None)
+        raise NoCard(error.reason, status) from error
+    except ValueError as error:  # such as a body in no encoding
+        raise NoCard(type(error).__name__, None) from error
+
+
+def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = True) -> Client:
+    """The SDK's client for the agent of a card, over HTTP.
+
+    Raises:
+        NoInterface: The card names no address of the web with a binding that is spoken here.
+    """
+    from a2a.client import ClientConfig
+    from a2a.client.client_factory import ClientFactory
+
+    config = ClientConfig(
+        httpx_client=http,
+        supported_protocol_bindings=list(BINDINGS),
+        streaming=streaming,
+    )
+    try:
+        return ClientFactory(config).create(_with_web_addresses(card))
+    except ValueError as error:  # how the SDK says that it can use none of the interfaces
+        raise NoInterface(sorted({each.protocol_binding for each in card.supported_interfaces})) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Calls to one agent.
+
+    Attributes:
+        name: What the agent is called in sentences.
+        card: Its card.
+        client: The SDK's client.
+    """
+
+    name: str
+    card: AgentCard
+    client: Client
+
+    @classmethod
+    def open(cls, name: str, card: AgentCard, http: httpx.AsyncClient) -> Connection:
+        """A connection to the agent of a card.
+
+        Raises:
+            NoInterface: The card names no address that can be used.
+        """
+        return cls(name, card, sdk_client(card, http))
+
+    @property
+    def streams(self) -> bool:
+        """Whether the agent sends its answer while it works."""
+        return bool(self.card.capabilities.streaming)
+
+    @property
+    def reports_activity(self) -> bool:
+        """Whether its card declares the activity extension."""
+        return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+
+    async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
+        """Send one message, once. The end of the stream proves nothing.
+
+        An agent that does not stream is asked to answer at once, so that its task is known and can be canceled; not so for
+        a reply, whose answer would be the question that it replies to.
+        """
+        from a2a.types.a2a_pb2 import SendMessageRequest
+
+        request = SendMessageRequest(message=message)
+        request.configuration.return_immediately = not self.streams and not message.task_id
+        async with aclosing(
+            self._checked(self.client.send_message(request, context=self._context()))
+        ) as stream:
+            async for response in stream:
+                yield response
+
+    async def subscribe(self, task_id: str) -> AsyncGenerator[StreamResponse, None]:
+        """What a task that runs already sends, from a snapshot on."""
+        from a2a.types.a2a_pb2 import SubscribeToTaskRequest
+
+        request = SubscribeToTaskRequest(id=task_id)
+        async with aclosing(self._checked(self.client.subscribe(request, context=self._context()))) as stream:
+            async for response in stream:
+                yield response
+
+    async def get_task(self, task_id: str) -> Task:
+        """The task as it stands."""
+        from a2a.types.a2a_pb2 import GetTaskRequest
+
+        with typed_errors():
+            task = await self.client.get_task(GetTaskRequest(id=task_id), context=self._context(CALL_SECONDS))
+        self._check(task)
+        return task
+
+    async def list_tasks(
+        self, context_id: str = "", *, limit: int = 50, history: int | None = None, artifacts: bool = False
+    ) -> Sequence[Task]:
+        """The caller's tasks, newest first. `limit` is at most 100; `history` how many messages of each."""
+        from a2a.types.a2a_pb2 import ListTasksRequest
+
+        request = ListTasksRequest(
+            context_id=context_id, page_size=limit, history_length=history, include_artifacts=artifacts
+        )
+        with typed_errors():
+            listed = await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
+        self._check(listed)
+        return list(listed.tasks)
+
+    async def cancel(self, task_id: str) -> Task:
+        """Ask the agent to cancel a task."""
+        from a2a.types.a2a_pb2 import CancelTaskRequest
+
+        with typed_errors():
+            return await self.client.cancel_task(
+                CancelTaskRequest(id=task_id), context=self._context(CALL_SECONDS)
+            )
+
+    def _context(self, seconds: float | None = None) -> ClientCallContext:
+        """Options of a call: its time limit, and that the activity extension is read here, where it is declared."""
+        from a2a.client.client import ClientCallContext
+
+        parameters = {"A2A-Extensions": ACTIVITY_EXTENSION} if self.reports_activity else {}
+        return ClientCallContext(timeout=seconds, service_parameters=parameters)
+
+    async def _checked(self, stream: AsyncIterator[StreamResponse]) -> AsyncGenerator[StreamResponse, None]:
+        with typed_errors():
+            async for response in stream:
+                self._check(response)
+                yield response
+
+    def _check(self, sent: ProtoMessage) -> None:
+        """Refuse values that could be neither stored nor shown to the user."""
+        if complaint := complaint_about(sent):
+            raise ProtocolViolation(f"The {self.name} agent's answer {complaint}.")
+
+
+def web_interfaces(card: AgentCard) -> Sequence[AgentInterface]:
+    """Those of a card's interfaces that an HTTP client can call."""
+    return [each for each in card.supported_interfaces if _is_web(each.url)]
+
+
+def _with_web_addresses(card: AgentCard) -> AgentCard:
+    from a2a.types.a2a_pb2 import AgentCard
+
+    left = AgentCard()
+    left.CopyFrom(card)
+    left.ClearField("supported_interfaces")
+    left.supported_interfaces.extend(web_interfaces(card))
+    return left
+
+
+def _is_web(url: str) -> bool:
+    import httpx
+
+    try:
+        httpx.URL(url)
+        parts = urlsplit(url)
+    except (httpx.InvalidURL, ValueError):
+        return False
+    return parts.scheme in {"http", "https"} and bool(parts.hostname)

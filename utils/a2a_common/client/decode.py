@@ -1,0 +1,138 @@
+"""A2A wire objects -> the events of `client/events.py`. Pure: values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from a2a.types.a2a_pb2 import TaskState
+from google.protobuf import json_format
+
+from utils.a2a_common.client.events import (
+    ActivityReported,
+    ArtifactChanged,
+    MessageReceived,
+    PeerEvent,
+    StatusChanged,
+    TaskSnapshot,
+)
+from utils.a2a_common.protocol.extensions import (
+    ACTIVITY_EXTENSION,
+    CONTEXT_EXTENSION,
+    ERROR_EXTENSION,
+    NEXT_EXTENSION,
+    PLAN_ARTIFACT,
+    QUESTION_EXTENSION,
+    TREE_EXTENSION,
+    USAGE_EXTENSION,
+    parse_activity,
+    parse_context,
+    parse_error,
+    parse_plan,
+    parse_question,
+    parse_suggestions,
+    parse_usage,
+)
+from utils.a2a_common.protocol.parts import decode_part
+from utils.a2a_common.protocol.task_tree import parse_tree
+from utils.events import ContentPart, DataPart, DelegationState, PlanUpdated
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Artifact, Message, Part, StreamResponse, Task, TaskStatus
+
+_STATES: dict[int, DelegationState] = {
+    TaskState.TASK_STATE_SUBMITTED: DelegationState.SUBMITTED,
+    TaskState.TASK_STATE_WORKING: DelegationState.WORKING,
+    TaskState.TASK_STATE_COMPLETED: DelegationState.COMPLETED,
+    TaskState.TASK_STATE_FAILED: DelegationState.FAILED,
+    TaskState.TASK_STATE_CANCELED: DelegationState.CANCELED,
+    TaskState.TASK_STATE_REJECTED: DelegationState.REJECTED,
+    TaskState.TASK_STATE_INPUT_REQUIRED: DelegationState.INPUT_REQUIRED,
+    TaskState.TASK_STATE_AUTH_REQUIRED: DelegationState.AUTH_REQUIRED,
+}
+
+
+def decode(response: StreamResponse) -> Iterator[PeerEvent]:
+    """The events of one element of a stream: what a status carries comes before it, activity after it."""
+    match response.WhichOneof("payload"):
+        case "task":
+            yield from decode_task(response.task)
+        case "message":
+            yield MessageReceived(decode_parts(response.message.parts), response.message.context_id)
+        case "status_update":
+            update = response.status_update
+            metadata = json_format.MessageToDict(update.metadata)
+            yield from _facts(metadata)
+            yield _status(update.task_id, update.context_id, update.status)
+            yield from _activity(metadata)
+        case "artifact_update":
+            chunk = response.artifact_update
+            yield _artifact(chunk.artifact, append=chunk.append)
+
+
+def decode_task(task: Task) -> Iterator[PeerEvent]:
+    """The events that bring a view to the state of a task."""
+    yield TaskSnapshot(task.id, task.context_id, state_of(task.status))
+    for artifact in task.artifacts:
+        yield _artifact(artifact, append=False)
+    yield from _facts(json_format.MessageToDict(task.metadata))
+    yield _status(task.id, task.context_id, task.status)
+
+
+def state_of(status: TaskStatus) -> DelegationState:
+    """The state; one that the protocol does not know counts as working, so that the task is looked at again."""
+    return _STATES.get(status.state, DelegationState.WORKING)
+
+
+def decode_parts(parts: Iterable[Part]) -> tuple[ContentPart, ...]:
+    """The parts that hold something."""
+    found = (decode_part(part) for part in parts)
+    return tuple(part for part in found if part is not None)
+
+
+def _artifact(artifact: Artifact, *, append: bool) -> PeerEvent:
+    parts = decode_parts(artifact.parts)
+    plan = _plan(parts) if artifact.name == PLAN_ARTIFACT else None
+    return plan or ArtifactChanged(artifact.artifact_id, artifact.name, parts, append=append)
+
+
+def _plan(parts: Sequence[ContentPart]) -> PlanUpdated | None:
+    match parts:
+        case [DataPart(value=dict() as value)]:
+            return parse_plan(value)
+        case _:
+            return None
+
+
+def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusChanged:
+    parts = decode_parts(status.message.parts) if status.HasField("message") else ()
+    return StatusChanged(task_id, context_id, state_of(status), parts, _origin(status.message))
+
+
+def _origin(message: Message) -> str:
+    return parse_question(json_format.MessageToDict(message.metadata).get(QUESTION_EXTENSION))
+
+
+def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
+    payload = metadata.get(ACTIVITY_EXTENSION)
+    activity = parse_activity(payload) if isinstance(payload, Mapping) else None
+    if isinstance(payload, Mapping) and activity is not None:
+        yield ActivityReported(str(payload.get("agent", "")), activity)
+
+
+def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
+    """What a status tells besides its state; payloads that are malformed are left out."""
+    readers = {
+        USAGE_EXTENSION: parse_usage,
+        CONTEXT_EXTENSION: parse_context,
+        NEXT_EXTENSION: parse_suggestions,
+    }
+    for uri, parse in readers.items():
+        payload = metadata.get(uri)
+        if isinstance(payload, Mapping) and (event := parse(payload)) is not None:
+            yield event
+    error, tree = metadata.get(ERROR_EXTENSION), metadata.get(TREE_EXTENSION)
+    if isinstance(error, Mapping):
+        yield parse_error(error)
+    if isinstance(tree, Mapping):
+        yield parse_tree(tree)

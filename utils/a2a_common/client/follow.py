@@ -1,0 +1,261 @@
+"""One message to an agent and what comes of it: sent once, followed to its end, taken up again after a break.
+
+A stream that ends proves nothing: a slow reader is dropped without a word. So the end of a stream without an
+end of the task leads to GetTask and SubscribeToTask, never to a second message. A message of which is unknown whether it
+arrived is looked for by its id before it is sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.client.decode import decode, decode_task, state_of
+from utils.a2a_common.client.events import (
+    SETTLED_STATES,
+    WAITING_STATES,
+    MessageReceived,
+    PeerEvent,
+    StatusChanged,
+    TaskSnapshot,
+)
+from utils.a2a_common.client.peer_errors import (
+    ConnectionLost,
+    NoProgress,
+    PeerError,
+    RequestRefused,
+    UnusableAnswer,
+)
+from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
+from utils.resilience.timing import backoff
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Message, StreamResponse, Task
+
+    from utils.a2a_common.client.connection import Connection
+
+_BROKEN = (ConnectionLost, UnusableAnswer)
+"""What may be gone at the next try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long an agent is waited for.
+
+    Attributes:
+        sends: How often a message is sent at most that did not arrive.
+        looks: How often a task is asked for in a row while the agent cannot be reached.
+        first_wait: Seconds before the second try, doubled with each.
+        quiet_seconds: How long a task whose stream broke may show no change before it is given up; for a caller with
+            a deadline of its own there is no limit.
+        look_seconds: How long a renewed stream may be silent before the task itself is looked at.
+        pause_seconds: Between two looks at a task whose stream cannot be taken up.
+    """
+
+    sends: int = 3
+    looks: int = 5
+    first_wait: float = 0.3
+    quiet_seconds: float = 120.0
+    look_seconds: float = 10.0
+    pause_seconds: float = 0.5
+
+
+PATIENCE = Patience()
+
+
+async def follow_message(
+    connection: Connection, message: Message, *, maybe_sent: bool = False, patience: Patience = PATIENCE
+) -> AsyncGenerator[PeerEvent, None]:
+    """Send `message` and yield everything until its task ends or waits for the user.
+
+    Args:
+        connection: Reaches the agent.
+        message: What is sent.
+        maybe_sent: Whether it may have been sent before, as by a process that ended: then it is looked for first.
+        patience: How long the agent is waited for.
+
+    Raises:
+        PeerError: The agent cannot be reached, refused the message, or stopped without an end.
+        PeerLimitExceeded: It sent too much.
+        ProtocolViolation: It sent what cannot be stored or shown.
+    """
+    following = _Following(connection, message.task_id, patience)
+    async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
+        async for event in events:
+            yield event
+    if not following.settled:
+        async with aclosing(following.resumed()) as events:
+            async for event in events:
+                yield event
+
+
+async def follow_task(
+    connection: Connection, task_id: str, *, patience: Patience = PATIENCE
+) -> AsyncGenerator[PeerEvent, None]:
+    """Yield a task's snapshot and what follows, over as many streams as it takes, until it ends or waits."""
+    async with aclosing(_Following(connection, task_id, patience).resumed()) as events:
+        async for event in events:
+            yield event
+
+
+async def find_task(
+    connection: Connection, message: Message, *, artifacts: bool = False
+) -> Sequence[PeerEvent]:
+    """The task that a message began or answered, as its events; none where the agent does not have the message."""
+    for task in await _candidates(connection, message, artifacts=artifacts):
+        if any(each.message_id == message.message_id for each in task.history):
+            return tuple(decode_task(task))
+    return ()
+
+
+async def _candidates(connection: Connection, message: Message, *, artifacts: bool) -> Sequence[Task]:
+    if message.task_id:
+        return [await connection.get_task(message.task_id)]
+    try:
+        return await connection.list_tasks(message.context_id, artifacts=artifacts)
+    except (RequestRefused, UnusableAnswer):
+        return []  # an agent that lists no tasks must know a repeated message by its id
+
+
+class _Following:
+    """The state of following one task.
+
+    Attributes:
+        settled: Whether the task ended or waits for the user, or the answer was a plain message.
+    """
+
+    def __init__(self, connection: Connection, task_id: str, patience: Patience) -> None:
+        self._connection = connection
+        self._patience = patience
+        self._task_id = task_id
+        self._streams = connection.streams
+        self._responses = 0
+        self.settled = False
+
+    async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
+        """What comes of the message until its stream ends or breaks."""
+        if maybe_sent and (known := await find_task(self._connection, message, artifacts=True)):
+            for event in self._noted(known):
+                yield event
+            return
+        for attempt in range(1, self._patience.sends + 1):
+            try:
+                async with aclosing(
+                    self._stream(self._connection.send(message), bool(message.task_id))
+                ) as events:
+                    async for event in events:
+                        yield event
+            except _BROKEN as error:
+                lost = error
+            else:
+                return
+            if self._responses:
+                return
+            last = attempt == self._patience.sends
+            if last and isinstance(lost, ConnectionLost) and not lost.sent:
+                raise lost
+            await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
+            if known := await self._arrived(message):
+                for event in self._noted(known):
+                    yield event
+                return
+            if last:
+                raise lost
+
+    async def resumed(self) -> AsyncGenerator[PeerEvent, None]:
+        """The task as it stands and what follows."""
+        if not self._task_id:
+            raise NoProgress("The agent ended its answer without a task or a message.")
+        clock = asyncio.get_running_loop().time
+        seen, deadline = b"", clock() + self._patience.quiet_seconds
+        while not self.settled:
+            task = await self._look()
+            if (now := task.SerializeToString(deterministic=True)) != seen:
+                seen, deadline = now, clock() + self._patience.quiet_seconds
+                for event in self._noted(decode_task(task)):
+                    yield event
+            if self.settled:
+                return
+            if clock() >= deadline:
+                raise NoProgress(f"The agent stopped reporting, but task {self._task_id} is not finished.")
+            async with aclosing(self._renewed()) as events:
+                async for event in events:
+                    yield event
+
+    async def _stream(
+        self, responses: AsyncGenerator[StreamResponse, None], reply: bool = False
+    ) -> AsyncGenerator[PeerEvent, None]:
+        """The events of a stream. With `reply`, the task as it stood before the answer is left out."""
+        async with aclosing(responses):
+            async for response in responses:
+                if reply and not self._responses and _waits(response):
+                    continue
+                self._responses += 1
+                if self._responses > MOST_EVENTS:
+                    raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
+                for event in self._noted(decode(response)):
+                    yield event
+
+    async def _renewed(self) -> AsyncGenerator[PeerEvent, None]:
+        """A renewed stream, which opens with a snapshot; ends when it breaks, ends or is silent."""
+        if self._streams:
+            stream = self._stream(self._connection.subscribe(self._task_id))
+            async with aclosing(stream):
+                try:
+                    with suppress(*_BROKEN):
+                        async for event in _until_silent(stream, self._silence):
+                            yield event
+                except RequestRefused as error:
+                    self._streams = not error.unsupported
+        if not self.settled:
+            await asyncio.sleep(self._patience.pause_seconds)
+
+    @property
+    def _silence(self) -> float:
+        return min(self._patience.look_seconds, self._patience.quiet_seconds)
+
+    async def _look(self) -> Task:
+        for attempt in range(1, self._patience.looks):
+            try:
+                return await self._connection.get_task(self._task_id)
+            except _BROKEN:
+                await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
+        return await self._connection.get_task(self._task_id)
+
+    async def _arrived(self, message: Message) -> Sequence[PeerEvent]:
+        with suppress(PeerError):
+            return await find_task(self._connection, message, artifacts=True)
+        return ()
+
+    def _noted(self, events: Iterable[PeerEvent]) -> Iterator[PeerEvent]:
+        for event in events:
+            self._note(event)
+            yield event
+
+    def _note(self, event: PeerEvent) -> None:
+        match event:
+            case TaskSnapshot() | StatusChanged():
+                self._task_id = event.task_id or self._task_id
+                self.settled = event.state in SETTLED_STATES
+            case MessageReceived():
+                self.settled = True
+            case _:
+                pass
+
+
+async def _until_silent(
+    events: AsyncGenerator[PeerEvent, None], seconds: float
+) -> AsyncGenerator[PeerEvent, None]:
+    """The events until none came for so long."""
+    with suppress(StopAsyncIteration, TimeoutError):
+        while True:
+            async with asyncio.timeout(seconds):
+                event = await anext(events)
+            yield event
+
+
+def _waits(response: StreamResponse) -> bool:
+    return response.HasField("task") and state_of(response.task.status) in WAITING_STATES

@@ -1,0 +1,137 @@
+"""What can go wrong with a call to another agent, as types: the only place that knows the SDK's errors.
+
+    PeerError
+    ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
+    ├── UnusableAnswer      something answered that is no A2A agent, or is overloaded: an HTTP error, no JSON
+    ├── RequestRefused      the agent does not accept the call, and says why
+    ├── FailedInside        the agent failed over the call
+    └── NoProgress          the agent ended its answer without an end of the task
+
+`PeerLimitExceeded` and `ProtocolViolation` (utils/errors.py) pass through: they are raised by the checks of this room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.client.peer_text import with_words
+from utils.errors import DelegationFailed, PlatformError, SubAgentRefused, SubAgentUnavailable
+
+if TYPE_CHECKING:
+    from a2a.utils.errors import A2AError
+
+
+class PeerError(PlatformError):
+    """A call to another agent failed."""
+
+    code = "peer_failed"
+
+
+class ConnectionLost(PeerError):
+    """The agent cannot be reached, or the connection broke.
+
+    Attributes:
+        sent: Whether the call may have arrived.
+    """
+
+    code = "connection_lost"
+    retryable = True
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
+
+
+class UnusableAnswer(PeerError):
+    """The answer is none of the protocol.
+
+    Attributes:
+        reason: What the SDK says of it; may hold words of the peer.
+    """
+
+    code = "agent_refused"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The agent sent an answer that cannot be used.")
+        self.reason = reason
+
+
+class RequestRefused(PeerError):
+    """The agent does not accept the call.
+
+    Attributes:
+        reason: The agent's own words.
+        unsupported: Whether it does not offer what was asked for.
+    """
+
+    code = "agent_refused"
+
+    def __init__(self, reason: str, *, unsupported: bool = False) -> None:
+        super().__init__("The agent refused the request.")
+        self.reason = reason
+        self.unsupported = unsupported
+
+
+class FailedInside(RequestRefused):
+    """The agent failed over the call. Its words are for its operator: they may be anything."""
+
+
+class NoProgress(PeerError):
+    """The agent ended its answer, or says nothing any more, and its task has no end."""
+
+    code = "agent_refused"
+
+
+@contextmanager
+def typed_errors() -> Iterator[None]:
+    """Errors of the SDK and of the transport as those of this file."""
+    import httpx
+    from a2a.utils.errors import A2AError
+
+    try:
+        yield
+    except (A2AError, httpx.HTTPError, OSError) as error:
+        raise typed(error) from error
+
+
+def typed(error: Exception) -> PeerError:
+    """The error of this file for one of the SDK or of the transport."""
+    import httpx
+    from a2a.client.errors import A2AClientError
+    from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError, UnsupportedOperationError
+
+    cause = error.__cause__ if isinstance(error, A2AClientError) else error
+    match cause:
+        case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
+            return ConnectionLost("The agent cannot be reached.", sent=False)
+        case httpx.TransportError() | OSError():
+            return ConnectionLost("The connection to the agent was lost.")
+    match error:
+        case InternalError() | InvalidAgentResponseError():
+            return FailedInside(error.message)
+        case A2AError() if not isinstance(error, A2AClientError):
+            return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
+    return UnusableAnswer(_text(error))
+
+
+def failure_of(agent: str, error: PeerError) -> DelegationFailed:
+    """The error that a delegation ends with.
+
+    Only what says that the agent could not be reached counts for its circuit breaker, which saves callers from
+    waiting in vain. An agent that refuses a request, or fails over it, has answered: a breaker would let one
+    request that it cannot handle take the agent away from everybody else.
+    """
+    match error:
+        case FailedInside():
+            return DelegationFailed(f"The {agent} agent failed inside.")
+        case RequestRefused(reason=reason):
+            return SubAgentRefused(with_words(f"The {agent} agent refused the request.", reason))
+        case NoProgress():
+            return DelegationFailed(f"The {agent} agent stopped answering.", retryable=True)
+    return SubAgentUnavailable(f"The {agent} agent cannot be reached right now.")
+
+
+def _text(error: Exception | A2AError) -> str:
+    return str(getattr(error, "message", "")) or str(error)

@@ -1,0 +1,184 @@
+"""What an agent's task has said so far, folded from the events of a client. Pure: no network, no clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never
+
+from utils.a2a_common.client.events import (
+    WAITING_STATES,
+    ActivityReported,
+    ArtifactChanged,
+    MessageReceived,
+    PeerEvent,
+    StatusChanged,
+    TaskSnapshot,
+)
+from utils.a2a_common.client.part_text import joined, said
+from utils.a2a_common.client.remote_files import RemoteFile, file_of
+from utils.a2a_common.protocol.extensions import TaskError
+from utils.a2a_common.protocol.task_tree import SubTasks
+from utils.events import (
+    ContentPart,
+    ContextMeasured,
+    DataPart,
+    DelegationState,
+    FileBytes,
+    FileUrl,
+    PlanUpdated,
+    SuggestionsReady,
+    TextPart,
+    UsageReported,
+)
+
+_MESSAGE = ""
+"""Key of the parts of the newest message, which is no artifact: an artifact has an id."""
+
+_OPEN = (DelegationState.SUBMITTED, DelegationState.WORKING)
+
+
+@dataclass(slots=True)
+class ArtifactView:
+    """An artifact as far as it arrived."""
+
+    name: str
+    parts: list[ContentPart]
+
+
+@dataclass(slots=True)
+class TaskView:
+    """The state of one task, or of a plain message that an agent answered with.
+
+    Attributes:
+        task_id: Id given by the agent; empty until it answered.
+        context_id: The conversation there; empty until it answered.
+        heard: Whether anything was taken in.
+        state: The newest state.
+        status: Parts of the newest status message, or of a plain message.
+        origin: Which agent asks, where the status is another agent's question.
+        artifacts: By id, in the order in which they began.
+        message: Parts of a plain message; `None` where the agent made a task.
+        error: Why the task failed, or why its answer is only a part.
+        plan: The newest plan.
+        usage: Tokens that the agent reported.
+        context: What its last model request held.
+        suggestions: What may be asked next.
+        sub_tasks: The tasks that it caused at other agents.
+    """
+
+    task_id: str = ""
+    context_id: str = ""
+    heard: bool = False
+    state: DelegationState = DelegationState.SUBMITTED
+    status: Sequence[ContentPart] = ()
+    origin: str = ""
+    artifacts: dict[str, ArtifactView] = field(default_factory=dict)
+    message: Sequence[ContentPart] | None = None
+    error: TaskError | None = None
+    plan: PlanUpdated | None = None
+    usage: UsageReported | None = None
+    context: ContextMeasured | None = None
+    suggestions: SuggestionsReady | None = None
+    sub_tasks: SubTasks | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the task still works."""
+        return self.state in _OPEN
+
+    @property
+    def waits(self) -> bool:
+        """Whether the task waits for the user."""
+        return self.state in WAITING_STATES
+
+    @property
+    def question(self) -> str:
+        """The words of the newest status message alone, without its data parts."""
+        return "\n".join(part.text for part in self.status if isinstance(part, TextPart))
+
+    @property
+    def asked(self) -> Sequence[Mapping[str, Any]]:
+        """Data parts of the newest status message: the form of a question."""
+        values = (part.value for part in self.status if isinstance(part, DataPart))
+        return [value for value in values if isinstance(value, Mapping)]
+
+    @property
+    def said(self) -> str:
+        """The newest status message, or the plain message, in words."""
+        return "\n".join(text for part in self.status if (text := said(part).text))
+
+    def text(self) -> str:
+        """The answer in words: the text of all artifacts, in which each file is named, else the status message's."""
+        texts = [joined(map(said, artifact.parts)) for artifact in self.artifacts.values()]
+        return "\n\n".join(text for text in texts if text.strip()) or self.said
+
+    @property
+    def files(self) -> list[RemoteFile]:
+        """The files of its artifacts and of its newest message, made safe to pass on."""
+        holders = {key: artifact.parts for key, artifact in self.artifacts.items()} | {_MESSAGE: self.status}
+        places = [
+            (f"{key}/{number}", part)
+            for key, parts in holders.items()
+            for number, part in enumerate(part for part in parts if isinstance(part, FileBytes | FileUrl))
+        ]
+        return [RemoteFile(place, file) for place, part in places if (file := file_of(part)) is not None]
+
+    def apply(self, event: PeerEvent) -> None:
+        """Take in one event."""
+        self.heard = True
+        match event:
+            case TaskSnapshot():
+                self.artifacts.clear()
+                self._place(event)
+            case StatusChanged():
+                self._place(event)
+                self.status, self.origin = event.parts or self.status, event.origin
+            case ArtifactChanged():
+                self._extend(event)
+            case MessageReceived():
+                self.message = self.status = event.parts
+                self.context_id = event.context_id or self.context_id
+                self.state = DelegationState.COMPLETED
+            case _:
+                self._note(event)
+
+    def _place(self, event: TaskSnapshot | StatusChanged) -> None:
+        self.task_id = event.task_id or self.task_id
+        self.context_id = event.context_id or self.context_id
+        self.state = event.state
+
+    def _extend(self, event: ArtifactChanged) -> None:
+        known = self.artifacts.get(event.artifact_id)
+        if event.append and known is not None:
+            known.parts.extend(event.parts)
+        else:
+            self.artifacts[event.artifact_id] = ArtifactView(event.name, list(event.parts))
+
+    def _note(
+        self,
+        event: ActivityReported
+        | TaskError
+        | PlanUpdated
+        | UsageReported
+        | ContextMeasured
+        | SuggestionsReady
+        | SubTasks,
+    ) -> None:
+        match event:
+            case TaskError():
+                self.error = event
+            case PlanUpdated():
+                self.plan = event
+            case UsageReported():
+                self.usage = event
+            case ContextMeasured():
+                self.context = event
+            case SuggestionsReady():
+                self.suggestions = event
+            case SubTasks():
+                self.sub_tasks = event
+            case ActivityReported():
+                pass  # what happens, not what is known of the task
+            case _:
+                assert_never(event)
