@@ -24,8 +24,8 @@ def ours(storage: str) -> Starlette:
     """Our server, all guards on."""
     import utils.a2a_common  # noqa: F401 - first, since it sets the SDK's switch
     from benchmarks.wire_agent import CARD, Agent
-    from utils.a2a_common.scope import owner_of
-    from utils.a2a_common.server import AgentService, build_app
+    from utils.a2a_common.protocol.owner import owner_of
+    from utils.a2a_common.server.app import AgentService, build_app
     from utils.persistence.tasks import memory_task_store, sqlite_task_store
     from utils.settings import ServerSettings
 

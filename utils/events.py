@@ -202,7 +202,7 @@ class UsageReported:
 
 
 @dataclass(frozen=True, slots=True)
-class NextForetold:
+class SuggestionsReady:
     """What the user is likely to ask next, likeliest first; each is a request that may be sent as it is."""
 
     requests: Sequence[str]
@@ -272,7 +272,7 @@ AgentEvent = (
     | PlanUpdated
     | ContextMeasured
     | UsageReported
-    | NextForetold
+    | SuggestionsReady
     | InputRequired
     | Completed
     | Failed

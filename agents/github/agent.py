@@ -13,9 +13,9 @@ from agents.github.refusal import refusal
 from agents.github.settings import GitHubSettings
 from agents.github.tools import SPECS, build_tools
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
-from utils.a2a_common.skill import Skill
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, TextDelta
 
 if TYPE_CHECKING:

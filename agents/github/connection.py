@@ -22,7 +22,7 @@ from githubkit.exception import (
 from githubkit.retry import RetryOption
 
 from agents.github.settings import GitHubSettings
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 
 RETRY_PAUSE = timedelta(milliseconds=200)
 """Pause before the first retry; it doubles each time."""

@@ -16,7 +16,7 @@ def main(argv: Sequence[str]) -> int:
 
         return run_ingest(argv[1:])
     from agents.rag.agent import RagAgent
-    from utils.a2a_common.serve import serve
+    from utils.a2a_common.server.serve import serve
 
     return serve(RagAgent, default_port=_PORT, argv=argv)
 

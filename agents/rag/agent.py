@@ -12,9 +12,9 @@ import structlog
 from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.settings import RagSettings
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.runtime import AgentRuntime
-from utils.a2a_common.skill import Skill
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.protocol.skill import Skill
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -1,7 +1,7 @@
 """`python -m agents.template` serves the template agent."""
 
 from agents.template.agent import TemplateAgent
-from utils.a2a_common.serve import serve
+from utils.a2a_common.server.serve import serve
 
 _PORT = 8009
 """Its port where neither `--port` nor `PORT` names one."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agents.template.settings import TemplateSettings
 from agents.template.tools import EXAMPLES, list_entries
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.skill import Skill
+from utils.a2a_common.protocol.skill import Skill
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

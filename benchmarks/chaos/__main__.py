@@ -39,7 +39,7 @@ SETTINGS = {
     "LOG_FORMAT": "json",
     "LOG_LEVEL": "WARNING",
 }
-SERVE_WORKER = ("-m", "utils.a2a_common.serve", "benchmarks.chaos.worker:Worker")
+SERVE_WORKER = ("-m", "utils.a2a_common.server.serve", "benchmarks.chaos.worker:Worker")
 SERVE_SUPERVISOR = ("-m", "multi_agents.platform_engineer")
 
 

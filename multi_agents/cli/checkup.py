@@ -15,7 +15,7 @@ from multi_agents.cli.service.local import configured_agents, home_folder, runni
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
 from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
-from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
 from utils.settings import (
     EmbeddingSettings,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from multi_agents.cli.service.plan import ROOT
-from utils.a2a_common.agents_file import AgentEntry
+from utils.a2a_common.client.agents_file import AgentEntry
 from utils.errors import SettingsError
 from utils.settings import env_file, own_environment, process_environment
 from utils.settings_docs import COMPOSE

@@ -13,13 +13,13 @@ import structlog
 
 from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
-from utils.a2a_common.activity import SCOPE_EXTENSION
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.delegation_scope import find_scope
-from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.skill import Skill
-from utils.events import AgentEvent, Completed, InputRequired, NextForetold, PlanUpdated
+from utils.a2a_common.protocol.delegation_context import find_delegation_context
+from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.skill import Skill
+from utils.events import AgentEvent, Completed, InputRequired, PlanUpdated, SuggestionsReady
 from utils.settings import LLMSettings, ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from multi_agents.platform_engineer.delegation import Delegation
-    from multi_agents.platform_engineer.plan import Plan
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
-    from utils.a2a_common.runtime import AgentRuntime
+    from multi_agents.platform_engineer.task_plan import Plan
+    from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
 
@@ -60,8 +60,8 @@ class PlatformEngineer(BaseLangGraphAgent):
     shown_examples = 12  # a sub-agent has many skills, and one tool
 
     def __init__(self, runtime: AgentRuntime) -> None:
-        from utils.a2a_common.client_pool import ClientPool
-        from utils.a2a_common.registry import SubAgentRegistry
+        from utils.a2a_common.client.client_pool import ClientPool
+        from utils.a2a_common.client.registry import SubAgentRegistry
 
         super().__init__(runtime)
         self._made = time.monotonic()
@@ -150,19 +150,19 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
-        from multi_agents.platform_engineer.choice import AgentChoice
-        from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
+        from multi_agents.platform_engineer.agent_selector import AgentSelector
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
+        from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 
         return (
             SynthesisFallback(self._settings.synthesis_turns),
-            AgentChoice(self._settings.shown),
+            AgentSelector(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """The base agent's turn, with the plan kept up to date."""
-        from multi_agents.platform_engineer.plan import Plan, known_steps
+        from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
         request = await self._heard(request)
         if request.resumes and self._delegation is not None:
@@ -186,17 +186,17 @@ class PlatformEngineer(BaseLangGraphAgent):
                         yield updated
         finally:
             if not waits:
-                await self.abandon(request.task_id)
+                await self.cancel_children(request.task_id)
 
-    def _foretold(self, request: AgentRequest, plan: Plan) -> NextForetold | None:
+    def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
-        from multi_agents.platform_engineer.next_requests import likely_next
+        from multi_agents.platform_engineer.suggestions import likely_next
 
-        done = [] if find_scope(request.data) else plan.done
+        done = [] if find_delegation_context(request.data) else plan.done
         asked = {step.agent for step in done}
         examples = {agent.name: agent.examples for agent in self._registry.known if agent.name in asked}
         requests = likely_next([request.text, *(step.title for step in done)], examples)
-        return NextForetold(requests) if requests else None
+        return SuggestionsReady(requests) if requests else None
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
         """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
@@ -205,24 +205,24 @@ class PlatformEngineer(BaseLangGraphAgent):
         waiting = await self._delegation.waiting(request.task_id)
         question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
-        if not question or await self.answers(question, request.text, data):
+        if not question or await self.is_answer(question, request.text, data):
             return request
         log.info("delegation.subject_changed", task_id=request.task_id)
-        await self.abandon(request.task_id)
+        await self.cancel_children(request.task_id)
         return replace(request, resumes=False)
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message answers a question: by its form, and by the model where that does not tell.
 
         Another agent names the task that it answers; what it delegates without one is a task of its own.
         """
-        if find_scope(data) is not None:
+        if find_delegation_context(data) is not None:
             return False
         embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
         model = None if embedded else self.runtime.model
         return not await is_other_subject(question, text, data, model)
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Cancel what waits at sub-agents for a task that has ended."""
         if self._delegation is not None:
-            await self._delegation.close(task_id)
+            await self._delegation.cancel_pending(task_id)

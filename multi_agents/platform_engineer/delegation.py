@@ -18,21 +18,26 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
-from multi_agents.platform_engineer.briefing import FINISHED_AT, briefing
-from multi_agents.platform_engineer.cause import Cause, cause_of
+from multi_agents.platform_engineer.conversation_digest import FINISHED_AT, briefing
 from multi_agents.platform_engineer.left_behind import LeftBehind
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, CONTEXT_EXTENSION, usage_payload
-from utils.a2a_common.agent_line import AgentLine
-from utils.a2a_common.client_pool import ClientPool
-from utils.a2a_common.delegation_scope import DelegationScope, reference_of, scope_of, takes_scope
-from utils.a2a_common.delegation_trail import LOOP, Hop, hop, refusal
-from utils.a2a_common.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.relay import Reply, question_of
-from utils.a2a_common.remote_agent import Errand, RemoteAgent
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.shares import Shares
-from utils.a2a_common.tool_boundary import DELEGATION
+from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
+from utils.a2a_common.client.bulkhead import Bulkhead
+from utils.a2a_common.client.client_pool import ClientPool
+from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
+from utils.a2a_common.client.remote_agent import RemoteAgent, RemoteCall
+from utils.a2a_common.graph.interrupts import Reply, question_of
+from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.protocol.delegation_chain import LOOP, Hop, hop, refusal
+from utils.a2a_common.protocol.delegation_context import (
+    DelegationContext,
+    delegation_context_of,
+    reference_of,
+    takes_delegation_context,
+)
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, CONTEXT_EXTENSION, usage_payload
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.shares import Shares
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
 from utils.messages.results import ToolProblem, dump_result
@@ -43,7 +48,7 @@ from utils.resilience.loop_guard import STOPPED_CALL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from utils.a2a_common.remote_task import RemoteTask
+    from utils.a2a_common.client.remote_task import RemoteTask
     from utils.persistence.contexts import RemoteContexts
     from utils.persistence.errands import Errands
     from utils.settings import SubAgentSettings
@@ -89,14 +94,14 @@ class Delegation:
         self._contexts = contexts
         self._errands = errands
         self._settings = settings
-        self._lines: dict[str, AgentLine] = {}
+        self._lines: dict[str, Bulkhead] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
         self._left: LeftBehind | None = None
 
     async def start(self) -> None:
         """Look up what an earlier process left at other agents. Call before the agents are looked for."""
         left = await self._errands.of_cut_off_tasks()
-        self._left = LeftBehind(left, end=self._give_up, forget=self._errands.forget)
+        self._left = LeftBehind(left, end=self._cancel_by_message, forget=self._errands.forget)
 
     async def stop(self) -> None:
         """End what works in the background."""
@@ -133,11 +138,11 @@ class Delegation:
         origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
         return InputRequired(sentence, origin, asked.get("form"), auth)
 
-    async def close(self, parent_task_id: str) -> None:
+    async def cancel_pending(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
         kept = await self._errands.of_task(parent_task_id)
-        parked = [errand for errand in kept if errand.state == WAITING]
-        await asyncio.gather(*(self._cancel(errand) for errand in parked))
+        waiting = [errand for errand in kept if errand.state == WAITING]
+        await asyncio.gather(*(self._cancel(errand) for errand in waiting))
         if kept:
             await self._errands.forget(parent_task_id)
 
@@ -173,7 +178,9 @@ class Delegation:
         The graph runs this again from its start after each question: what an earlier run sent is in
         the table of errands, and the answers that it got come out of `interrupt` in the same order.
         """
-        cause = cause_of(runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id))
+        cause = tool_call_origin(
+            runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id)
+        )
         kept = await self._errands.get(cause.id)
         if kept is None and (why := self._circular(name, text, runtime)):
             return _not_made(name, text, why, cause, runtime)
@@ -200,11 +207,11 @@ class Delegation:
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
         """The chain that ends with us and the request that we work on."""
-        told, scope = briefing(runtime.state["messages"], 0), scope_of(runtime.context)
+        told, scope = briefing(runtime.state["messages"], 0), delegation_context_of(runtime.context)
         ours = hop(self._name, self._url, told.request or runtime.context.text)
         return [*(scope.trail if scope else ()), ours]
 
-    async def _begin(self, name: str, text: str, cause: Cause, request: AgentRequest) -> KeptErrand:
+    async def _begin(self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
         context_id = await self._contexts.get(request.thread_id, name)
@@ -224,7 +231,11 @@ class Delegation:
         )
 
     async def _exchange(
-        self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
+        self,
+        kept: KeptErrand,
+        replies: list[Reply],
+        cause: ToolCallOrigin,
+        runtime: ToolRuntime[AgentRequest],
     ) -> tuple[RemoteTask, KeptErrand]:
         """Send the request, or the newest answer, and keep what came of it."""
         # One errand at a time in a remote conversation: a second one would be refused or mixed up.
@@ -235,7 +246,7 @@ class Delegation:
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._errands.put(kept)
             try:
-                async with line.errand(errand.deadline):
+                async with line.slot(errand.deadline):
                     task = await remote.run(errand, runtime.stream_writer)
             except DelegationFailed:
                 await self._errands.put(replace(kept, state=FAILED))
@@ -262,9 +273,9 @@ class Delegation:
         await self._errands.put(kept)
         return kept
 
-    def _line(self, name: str) -> AgentLine:
+    def _line(self, name: str) -> Bulkhead:
         if name not in self._lines:
-            self._lines[name] = AgentLine(name, on_failure=self._registry.doubt)
+            self._lines[name] = Bulkhead(name, on_failure=self._registry.doubt)
         return self._lines[name]
 
     @asynccontextmanager
@@ -283,21 +294,25 @@ class Delegation:
                 async with self._remote(errand.agent) as remote:
                     await remote.cancel(errand.task_id)
 
-    async def _give_up(self, errand: KeptErrand) -> None:
+    async def _cancel_by_message(self, errand: KeptErrand) -> None:
         """Find what was sent last, by its id, and cancel its task."""
         message_id = _message_id(errand, max(0, errand.sent - 1))
         async with self._remote(errand.agent) as remote:
-            await remote.give_up(message_id, errand.context_id, errand.task_id)
+            await remote.cancel_by_message(message_id, errand.context_id, errand.task_id)
         log.info("delegation.given_up", agent=errand.agent, task_id=errand.parent_task_id)
 
     def _errand(
-        self, kept: KeptErrand, replies: list[Reply], cause: Cause, runtime: ToolRuntime[AgentRequest]
-    ) -> Errand:
+        self,
+        kept: KeptErrand,
+        replies: list[Reply],
+        cause: ToolCallOrigin,
+        runtime: ToolRuntime[AgentRequest],
+    ) -> RemoteCall:
         request = runtime.context
         seconds = min(self._settings.timeout_seconds, Deadline(request.deadline).left)
         number = len(replies)
         said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
-        return Errand(
+        return RemoteCall(
             call_id=kept.call_id,
             message_id=_message_id(kept, number),
             context_id=kept.context_id,
@@ -309,21 +324,21 @@ class Delegation:
         )
 
     def _scope(
-        self, kept: KeptErrand, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float
-    ) -> DelegationScope | None:
+        self, kept: KeptErrand, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
+    ) -> DelegationContext | None:
         """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
         shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
-        if card is None or not takes_scope(card, shares):
+        if card is None or not takes_delegation_context(card, shares):
             return None
         whole = self._whole_scope(cause, runtime, seconds)
         return whole.within(shares, kept.request, hop(self._name, self._url, kept.request).digest)
 
     def _whole_scope(
-        self, cause: Cause, runtime: ToolRuntime[AgentRequest], seconds: float
-    ) -> DelegationScope:
+        self, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
+    ) -> DelegationContext:
         request, told = runtime.context, briefing(runtime.state["messages"], self._settings.history_turns)
         user = {"name": request.caller.name, "tenant": request.caller.tenant}
-        return DelegationScope(
+        return DelegationContext(
             original_request=told.request or request.text,
             subtask_index=cause.index,
             total_subtasks=cause.total,
@@ -343,7 +358,7 @@ def _message_id(kept: KeptErrand, number: int) -> str:
 
 
 def _not_made(
-    name: str, text: str, why: str, cause: Cause, runtime: ToolRuntime[AgentRequest]
+    name: str, text: str, why: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
 ) -> ToolMessage:
     """The result of a delegation that would go round in circles: the model can work with it."""
     log.warning("delegation.loop_stopped", agent=name)

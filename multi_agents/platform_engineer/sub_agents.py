@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
 from utils.settings import SubAgentSettings
 
 _AGENTS_FILE = Path(__file__).parents[2] / "agents" / "agents.yaml"

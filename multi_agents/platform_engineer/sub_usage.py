@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from utils.a2a_common.activity import parse_usage
+from utils.a2a_common.protocol.extensions import parse_usage
 from utils.events import Usage, UsageReported
 
 

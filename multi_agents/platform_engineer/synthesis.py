@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from multi_agents.platform_engineer.briefing import LONGEST_RESULT, briefing
+from multi_agents.platform_engineer.conversation_digest import LONGEST_RESULT, briefing
 from utils.context.rendering import full_text
 from utils.messages.results import ToolProblem, parse_result
 from utils.messages.transcript import active_index

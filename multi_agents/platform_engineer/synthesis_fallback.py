@@ -11,7 +11,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from multi_agents.platform_engineer.synthesis import answer_from, found_in_turn, synthesis_prompt
-from utils.a2a_common.turn import usage_of
+from utils.a2a_common.graph.stream_translator import usage_of
 from utils.errors import (
     AuthFailed,
     ContextBudgetExceeded,

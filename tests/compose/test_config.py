@@ -15,7 +15,7 @@ import yaml
 
 from tests.compose.tool import ROOT, compose
 from tests.docs.test_configuration import KNOWN
-from utils.a2a_common.agents_file import parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import parse_sub_agents, with_shares
 from utils.settings_docs import COMPOSE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-from utils.a2a_common.agents_file import load_agents_file
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.client.agents_file import load_agents_file
 from utils.testing.agent_contract import AgentContract
 
 ROOT = Path(__file__).resolve().parents[2]

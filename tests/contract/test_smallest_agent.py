@@ -14,9 +14,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.docs.blocks import blocks_of
 from utils.a2a_common import BaseLangGraphAgent, Skill
-from utils.a2a_common.agent_process import agent_card
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.server.agent_process import agent_card
 from utils.events import Completed, TextDelta
 from utils.testing.agent_contract import AgentContract
 from utils.testing.scripted_model import ScriptedModel

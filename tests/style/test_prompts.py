@@ -11,7 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.style.sources import ROOT
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.messages import results
 from utils.testing.scripted_model import ScriptedModel
 

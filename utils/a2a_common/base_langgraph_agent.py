@@ -20,13 +20,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
-from utils.a2a_common.activity import asks_to_clear
-from utils.a2a_common.delegation_scope import find_scope
-from utils.a2a_common.identity import check_identity, default_prompt
-from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
-from utils.a2a_common.skill import Skill
+from utils.a2a_common.graph.identity import check_identity, default_prompt
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.delegation_context import find_delegation_context
+from utils.a2a_common.protocol.extensions import asks_to_clear
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
 from utils.settings import McpSettings, RecoverySettings
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
 
-    from utils.a2a_common.agent_middleware import AgentMiddlewares
-    from utils.a2a_common.background_pins import BackgroundPins
-    from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
-    from utils.a2a_common.graph_turn import BuiltGraph
+    from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
+    from utils.a2a_common.graph.constraint_finder import ConstraintFinder
+    from utils.a2a_common.graph.graph_run import BuiltGraph
+    from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.mcp.servers import McpServers
 
 
@@ -104,10 +104,10 @@ class BaseLangGraphAgent(ABC):
             await self._mcp.stop()
         await self.stop()
 
-    async def abandon(self, task_id: str) -> None:
+    async def cancel_children(self, task_id: str) -> None:
         """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
 
-    async def answers(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message that names no task answers the question of this conversation's waiting task.
 
         If so that task goes on; if not it is canceled, since its conversation goes on without it. A plain
@@ -130,20 +130,20 @@ class BaseLangGraphAgent(ABC):
         return ()
 
     @cached_property
-    def _middlewares(self) -> AgentMiddlewares:
-        from utils.a2a_common.agent_middleware import agent_middlewares
+    def _middlewares(self) -> MiddlewareStack:
+        from utils.a2a_common.graph.middleware_stack import middleware_stack
 
-        return agent_middlewares(self.runtime, self.summary_prompt)
+        return middleware_stack(self.runtime, self.summary_prompt)
 
     @cached_property
-    def _pins(self) -> BackgroundPins:
-        from utils.a2a_common.background_pins import BackgroundPins
+    def _pins(self) -> ConstraintFinder:
+        from utils.a2a_common.graph.constraint_finder import ConstraintFinder
 
-        return BackgroundPins(self.runtime, self._lock_of)
+        return ConstraintFinder(self.runtime, self._lock_of)
 
     def executor(self) -> BaseLangGraphAgentExecutor:
         """What runs this agent's turns as A2A tasks."""
-        from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
+        from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 
         return BaseLangGraphAgentExecutor(self, turn_seconds=self._turn_seconds)
 
@@ -164,7 +164,7 @@ class BaseLangGraphAgent(ABC):
     @property
     def offered_skills(self) -> tuple[Skill, ...]:
         """What the card offers now: the agent's skills, and the tools of the MCP servers that were reached."""
-        from utils.a2a_common.mcp_skills import skills_of
+        from utils.a2a_common.graph.mcp_skills import skills_of
 
         return (*self.skills, *skills_of(self._mcp.offers() if self._mcp else ()))
 
@@ -178,7 +178,7 @@ class BaseLangGraphAgent(ABC):
     async def _build(self) -> BuiltGraph:
         from langchain.agents import create_agent
 
-        from utils.a2a_common.graph_turn import BuiltGraph
+        from utils.a2a_common.graph.graph_run import BuiltGraph
         from utils.messages.tool_examples import described
 
         system = self.system_prompt()
@@ -211,7 +211,7 @@ class BaseLangGraphAgent(ABC):
         return self._threads.setdefault(thread_id, asyncio.Lock())
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        from utils.a2a_common.graph_turn import GraphTurn
+        from utils.a2a_common.graph.graph_run import GraphRun
 
         if self._built is None:
             await self.build()
@@ -222,7 +222,7 @@ class BaseLangGraphAgent(ABC):
             return
         assert self._built is not None
         graph, config = self._built.graph, self._config(request)
-        turn = GraphTurn(graph, self.name, request, config)
+        turn = GraphRun(graph, self.name, request, config)
         await turn.open()
         notice = await self._notice(graph, config, request)
         for compacted in await self._preflight_context_check(config, request.text):
@@ -230,8 +230,10 @@ class BaseLangGraphAgent(ABC):
         async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
-        if not turn.waits and not find_scope(request.data):  # another agent's words are not the user's
-            self._pins.after_turn(graph, config, None if turn.answers else request.text)
+        if not turn.waits and not find_delegation_context(
+            request.data
+        ):  # another agent's words are not the user's
+            self._pins.after_turn(graph, config, None if turn.is_answer else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
                 yield TextDelta(f"\n\n> {notice}")
@@ -292,7 +294,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""
-        if not self.runtime.notice or find_scope(request.data):
+        if not self.runtime.notice or find_delegation_context(request.data):
             return ""
         state = await graph.aget_state(config)
         return "" if state.values.get("messages") else self.runtime.notice

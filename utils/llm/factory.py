@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import SecretStr, ValidationError
 
 from utils.errors import SettingsError
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 from utils.setting_values import http_address
 from utils.settings import LLMSettings, ModelProvider, RecoverySettings
 

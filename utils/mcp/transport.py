@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from utils.loopback import is_loopback
 from utils.mcp.config import McpServer
+from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
     from langchain_mcp_adapters.sessions import McpHttpClientFactory

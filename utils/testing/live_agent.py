@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from utils.a2a_common.agent_process import agent_app, open_runtime
+from utils.a2a_common.server.agent_process import agent_app, open_runtime
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 

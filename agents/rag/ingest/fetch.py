@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from agents.rag.ingest.load import is_readable_type, media_type_of
-from agents.rag.ingest.url_guard import Destination, check_url
 from agents.rag.settings import RagSettings
 from utils.errors import IngestFailed
+from utils.net.url_guard import ForbiddenUrl, Target, UrlFault, checked_target
 
 if TYPE_CHECKING:
     import httpx
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 _MAX_REDIRECTS = 5
 _AGENT = "platform-engineer-rag"
 _GONE = (404, 410)
+_FAULTS = {
+    UrlFault.TOO_LONG: "is too long for an address",
+    UrlFault.MALFORMED: "is not a valid address",
+    UrlFault.SCHEME: "is not an http or https address",
+    UrlFault.NO_HOST: "has no host name",
+    UrlFault.CREDENTIALS: "carries a user name or password; give an address without them",
+    UrlFault.UNRESOLVED: "has a host name that does not resolve",
+    UrlFault.PRIVATE: "is at a private address; set RAG_ALLOW_PRIVATE_URLS=true to allow it",
+}
 
 
 class PageGone(IngestFailed):
@@ -64,28 +73,31 @@ def _client(seconds: float) -> httpx.AsyncClient:
 
 async def _follow(client: httpx.AsyncClient, url: str, settings: RagSettings) -> Page:
     for _ in range(_MAX_REDIRECTS + 1):
-        destination = await check_url(url, allow_private=settings.allow_private_urls)
-        request = _pinned(client, destination)
+        request = _pinned(client, await _target(url, settings))
         response = await client.send(request, stream=True)
         try:
             if not response.has_redirect_location:
-                return await _read(response, destination.url, settings.max_url_bytes)
+                return await _read(response, url, settings.max_url_bytes)
             url = urljoin(url, response.headers["location"])
         finally:
             await response.aclose()
     raise IngestFailed(f"redirects more than {_MAX_REDIRECTS} times")
 
 
-def _pinned(client: httpx.AsyncClient, destination: Destination) -> httpx.Request:
-    """A request to the checked address that carries the host's name for the server and for TLS."""
-    import httpx
+async def _target(url: str, settings: RagSettings) -> Target:
+    try:
+        return await checked_target(url, allow_private=settings.allow_private_urls)
+    except ForbiddenUrl as error:
+        raise IngestFailed(_FAULTS[error.fault]) from error
 
-    url = httpx.URL(destination.url)
+
+def _pinned(client: httpx.AsyncClient, target: Target) -> httpx.Request:
+    """A request to the checked address that carries the host's name for the server and for TLS."""
     return client.build_request(
         "GET",
-        url.copy_with(host=destination.address, username=None, password=None),
-        headers={"Host": url.netloc.decode("ascii"), "Accept": "text/html, text/*, application/pdf"},
-        extensions={"sni_hostname": destination.host},
+        target.url,
+        headers={"Host": target.host, "Accept": "text/html, text/*, application/pdf"},
+        extensions={"sni_hostname": target.name},
     )
 
 

@@ -12,7 +12,7 @@ from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.retrieve.library import Library
 from agents.rag.retrieve.limit import searches_before
 from agents.rag.settings import RagSettings
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.messages.results import Articles, dump_result
 
 if TYPE_CHECKING:

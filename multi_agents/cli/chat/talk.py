@@ -16,7 +16,7 @@ from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.peer.turn import run_turn
 from multi_agents.cli.service.local import home_folder
 from multi_agents.cli.view.context import show_context
-from utils.a2a_common.activity import CONTEXT_EXTENSION
+from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION
 from utils.events import ContextMeasured
 
 HELP = """\

@@ -14,7 +14,7 @@ from multi_agents.cli.running import run
 from multi_agents.cli.service.local import configured_agents, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import HOST
-from utils.a2a_common.agents_file import SUPERVISOR
+from utils.a2a_common.client.agents_file import SUPERVISOR
 
 
 @dataclass(frozen=True, slots=True)

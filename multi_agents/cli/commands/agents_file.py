@@ -14,8 +14,8 @@ from multi_agents.cli.scaffold.files import TextFile, read_text_file
 from multi_agents.cli.scaffold.lists import foreign_in_agents_file
 from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_text import CannotEdit, remove_key
-from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents
-from utils.loopback import is_loopback
+from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents
+from utils.net.loopback import is_loopback
 from utils.settings import SubAgentSettings
 
 

@@ -19,7 +19,7 @@ from multi_agents.cli.scaffold.names import AgentName, checked_name
 from multi_agents.cli.scaffold.template import CODE, TESTS, agent_files
 from multi_agents.cli.scaffold.yaml_text import CannotEdit
 from multi_agents.cli.service.plan import ROOT
-from utils.a2a_common.agents_file import load_agents_file
+from utils.a2a_common.client.agents_file import load_agents_file
 
 DOCUMENTS = "docs.make_configuration"
 _DOCUMENTS_SECONDS = 120

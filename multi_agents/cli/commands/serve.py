@@ -11,11 +11,11 @@ from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
 from multi_agents.cli.service.plan import AGENTS_FILE, ROOT, SUPERVISOR_MODULE
-from utils.a2a_common.agents_file import SUPERVISOR, load_agents_file
+from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
 from utils.settings import process_environment
 
 _CLASS_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
-SERVE_MODULE = "utils.a2a_common.serve"
+SERVE_MODULE = "utils.a2a_common.server.serve"
 
 
 def serve(target: str, host: str | None, port: int | None, agents_file: Path | None) -> ExitCode:

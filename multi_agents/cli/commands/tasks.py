@@ -20,7 +20,7 @@ from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
-from utils.a2a_common.activity import TREE_EXTENSION
+from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 

@@ -32,9 +32,9 @@ from google.protobuf.struct_pb2 import Value
 from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
 from multi_agents.cli.peer.decode import decode
 from multi_agents.cli.peer.events import PeerEvent
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
-from utils.a2a_common.client_pool import IDLE_SECONDS
-from utils.loopback import is_loopback
+from utils.a2a_common.client.client_pool import IDLE_SECONDS
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
+from utils.net.loopback import is_loopback
 
 CONNECT_SECONDS = 10.0
 CALL_SECONDS = 30.0

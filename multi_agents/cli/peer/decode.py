@@ -22,7 +22,7 @@ from multi_agents.cli.peer.events import (
     TextSeen,
     UsageSeen,
 )
-from utils.a2a_common.activity import (
+from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,

@@ -19,7 +19,7 @@ from multi_agents.cli.service.plan import (
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
 from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
-from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
 

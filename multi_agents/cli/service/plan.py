@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from multi_agents.cli.service.ports import HOST, choose_ports
-from utils.a2a_common.agents_file import SUPERVISOR, AgentEntry
-from utils.a2a_common.shares import Shares
+from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.protocol.shares import Shares
 
 ROOT = Path(__file__).resolve().parents[3]
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"

@@ -21,7 +21,7 @@ from multi_agents.cli.peer.events import (
     TextSeen,
     UsageSeen,
 )
-from utils.a2a_common.activity import RESPONSE_ARTIFACT, parse_activity, parse_context
+from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, parse_activity, parse_context
 from utils.context.announce import line
 from utils.events import (
     ContextCompacted,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from utils.a2a_common.activity import TREE_EXTENSION, USAGE_EXTENSION
-from utils.a2a_common.task_tree import clean_children
+from utils.a2a_common.protocol.extensions import TREE_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.task_tree import clean_children
 
 
 def draw(agent: str, task_id: str, state: str, metadata: Mapping[str, Any]) -> Iterator[str]:

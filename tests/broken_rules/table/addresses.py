@@ -13,21 +13,21 @@ ADDRESSES: tuple[Rule, ...] = (
         (
             broken(
                 "the card names where the process listens",
-                "utils/a2a_common/agent_process.py::run_agent",
+                "utils/a2a_common/server/agent_process.py::run_agent",
                 "settings.public_url or f'http://{settings.host}:{port}'",
                 "f'http://{settings.host}:{port}'",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
             ),
             broken(
                 "HTTP+JSON is said to stand at the root",
-                "utils/a2a_common/card.py::build_card",
+                "utils/a2a_common/server/card.py::build_card",
                 "f'{base}/rest'",
                 "f'{base}/'",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
             ),
             broken(
                 "the host of PUBLIC_URL is refused",
-                "utils/a2a_common/http/host_origin.py::HostOrigin.__init__",
+                "utils/a2a_common/server/http/host_origin.py::HostOrigin.__init__",
                 "[*LOOPBACK, *_public(public_url), *names]",
                 "[*LOOPBACK, *names]",
                 "tests/e2e/wire/test_guards.py::test_the_public_url_and_the_allowed_hosts_are_accepted",
@@ -47,7 +47,7 @@ ADDRESSES: tuple[Rule, ...] = (
             ),
             broken(
                 "only names are looked at, not numbers",
-                "utils/loopback.py::is_loopback",
+                "utils/net/loopback.py::is_loopback",
                 "ip_address(host).is_loopback",
                 "ip_address(host).is_unspecified",
                 _ADDRESSES + "test_doctor_refuses_a_card_from_elsewhere_that_names_this_machine",
@@ -60,7 +60,7 @@ ADDRESSES: tuple[Rule, ...] = (
         (
             broken(
                 "sub-agents are reached through the proxy",
-                "utils/a2a_common/client_pool.py::http_client",
+                "utils/a2a_common/client/client_pool.py::http_client",
                 "not is_loopback(url)",
                 "True",
                 "tests/e2e/delegation/test_reaching.py::test_sub_agents_on_loopback_are_reached_past_a_proxy",

@@ -6,7 +6,7 @@ from tests.broken_rules.rules import Rule, broken
 
 _CLIENT = "tests/e2e/wire/test_sdk_client.py::"
 _SCOPE = "tests/e2e/wire/test_scope.py::"
-_SERVER = "utils/a2a_common/server.py"
+_SERVER = "utils/a2a_common/server/app.py"
 
 BINDINGS: tuple[Rule, ...] = (
     Rule(
@@ -42,7 +42,7 @@ BINDINGS: tuple[Rule, ...] = (
             ),
             broken(
                 "paths of 0.3 are unknown",
-                "utils/a2a_common/rest_routes.py::rest_app",
+                "utils/a2a_common/server/rest_routes.py::rest_app",
                 "legacy_routes(handler, builder, grace)",
                 "legacy_routes(handler, builder, grace)[:0]",
                 "tests/e2e/wire/test_rest_of_0_3.py::test_rest_of_0_3_sends_streams_and_gets",
@@ -55,21 +55,21 @@ BINDINGS: tuple[Rule, ...] = (
         (
             broken(
                 "1.0 is missing",
-                "utils/a2a_common/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc_server.py::start_grpc",
                 "[(a2a_pb2_grpc, GrpcHandler(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
                 "[(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
                 _CLIENT + "test_grpc_answers_and_streams",
             ),
             broken(
                 "0.3 is missing",
-                "utils/a2a_common/grpc_server.py::start_grpc",
+                "utils/a2a_common/server/grpc_server.py::start_grpc",
                 "[(a2a_pb2_grpc, GrpcHandler(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
                 "[(a2a_pb2_grpc, GrpcHandler(handler, builder))]",
                 _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
             ),
             broken(
                 "any version is answered",
-                "utils/a2a_common/grpc_server.py::GrpcCallContextBuilder.build",
+                "utils/a2a_common/server/grpc_server.py::GrpcCallContextBuilder.build",
                 "served_version(_metadata(context).get(VERSION_HEADER.lower(), ''))",
                 "_ = served_version",
                 _CLIENT + "test_grpc_refuses_another_version_and_an_anonymous_extended_card",
@@ -82,14 +82,14 @@ BINDINGS: tuple[Rule, ...] = (
         (
             broken(
                 "every 1.x will do",
-                "utils/a2a_common/call_context.py",
+                "utils/a2a_common/server/call_context.py",
                 "'(?P<line>1\\\\.0|0\\\\.3)(\\\\.\\\\d{1,9})?'",
                 "'(?P<line>1\\\\.\\\\d|0\\\\.3)(\\\\.\\\\d{1,9})?'",
                 _SCOPE + "test_another_version_is_refused",
             ),
             broken(
                 "no version means the newest",
-                "utils/a2a_common/call_context.py::served_version",
+                "utils/a2a_common/server/call_context.py::served_version",
                 "return '0.3'",
                 "return '1.0'",
                 _SCOPE + "test_a_request_without_version_is_one_of_0_3",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
-_PUBLISHER = "utils/a2a_common/publisher.py"
-_RESPONSE = "utils/a2a_common/response_stream.py"
+_PUBLISHER = "utils/a2a_common/execution/publisher.py"
+_RESPONSE = "utils/a2a_common/execution/response_stream.py"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 _ACTIVITY = _SAID + "test_activity_travels_whole_in_the_metadata_of_a_working_status"
@@ -68,21 +68,21 @@ EVENTS: tuple[Rule, ...] = (
             ),
             broken(
                 "the arguments are left out",
-                "utils/a2a_common/tool_boundary.py::ToolBoundary.awrap_tool_call",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
                 "ToolStarted(call_id, name, digest(call['args']))",
                 "ToolStarted(call_id, name)",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
             ),
             broken(
                 "a result that was cut is not marked",
-                "utils/a2a_common/tool_boundary.py::ToolBoundary.awrap_tool_call",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
                 "ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut)",
                 "ToolFinished(call_id, name, seen.status, time.monotonic() - started)",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
             ),
             broken(
                 "the time is left out",
-                "utils/a2a_common/tool_boundary.py::ToolBoundary.awrap_tool_call",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
                 "time.monotonic() - started",
                 "0.0",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
@@ -95,7 +95,7 @@ EVENTS: tuple[Rule, ...] = (
         (
             broken(
                 "progress is tagged with the one who delegates",
-                "utils/a2a_common/activity.py::activity_payload",
+                "utils/a2a_common/protocol/extensions.py::activity_payload",
                 "{'kind': _KIND_OF[type(event)], 'agent': agent, **fields}",
                 "{'kind': _KIND_OF[type(event)], **fields, 'agent': agent}",
                 _ACTIVITY,
@@ -103,16 +103,16 @@ EVENTS: tuple[Rule, ...] = (
             ),
             broken(
                 "what the sub-agent does is not passed up",
-                "utils/a2a_common/remote_agent.py::_progress",
+                "utils/a2a_common/client/remote_agent.py::_progress",
                 "activity if isinstance(activity, Mapping) else None",
                 "None",
                 "tests/e2e/agents/test_delegation.py::test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation",
             ),
             broken(
                 "nobody is told that it began",
-                "utils/a2a_common/remote_agent.py::RemoteAgent.run",
-                "report(DelegationStarted(errand.call_id, self._name, errand.text))",
-                "_ = DelegationStarted(errand.call_id, self._name, errand.text)",
+                "utils/a2a_common/client/remote_agent.py::RemoteAgent.run",
+                "report(DelegationStarted(call.call_id, self._name, call.text))",
+                "_ = DelegationStarted(call.call_id, self._name, call.text)",
                 "tests/e2e/agents/test_delegation.py::test_a_delegation_is_told_from_its_start_to_its_end",
             ),
         ),
@@ -263,14 +263,14 @@ EVENTS: tuple[Rule, ...] = (
         (
             broken(
                 "the card is silent about activity",
-                "utils/a2a_common/card.py::build_card",
+                "utils/a2a_common/server/card.py::build_card",
                 "_EXTENSIONS.items()",
                 "list(_EXTENSIONS.items())[1:]",
                 _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",
             ),
             broken(
                 "generic clients are shut out",
-                "utils/a2a_common/card.py::build_card",
+                "utils/a2a_common/server/card.py::build_card",
                 "AgentExtension(uri=uri, description=text)",
                 "AgentExtension(uri=uri, description=text, required=True)",
                 _SAID + "test_our_extensions_are_declared_on_the_card_and_none_is_required",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
-_ACTOR = "utils/a2a_common/base_langgraph_agent_executor.py"
-_BOUNDARY = "utils/a2a_common/tool_boundary.py"
+_ACTOR = "utils/a2a_common/execution/executor.py"
+_BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
 _DELEGATION = "multi_agents/platform_engineer/delegation.py"
-_REMOTE = "utils/a2a_common/remote_agent.py"
-_TURN = "utils/a2a_common/turn.py"
+_REMOTE = "utils/a2a_common/client/remote_agent.py"
+_TURN = "utils/a2a_common/graph/stream_translator.py"
 
 _APART = "tests/e2e/agents/test_apart.py::"
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
@@ -17,12 +17,12 @@ _TEAM = "tests/e2e/agents/test_delegation.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 
 _QUEUE_OPEN = Edit(
-    "utils/a2a_common/guarded_queue.py::GuardedQueue._admits",
+    "utils/a2a_common/execution/guarded_queue.py::GuardedQueue._admits",
     "if self.settled:\n    return False\nif isinstance(event, Task):\n    return not self.has_task",
     "if isinstance(event, Task):\n    return not self.has_task",
 )
 _SINK_OPEN = Edit(
-    "utils/a2a_common/event_sink.py::EventSink._send",
+    "utils/a2a_common/execution/event_sink.py::EventSink._send",
     "if self._ended:\n"
     "    self._drop('ended')\n"
     "elif await self._safe_enqueue_event(self._queue, event):\n"
@@ -40,7 +40,7 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "a second artifact holds the whole answer",
-                "utils/a2a_common/publisher.py::Publisher._end",
+                "utils/a2a_common/execution/publisher.py::Publisher._end",
                 "await self._response.flush(last=True)",
                 "await self._response.flush(last=True)\n"
                 "from a2a.types.a2a_pb2 import Artifact, Part\n"
@@ -56,7 +56,7 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the results of tools are said as text",
-                _TURN + "::Turn.translate",
+                _TURN + "::StreamTranslator.translate",
                 "metadata.get('langgraph_node') == _MODEL_NODE and isinstance(message, AIMessage)",
                 "metadata and isinstance(message, BaseMessage)",
                 _TEAM
@@ -122,7 +122,7 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "an answer with the word Error: fails",
-                _TURN + "::Turn._end",
+                _TURN + "::StreamTranslator._end",
                 "if not self._text.strip() or self._restart:\n"
                 "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
                 "if 'Error:' in self._text:\n"
@@ -133,7 +133,7 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "text with a check mark is taken for a notice and left out",
-                _TURN + "::Turn._say",
+                _TURN + "::StreamTranslator._say",
                 "not shown.text",
                 "not shown.text or '✅' in shown.text",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
@@ -155,7 +155,7 @@ FAILURES: tuple[Rule, ...] = (
                 "no text completes",
                 (
                     Edit(
-                        _TURN + "::Turn._end",
+                        _TURN + "::StreamTranslator._end",
                         "not self._text.strip() or self._restart",
                         "self._restart",
                     ),
@@ -182,7 +182,7 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the guard tells an executor's exception",
-                "utils/a2a_common/guarded_executor.py::GuardedExecutor._run",
+                "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor._run",
                 "log.exception('turn_failed', task_id=context.task_id, code=_BROKEN.code)\nfailure = _BROKEN",
                 "failure = Failed(_BROKEN.code, repr(__import__('sys').exc_info()[1]))",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
@@ -196,21 +196,21 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a request that fails outside of a turn tells why",
-                "utils/a2a_common/safe_errors.py::public_error",
+                "utils/a2a_common/handler/safe_errors.py::public_error",
                 "'The server failed to handle this request. Its log has the details.'",
                 "str(error)",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_broken_store_shows_nothing_of_itself_over_any_binding",
             ),
             broken(
                 "a stream that fails midway tells why",
-                "utils/a2a_common/safe_errors.py::guarded_stream",
+                "utils/a2a_common/handler/safe_errors.py::guarded_stream",
                 "public_error(error)",
                 "InternalError(str(error))",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing",
             ),
             broken(
                 "a failure has no trace id",
-                "utils/a2a_common/publisher.py::Publisher.publish",
+                "utils/a2a_common/execution/publisher.py::Publisher.publish",
                 "error_payload(event, self._trace_id)",
                 "error_payload(event, '')",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
@@ -244,19 +244,19 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "if not (errand.maybe_sent and await self._arrived(errand, task)):\n"
-                "    await self._send(errand, task, report)",
-                "if not (errand.maybe_sent and await self._arrived(errand, task)):\n"
-                "    await self._send(errand, task, report)\n"
+                "if not (call.maybe_sent and await self._arrived(call, task)):\n"
+                "    await self._send(call, task, report)",
+                "if not (call.maybe_sent and await self._arrived(call, task)):\n"
+                "    await self._send(call, task, report)\n"
                 "if not task.text():\n"
-                "    await self._send(errand, task, report)",
+                "    await self._send(call, task, report)",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
             broken(
                 "a stream that breaks off: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "self._catch_up(errand, task, report, last=attempt == _RECONNECTS)",
-                "self._send(errand, task, report)",
+                "self._catch_up(call, task, report, last=attempt == _RECONNECTS)",
+                "self._send(call, task, report)",
                 "tests/e2e/delegation/test_broken_lines.py::test_a_stream_that_breaks_is_taken_up_again_and_nothing_runs_twice",
             ),
         ),

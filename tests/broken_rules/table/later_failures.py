@@ -80,7 +80,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "each event that is dropped is a line",
-                "utils/a2a_common/event_sink.py::EventSink._note_closed",
+                "utils/a2a_common/execution/event_sink.py::EventSink._note_closed",
                 "not self._closed",
                 "self.dropped",
                 _CLOSING + "test_thirty_five_events_after_closure_log_one_line",
@@ -89,7 +89,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
                 "neither sink nor queue looks: the SDK says each one",
                 (
                     Edit(
-                        "utils/a2a_common/event_sink.py::EventSink._safe_enqueue_event",
+                        "utils/a2a_common/execution/event_sink.py::EventSink._safe_enqueue_event",
                         "if _is_closed(event_queue):\n"
                         "    return self._note_closed()\n"
                         "try:\n"
@@ -104,7 +104,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
                         "    return self._note_stuck()",
                     ),
                     Edit(
-                        "utils/a2a_common/guarded_queue.py::GuardedQueue.enqueue_event",
+                        "utils/a2a_common/execution/guarded_queue.py::GuardedQueue.enqueue_event",
                         "self.is_closed()",
                         "self.is_closed() and self.settled",
                     ),
@@ -113,7 +113,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a run that nobody hears goes on",
-                "utils/a2a_common/event_sink.py::EventSink._note_closed",
+                "utils/a2a_common/execution/event_sink.py::EventSink._note_closed",
                 "self._closed = True\nself.gone.set()",
                 "self._closed = True",
                 _CLOSING + "test_a_run_whose_events_nobody_takes_is_stopped_and_its_task_failed",
@@ -148,7 +148,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
                 "a tool that a model made up is a label",
                 (
                     Edit(
-                        "utils/a2a_common/tool_boundary.py::_observed",
+                        "utils/a2a_common/graph/tool_boundary.py::_observed",
                         "observed_tool_call('unknown')",
                         "observed_tool_call(request.tool_call['name'])",
                     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
-_STORE = "utils/a2a_common/push_store.py"
+_STORE = "utils/a2a_common/server/push_store.py"
 _RESTART = "tests/e2e/wire/test_push_restart.py::"
 _OWNED = _RESTART + "test_a_config_has_its_owner_after_a_restart_and_what_was_deleted_stays_so"
 
@@ -48,7 +48,7 @@ PUSH: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent keeps them in memory",
-                "utils/a2a_common/agent_process.py::agent_app",
+                "utils/a2a_common/server/agent_process.py::agent_app",
                 "SqlitePushConfigs(agent.runtime.home / 'push.sqlite', owner_of)",
                 "SqlitePushConfigs and None",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",

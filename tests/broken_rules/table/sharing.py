@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _BASE = "utils/a2a_common/base_langgraph_agent.py"
-_BOUNDARY = "utils/a2a_common/tool_boundary.py"
-_INCOMING = "utils/a2a_common/incoming.py"
+_BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
+_INCOMING = "utils/a2a_common/execution/request_parser.py"
 
 _APART = "tests/e2e/agents/test_apart.py::"
 _REACH = "tests/e2e/delegation/test_reaching.py::"
@@ -36,7 +36,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "a step of the plan whose agent failed is completed",
-                "multi_agents/platform_engineer/plan.py::Plan.apply",
+                "multi_agents/platform_engineer/task_plan.py::Plan.apply",
                 "StepStatus.FAILED",
                 "StepStatus.COMPLETED",
                 _TEAM + "test_a_failed_sub_agent_is_never_read_as_success",
@@ -78,13 +78,13 @@ SHARING: tuple[Rule, ...] = (
             broken(
                 "what a turn says and uses is kept on the agent",
                 _BASE + "::BaseLangGraphAgent._run",
-                "GraphTurn(graph, self.name, request, config)",
-                "self.__dict__.setdefault('_turn', GraphTurn(graph, self.name, request, config))",
+                "GraphRun(graph, self.name, request, config)",
+                "self.__dict__.setdefault('_turn', GraphRun(graph, self.name, request, config))",
                 _APART + "test_two_tasks_at_once_have_each_their_own_plan_and_usage",
             ),
             broken(
                 "tasks belong to everybody",
-                "utils/a2a_common/scope.py::owner_of",
+                "utils/a2a_common/protocol/owner.py::owner_of",
                 "_key(context.tenant, user)",
                 "_key(context.tenant, user[:0])",
                 "tests/e2e/wire/test_scope.py::test_a_user_sees_no_task_of_another",
@@ -92,7 +92,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "tasks belong to every tenant",
-                "utils/a2a_common/scope.py::owner_of",
+                "utils/a2a_common/protocol/owner.py::owner_of",
                 "context.tenant",
                 "context.tenant[:0]",
                 "tests/e2e/wire/test_scope.py::test_a_tenant_sees_no_task_of_another",
@@ -113,7 +113,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "the configured list is not read",
-                "utils/a2a_common/registry.py::SubAgentRegistry.__init__",
+                "utils/a2a_common/client/registry.py::SubAgentRegistry.__init__",
                 "{name: SubAgent(name, url) for name, url in urls.items()}",
                 "{name: SubAgent(name, url) for name, url in urls.items() if not url}",
                 _TEAM + "test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used",
@@ -128,7 +128,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that was down at start is never asked again",
-                "utils/a2a_common/registry.py::SubAgentRegistry._watch",
+                "utils/a2a_common/client/registry.py::SubAgentRegistry._watch",
                 "doubt = self._doubts[name]",
                 "if not reached:\n    return\ndoubt = self._doubts[name]",
                 _TEAM + "test_a_sub_agent_that_is_down_stops_nothing_and_one_that_comes_up_late_is_used",

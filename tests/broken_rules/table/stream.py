@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
-_EXECUTOR = "utils/a2a_common/base_langgraph_agent_executor.py"
-_GUARDED = "utils/a2a_common/guarded_executor.py"
-_HANDLER = "utils/a2a_common/request_handler.py"
-_PUBLISHER = "utils/a2a_common/publisher.py"
-_RESPONSE = "utils/a2a_common/response_stream.py"
-_SHELL = "utils/a2a_common/guarded_queue.py"
-_SINK = "utils/a2a_common/event_sink.py"
+_EXECUTOR = "utils/a2a_common/execution/executor.py"
+_GUARDED = "utils/a2a_common/execution/guarded_executor.py"
+_HANDLER = "utils/a2a_common/handler/request_handler.py"
+_PUBLISHER = "utils/a2a_common/execution/publisher.py"
+_RESPONSE = "utils/a2a_common/execution/response_stream.py"
+_SHELL = "utils/a2a_common/execution/guarded_queue.py"
+_SINK = "utils/a2a_common/execution/event_sink.py"
 
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
 _PIECES = "tests/e2e/wire/test_artifacts.py::"
@@ -133,7 +133,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a turn whose every tool failed completes",
-                "utils/a2a_common/turn.py::Turn._end",
+                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._end",
                 "not self._answers",
                 "self._answers < 0",
                 _TURNS + "test_an_agent_whose_every_needed_tool_failed_fails_with_that_code",
@@ -178,7 +178,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the model's whole message is said after its pieces",
-                "utils/a2a_common/graph_turn.py::GraphTurn.events",
+                "utils/a2a_common/graph/graph_run.py::GraphRun.events",
                 "for event in self._turn.translate(mode, part):\n    yield event",
                 "for event in self._turn.translate(mode, part):\n"
                 "    yield event\n"
@@ -262,7 +262,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the server drops append and lastChunk",
-                "utils/a2a_common/event_sink.py::EventSink.artifact",
+                "utils/a2a_common/execution/event_sink.py::EventSink.artifact",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=last)",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=append and (not append) and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
@@ -275,7 +275,7 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "a remark before a tool call stays in the answer",
-                "utils/a2a_common/turn.py::Turn._model_answered",
+                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._model_answered",
                 "self._restart = True",
                 "pass",
                 _TURNS + "test_a_remark_before_a_tool_call_is_replaced_by_the_answer",
@@ -313,7 +313,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "sub-tasks go on",
-                "utils/a2a_common/remote_agent.py::RemoteAgent._abandon",
+                "utils/a2a_common/client/remote_agent.py::RemoteAgent._abandon",
                 "if task.task_id and task.open:\n    await self.cancel(task.task_id)",
                 "_ = self.cancel",
                 "tests/e2e/delegation/test_stopping.py::test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered",
@@ -322,8 +322,8 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "sub-tasks that wait for the user go on",
                 "multi_agents/platform_engineer/delegation.py::Delegation.close",
-                "await asyncio.gather(*(self._cancel(errand) for errand in parked))",
-                "_ = parked",
+                "await asyncio.gather(*(self._cancel(errand) for errand in waiting))",
+                "_ = waiting",
                 "tests/e2e/delegation/test_relay.py::test_canceling_a_task_that_waits_cancels_what_waits_below",
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
-_SCOPE = "utils/a2a_common/delegation_scope.py"
+_SCOPE = "utils/a2a_common/protocol/delegation_context.py"
 _SHARES = "tests/e2e/delegation/test_shares.py::"
 
 TOLD: tuple[Rule, ...] = (
@@ -28,7 +28,7 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "every agent is told everything",
-                _SCOPE + "::DelegationScope.within",
+                _SCOPE + "::DelegationContext.within",
                 "shares is Shares.RESULTS",
                 "shares",
                 _SHARES + "test_an_agent_that_is_not_ours_is_told_its_sub_task_alone",
@@ -36,7 +36,7 @@ TOLD: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent that takes text alone is sent JSON",
-                _SCOPE + "::takes_scope",
+                _SCOPE + "::takes_delegation_context",
                 "declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)",
                 "True or (shares is not Shares.NOTHING and JSON in card.default_input_modes)",
                 _SHARES + "test_an_agent_that_takes_text_alone_is_sent_text_alone_and_answers",
@@ -49,7 +49,7 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "an agent says itself who asks",
-                "utils/a2a_common/relay.py::origin_of",
+                "utils/a2a_common/graph/interrupts.py::origin_of",
                 "agent if said in ('', agent) else f'{agent} > {said}'",
                 "said or agent",
                 "tests/e2e/delegation/test_relay.py::"
@@ -57,7 +57,7 @@ TOLD: tuple[Rule, ...] = (
             ),
             broken(
                 "a refusal counts as an agent that cannot be reached",
-                "utils/a2a_common/remote_errors.py::failure_of",
+                "utils/a2a_common/client/remote_errors.py::failure_of",
                 "SubAgentRefused",
                 "SubAgentUnavailable",
                 "tests/e2e/delegation/test_refusals.py::test_refusals_do_not_make_an_agent_unavailable",

@@ -27,8 +27,8 @@ from agents.rag.ingest.names import REPOSITORY
 from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
 from tests.unit.rag.conftest import WordEmbedder
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import Completed, Failed
 from utils.messages.results import Articles, Items, Record, ToolProblem, parse_result
 from utils.testing.live_server import running

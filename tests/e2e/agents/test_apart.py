@@ -16,10 +16,10 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import team
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, message
-from utils.a2a_common.activity import USAGE_EXTENSION
-from utils.a2a_common.agent_process import agent_card, open_runtime
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.agent_process import agent_card, open_runtime
+from utils.a2a_common.server.app import AgentService, build_app
 from utils.events import Usage
 from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings

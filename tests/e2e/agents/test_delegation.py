@@ -13,7 +13,7 @@ from langchain_core.messages import ToolMessage
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, Words, ask, connected
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
 from utils.events import Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket

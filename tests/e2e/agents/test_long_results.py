@@ -8,7 +8,7 @@ import pytest
 from langchain_core.tools import BaseTool, tool
 
 from tests.e2e.agents.peers import Keys, ask, connected
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

@@ -14,7 +14,7 @@ from agents.rag.agent import RagAgent
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.agents.test_delegation import until_ready
-from utils.a2a_common.activity import ERROR_EXTENSION
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.embeddings import create_embedder
 from utils.llm.factory import create_chat_model
 from utils.settings import EmbeddingSettings, LLMSettings

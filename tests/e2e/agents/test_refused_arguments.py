@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected
 from tests.e2e.agents.test_delegation import results, team
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

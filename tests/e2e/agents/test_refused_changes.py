@@ -6,7 +6,7 @@ import pytest
 
 from agents.github.agent import GitHubAgent
 from tests.e2e.agents.peers import ask, connected
-from utils.a2a_common.activity import ERROR_EXTENSION
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.llm.embedded import EmbeddedChatModel
 from utils.testing.github_server import run_github_server
 from utils.testing.live_agent import running_agent

@@ -10,8 +10,8 @@ import pytest
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 
 from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta, Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls

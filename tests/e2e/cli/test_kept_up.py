@@ -20,7 +20,7 @@ from multi_agents.cli.service.service import Service, start_service
 from tests.e2e.cli.fake_package import write_agent
 from tests.e2e.cli.terminal import terminal
 from tests.e2e.cli.test_up import alive, free_ports
-from utils.a2a_common.agents_file import AgentEntry
+from utils.a2a_common.client.agents_file import AgentEntry
 
 DIES_AFTER_THE_FIRST_START = """
 import pathlib

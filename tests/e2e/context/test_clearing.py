@@ -10,10 +10,10 @@ from a2a.types.a2a_pb2 import Part
 from google.protobuf import json_format, struct_pb2
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
-from utils.a2a_common.activity import CONTEXT_EXTENSION, parse_context
 from utils.a2a_common.base_langgraph_agent import CLEARED
-from utils.a2a_common.incoming import thread_id
-from utils.a2a_common.request import Caller
+from utils.a2a_common.execution.request_parser import thread_id
+from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_context
+from utils.a2a_common.protocol.request import Caller
 from utils.persistence.artifacts import SqliteArtifactStore
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, calls

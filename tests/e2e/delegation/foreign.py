@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tests.e2e.cli.scripted_agent import Script, ScriptedAgent, Turn
-from utils.a2a_common.activity import SCOPE_EXTENSION
+from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.testing.live_server import loopback_socket, running
 
 JSON = ("text/plain", "application/json")

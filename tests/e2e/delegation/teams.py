@@ -17,7 +17,7 @@ from langgraph.types import interrupt
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, Words, connected
 from tests.e2e.agents.test_delegation import until_ready
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 

@@ -13,7 +13,7 @@ from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.teams import model, results, supervising
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.wiring import serving
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import call, calls
 

@@ -15,8 +15,8 @@ from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
 
 from tests.e2e.agents.peers import Keys, connected
 from tests.e2e.delegation.teams import model
-from utils.a2a_common.delegation_scope import DelegationScope
-from utils.a2a_common.remote_agent import Errand, RemoteAgent
+from utils.a2a_common.client.remote_agent import RemoteAgent, RemoteCall
+from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply
 
@@ -63,9 +63,9 @@ class Unreliable(httpx.AsyncHTTPTransport):
         return response
 
 
-def errand() -> Errand:
-    scope = DelegationScope("a", 1, 1, "parent")
-    return Errand("c1", "What is a?", str(uuid4()), str(uuid4()), scope, 20.0)
+def errand() -> RemoteCall:
+    scope = DelegationContext("a", 1, 1, "parent")
+    return RemoteCall("c1", "What is a?", str(uuid4()), str(uuid4()), scope, 20.0)
 
 
 @asynccontextmanager
@@ -134,7 +134,7 @@ async def test_a_message_that_an_earlier_run_sent_is_found_and_not_sent_again() 
     sent = errand()
     async with running_agent(Keys, model=scripted) as url, reaching(url, transport) as remote:
         await remote.run(sent, lambda _event: None)
-        again = Errand(
+        again = RemoteCall(
             sent.call_id, sent.text, sent.message_id, sent.context_id, sent.scope, 20.0, maybe_sent=True
         )
         task = await remote.run(again, lambda _event: None)

@@ -15,8 +15,8 @@ from tests.e2e.agents.peers import ask, connected, message
 from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, supervising
 from tests.e2e.delegation.test_too_much import artifact, status
-from utils.a2a_common import client_pool
-from utils.a2a_common.peer_limits import PeerLimits
+from utils.a2a_common.client import client_pool
+from utils.a2a_common.client.peer_limits import PeerLimits
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")

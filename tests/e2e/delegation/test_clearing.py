@@ -9,8 +9,8 @@ import pytest
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.context.test_clearing import clear
 from tests.e2e.delegation.teams import team
-from utils.a2a_common import card as cards
-from utils.a2a_common.activity import CONTEXT_EXTENSION
+from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION
+from utils.a2a_common.server import card as cards
 from utils.persistence.contexts import RemoteContexts
 from utils.testing.scripted_model import call, calls
 

@@ -9,8 +9,8 @@ from a2a.types.a2a_pb2 import ListTasksRequest
 
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import Middle, model, supervising, team
-from utils.a2a_common.activity import NEXT_EXTENSION
-from utils.a2a_common.skill import Skill
+from utils.a2a_common.protocol.extensions import NEXT_EXTENSION
+from utils.a2a_common.protocol.skill import Skill
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 

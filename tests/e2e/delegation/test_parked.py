@@ -9,7 +9,7 @@ from google.protobuf import json_format, struct_pb2
 
 from tests.e2e.agents.peers import Answer, ask, connected, message
 from tests.e2e.delegation.teams import Asker, model, results, sent_ids, team
-from utils.a2a_common.delegation_scope import DelegationScope
+from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 
@@ -86,7 +86,7 @@ async def test_what_another_agent_delegates_is_never_taken_for_an_answer() -> No
     async with team([DELEGATES, "Hello."], asker=ASKS) as it, connected(it.url) as client:
         asked = await ask(client, "Find places near me")
         request = message("07103", context_id=asked.context_id)
-        scope = DelegationScope("Look up 07103", 1, 1, "elsewhere").to_payload()
+        scope = DelegationContext("Look up 07103", 1, 1, "elsewhere").to_payload()
         request.message.parts.add().data.CopyFrom(json_format.ParseDict(scope, struct_pb2.Value()))
         answer = await send(client, request)
         old = await state_of(client, asked.task_id)

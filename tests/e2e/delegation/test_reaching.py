@@ -14,7 +14,7 @@ from tests.e2e.delegation.teams import results, team
 from tests.e2e.delegation.test_broken_lines import Unreliable, errand, reaching
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.wiring import serving
-from utils.a2a_common import registry
+from utils.a2a_common.client import registry
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel, call, calls

@@ -22,7 +22,7 @@ from tests.e2e.cli.command import run
 from tests.e2e.cli.scripted_agent import Script, Turn
 from tests.e2e.delegation.foreign import foreign
 from tests.e2e.delegation.teams import FORM, Asker, Middle, model, results, sent_ids, supervising, team
-from utils.a2a_common.activity import QUESTION_EXTENSION
+from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import call, calls

@@ -12,22 +12,26 @@ from langchain_core.tools import BaseTool, tool
 
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.e2e.delegation.teams import model, supervising, team
-from utils.a2a_common.activity import BUDGET_EXTENSION, USAGE_EXTENSION
-from utils.a2a_common.delegation_scope import DelegationScope, reference_of, scope_of
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.delegation_context import (
+    DelegationContext,
+    delegation_context_of,
+    reference_of,
+)
+from utils.a2a_common.protocol.extensions import BUDGET_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
-seen: list[DelegationScope] = []
+seen: list[DelegationContext] = []
 
 
 @tool
 async def read_scope(runtime: ToolRuntime[AgentRequest]) -> str:
     """Reads what the delegating agent told."""
-    scope = scope_of(runtime.context)
+    scope = delegation_context_of(runtime.context)
     assert scope is not None
     seen.append(scope)
     return "read"

@@ -12,7 +12,7 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.agents.peers import Answer, ask, connected, message
 from tests.e2e.delegation.teams import results, team
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.scripted_model import ScriptedReply, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")

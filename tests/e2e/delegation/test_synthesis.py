@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.teams import results, team
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
 from utils.errors import (
     AuthFailed,
     ContextOverflow,

@@ -15,7 +15,7 @@ from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.delegation.teams import Middle, Team, model, results
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.messages.results import ToolProblem, parse_result
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket

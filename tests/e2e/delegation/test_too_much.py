@@ -17,7 +17,7 @@ from starlette.routing import Route
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.hostile import COMPLETED, TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, results, supervising
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel, call, calls

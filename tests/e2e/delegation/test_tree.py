@@ -14,7 +14,7 @@ from google.protobuf.json_format import MessageToDict
 from multi_agents.cli.view.tree import draw
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
-from utils.a2a_common.activity import TREE_EXTENSION
+from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 from utils.events import Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls

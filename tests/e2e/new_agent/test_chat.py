@@ -13,7 +13,7 @@ import yaml
 from agents.template.agent import TemplateAgent
 from multi_agents.cli.commands.agents_file import add_agent
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout
-from utils.a2a_common.agents_file import load_agents_file, parse_sub_agents
+from utils.a2a_common.client.agents_file import load_agents_file, parse_sub_agents
 from utils.testing.live_agent import running_agent
 from utils.version import project_version
 

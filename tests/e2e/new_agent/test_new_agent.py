@@ -13,7 +13,7 @@ from multi_agents.cli.commands.new_agent import draft
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.scaffold.names import checked_name
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout, environment
-from utils.a2a_common.agents_file import load_agents_file
+from utils.a2a_common.client.agents_file import load_agents_file
 
 
 @pytest.fixture

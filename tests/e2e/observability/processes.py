@@ -21,7 +21,7 @@ from starlette.routing import Route
 from utils.testing.live_server import loopback_socket
 
 ROOT = Path(__file__).resolve().parents[3]
-SERVE = ("-m", "utils.a2a_common.serve")
+SERVE = ("-m", "utils.a2a_common.server.serve")
 KEYS = (*SERVE, "tests.e2e.agents.peers:Keys")
 SUPERVISOR = ("-m", "multi_agents.platform_engineer")
 

@@ -11,8 +11,8 @@ from a2a.types.a2a_pb2 import Message, Part, Role, SendMessageRequest
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.wiring import HEADERS, message, serving
-from utils.a2a_common.activity import ERROR_EXTENSION
-from utils.a2a_common.trace_context import trace_of
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.a2a_common.protocol.trace_context import trace_of
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 

@@ -1,6 +1,6 @@
 """An agent whose tools go wrong in every way, for the tests of what must not break it.
 
-It also runs as a process of its own: `python -m utils.a2a_common.serve tests.e2e.resilience.desk:Desk`.
+It also runs as a process of its own: `python -m utils.a2a_common.server.serve tests.e2e.resilience.desk:Desk`.
 """
 
 from __future__ import annotations

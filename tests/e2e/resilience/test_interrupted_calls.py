@@ -20,7 +20,7 @@ from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK, Desk, by_request, until_exists
-from utils.a2a_common.activity import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.messages.repair import INTERRUPTED
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
@@ -132,7 +132,7 @@ async def process(
         **os.environ, **double.environment("openai"), **QUICK,
         "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), "LOG_FORMAT": "json",
     }  # fmt: skip
-    command = ["-m", "utils.a2a_common.serve", "tests.e2e.resilience.desk:Desk", "--port", str(port)]
+    command = ["-m", "utils.a2a_common.server.serve", "tests.e2e.resilience.desk:Desk", "--port", str(port)]
     started = await asyncio.create_subprocess_exec(
         sys.executable, *command, env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL
     )

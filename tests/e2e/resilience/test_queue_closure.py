@@ -16,11 +16,11 @@ from structlog.testing import capture_logs
 from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
 from tests.e2e.wire.agents import card
 from tests.e2e.wire.wiring import HEADERS, message, state
-from utils.a2a_common.event_sink import EventSink
-from utils.a2a_common.guarded_queue import GuardedQueue
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.guarded_queue import GuardedQueue
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.server.app import AgentService, build_app
 from utils.errors import StorageError
 from utils.events import AgentEvent, Completed, TextDelta, ToolStarted
 from utils.persistence.tasks import ChunkedTaskStore, memory_task_store

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK, Desk, by_request
-from utils.a2a_common.activity import ACTIVITY_EXTENSION, ERROR_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import ChatRequest, Fault, FaultKind, Reply, StrictProvider
 

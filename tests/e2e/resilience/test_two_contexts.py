@@ -17,16 +17,16 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from multi_agents.platform_engineer.plan_middleware import PlanMiddleware
+from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 from tests.e2e.wire.agents import card
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import message
 from utils.a2a_common import BaseLangGraphAgent
-from utils.a2a_common.activity import USAGE_EXTENSION
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.server.app import AgentService, build_app
 from utils.events import Usage
 from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 from tests.e2e.agents.peers import Keys
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, TextDelta
 
 

@@ -14,9 +14,9 @@ from a2a.types.a2a_pb2 import Message, Part, Role, SendMessageRequest, Task, Tas
 from a2a.utils.errors import TaskNotFoundError
 
 from tests.e2e.wire.agents import Scripted, Stage, echo
-from utils.a2a_common.active_tasks import TidyRegistry
-from utils.a2a_common.request_handler import PlatformRequestHandler
-from utils.a2a_common.scope import owner_of
+from utils.a2a_common.handler.active_tasks import TidyRegistry
+from utils.a2a_common.handler.request_handler import PlatformRequestHandler
+from utils.a2a_common.protocol.owner import owner_of
 from utils.persistence.task_shelf_memory import MemoryShelf
 from utils.persistence.tasks import ChunkedTaskStore, memory_task_store
 

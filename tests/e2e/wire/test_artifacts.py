@@ -8,7 +8,7 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import message, serving, state
-from utils.a2a_common.scope import owner_of
+from utils.a2a_common.protocol.owner import owner_of
 from utils.persistence.tasks import ChunkedTaskStore, memory_task_store, sqlite_task_store
 
 

@@ -12,19 +12,19 @@ import pytest
 
 from tests.e2e.wire.agents import Scripted, card, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
-from utils.a2a_common import response_stream
-from utils.a2a_common.activity import (
+from utils.a2a_common.execution import response_stream
+from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
+from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
-from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
-from utils.a2a_common.card import build_card
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.card import build_card
 from utils.events import (
     Activity,
     AgentEvent,

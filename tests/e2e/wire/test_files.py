@@ -15,7 +15,7 @@ from google.protobuf import struct_pb2
 
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.wiring import HEADERS, message, serving, state
-from utils.a2a_common.card import build_card
+from utils.a2a_common.server.card import build_card
 
 RAW = base64.b64encode(b"a note").decode()
 VERSION = (("a2a-version", "1.0"),)

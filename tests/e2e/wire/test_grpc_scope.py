@@ -20,8 +20,8 @@ from tests.e2e.wire.agents import Scripted, card, echo
 from tests.e2e.wire.test_life_cycle import Gate
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import Wire
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.app import AgentService, build_app
 from utils.errors import SettingsError
 from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings

@@ -6,7 +6,7 @@ import pytest
 
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving
-from utils.a2a_common.readiness import Readiness
+from utils.a2a_common.protocol.readiness import Readiness
 
 JSON = {**HEADERS, "Content-Type": "application/json"}
 SEND = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message()}}

@@ -15,7 +15,7 @@ from a2a.types.a2a_pb2 import GetTaskRequest, Message, Part, Role, SendMessageRe
 
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving
-from utils.a2a_common.request_handler import PlatformRequestHandler
+from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 
 SECRET = "hunter2 at /srv/tasks.sqlite"
 OLD = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.wire.legacy_client import TEXT
 from tests.e2e.wire.test_sdk_client import service
-from utils.a2a_common.server import build_app
+from utils.a2a_common.server.app import build_app
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 

@@ -11,7 +11,7 @@ import pytest
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.wiring import HEADERS, message, serving, state
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, InputRequired, PlanStep, PlanUpdated, StepStatus, TextDelta
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
-from utils.a2a_common.push import PushPolicy, PushSender
-from utils.a2a_common.url_guard import ForbiddenUrl, checked_target, is_public
+from utils.a2a_common.server.push import PushPolicy, PushSender
+from utils.net.url_guard import ForbiddenUrl, checked_target, is_public
 from utils.testing.live_server import running
 
 PRIVATE = {"PUSH_ALLOW_PRIVATE": "true"}
@@ -195,7 +195,7 @@ async def test_a_webhook_that_never_answers_holds_no_more_than_its_share():
     from a2a.server.tasks import InMemoryPushNotificationConfigStore
     from a2a.types.a2a_pb2 import Task, TaskPushNotificationConfig, TaskStatus
 
-    from utils.a2a_common.scope import owner_of
+    from utils.a2a_common.protocol.owner import owner_of
 
     hook_open = asyncio.Event()
 

@@ -17,8 +17,8 @@ from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_push import PRIVATE, Hook, listening, send_with
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, Wire, serving, state
-from utils.a2a_common.push_store import SqlitePushConfigs
-from utils.a2a_common.scope import owner_of
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.push_store import SqlitePushConfigs
 from utils.persistence.tasks import sqlite_task_store
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls

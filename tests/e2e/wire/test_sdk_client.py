@@ -22,8 +22,8 @@ from a2a.types.a2a_pb2 import (
 )
 
 from tests.e2e.wire.agents import Scripted, card, echo
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.app import AgentService, build_app
 from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running

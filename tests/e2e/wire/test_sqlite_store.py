@@ -7,7 +7,7 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.wiring import serving, state
-from utils.a2a_common.scope import owner_of
+from utils.a2a_common.protocol.owner import owner_of
 from utils.persistence.tasks import sqlite_task_store
 
 

@@ -14,9 +14,9 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
-from utils.a2a_common.activity import ERROR_EXTENSION
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import NOT_STORED
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.app import NOT_STORED
 from utils.persistence import database, write_probe
 from utils.persistence.tasks import sqlite_task_store
 

@@ -15,8 +15,8 @@ from tests.e2e.wire.agents import echo
 from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_rest_of_0_3 import old
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
-from utils.a2a_common import server
-from utils.a2a_common.http import body_limit
+from utils.a2a_common.server import app as server
+from utils.a2a_common.server.http import body_limit
 
 SLOW = (*SERVE, "tests.e2e.wire.slow_agent:Slow")
 

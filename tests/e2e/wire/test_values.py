@@ -24,9 +24,9 @@ from structlog.testing import capture_logs
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
-from utils.a2a_common.json_values import MAX_NESTING, MAX_VALUES
-from utils.a2a_common.message_rules import MAX_PARTS
-from utils.a2a_common.scope import owner_of
+from utils.a2a_common.handler.message_rules import MAX_PARTS
+from utils.a2a_common.protocol.json_values import MAX_NESTING, MAX_VALUES
+from utils.a2a_common.protocol.owner import owner_of
 from utils.persistence.task_chunks import Chunk
 from utils.persistence.task_shelf import Row
 from utils.persistence.task_shelf_sqlite import SqliteShelf

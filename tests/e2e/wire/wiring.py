@@ -15,10 +15,10 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from tests.e2e.wire.agents import Script, Scripted, card
-from utils.a2a_common.push_store import SqlitePushConfigs
-from utils.a2a_common.readiness import Readiness
-from utils.a2a_common.scope import owner_of
-from utils.a2a_common.server import AgentService, build_app
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.push_store import SqlitePushConfigs
 from utils.persistence.tasks import ChunkedTaskStore, memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from multi_agents.cli.peer import connection
-from utils.a2a_common import client_pool
-from utils.a2a_common.client_pool import IDLE_SECONDS
+from utils.a2a_common.client import client_pool
+from utils.a2a_common.client.client_pool import IDLE_SECONDS
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 AT_ONCE = 16

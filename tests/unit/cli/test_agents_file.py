@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from utils.a2a_common.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
-from utils.a2a_common.shares import Shares
+from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.protocol.shares import Shares
 from utils.errors import SettingsError
 
 

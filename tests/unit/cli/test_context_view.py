@@ -5,7 +5,7 @@ from __future__ import annotations
 from multi_agents.cli.peer.events import ActivitySeen, ContextSeen
 from multi_agents.cli.view.context import bar, lines
 from multi_agents.cli.view.state import TurnView
-from utils.a2a_common.activity import activity_payload, context_payload
+from utils.a2a_common.protocol.extensions import activity_payload, context_payload
 from utils.events import ContextCompacted, ContextMeasured
 
 HELD = ContextMeasured(

@@ -17,7 +17,7 @@ from google.protobuf.struct_pb2 import Value
 from multi_agents.cli.peer.connection import loopback_problem
 from multi_agents.cli.peer.decode import decode, message_text
 from multi_agents.cli.peer.events import PlanSeen, TextSeen
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 
 
 def artifact(name: str, part: Part) -> StreamResponse:

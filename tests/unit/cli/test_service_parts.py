@@ -11,8 +11,8 @@ from multi_agents.cli.peer.events import SETTLED_STATES
 from multi_agents.cli.service.plan import child_environment, make_plan
 from multi_agents.cli.service.ports import choose_ports, is_free
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
-from utils.a2a_common.agents_file import AgentEntry
-from utils.a2a_common.shares import Shares
+from utils.a2a_common.client.agents_file import AgentEntry
+from utils.a2a_common.protocol.shares import Shares
 from utils.errors import StorageError
 
 ENTRIES = (

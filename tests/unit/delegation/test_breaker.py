@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from utils.a2a_common.agent_line import AgentLine
+from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import process_metrics
 from utils.resilience.breaker import Breaker
@@ -115,10 +115,10 @@ def test_an_agent_that_was_seen_up_while_it_was_tried_is_there_for_all() -> None
 
 async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() -> None:
     breaker = tripped(Clock())
-    line, failing, begun = AgentLine("github", breaker), asyncio.Event(), asyncio.Semaphore(0)
+    line, failing, begun = Bulkhead("github", breaker), asyncio.Event(), asyncio.Semaphore(0)
 
     async def errand() -> None:
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             begun.release()
             await failing.wait()
             raise SubAgentUnavailable("The line broke.")
@@ -137,50 +137,50 @@ async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() 
 
 
 async def test_an_open_breaker_is_an_answer_that_a_model_can_work_with() -> None:
-    line = AgentLine("github", tripped(Clock()))
+    line = Bulkhead("github", tripped(Clock()))
     with pytest.raises(SubAgentUnavailable, match=r"github agent is unavailable since \d\d:\d\d:\d\d UTC"):
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             pytest.fail("nothing is sent to an agent that is down")
 
 
 async def test_who_watches_the_agent_is_told_of_each_call_that_did_not_reach_it() -> None:
     told: list[str] = []
-    line = AgentLine("github", on_failure=told.append)
+    line = Bulkhead("github", on_failure=told.append)
     for error in (SubAgentUnavailable("Gone."), DelegationFailed("Late.", code="deadline_exceeded")):
         with pytest.raises(DelegationFailed):
-            async with line.errand(1.0):
+            async with line.slot(1.0):
                 raise error
     with pytest.raises(DelegationFailed):
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             raise DelegationFailed("No such repository.", code="upstream_refused")
     assert told == ["github", "github"]
 
 
 async def test_an_error_of_the_agents_own_does_not_open_it() -> None:
     breaker = Breaker(1)
-    line = AgentLine("github", breaker)
+    line = Bulkhead("github", breaker)
     with pytest.raises(DelegationFailed):
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             raise DelegationFailed("No such repository.", code="upstream_refused")
     assert not breaker.is_open
 
 
 async def test_an_agent_that_is_full_refuses_in_time_and_takes_the_next_when_there_is_room() -> None:
-    line = AgentLine("slow", most=1)
+    line = Bulkhead("slow", most=1)
     done = asyncio.Event()
 
     async def hold() -> None:
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             await done.wait()
 
     holding = asyncio.create_task(hold())
     await asyncio.sleep(0)
     with pytest.raises(SubAgentUnavailable, match="busy"):
-        async with line.errand(0.01):
+        async with line.slot(0.01):
             pytest.fail("there is no room")
     done.set()
     await holding
-    async with line.errand(0.01):
+    async with line.slot(0.01):
         pass
 
 
@@ -194,12 +194,12 @@ def shown() -> dict[str, float | None]:
 
 async def test_the_state_of_the_breaker_is_shown_as_a_metric() -> None:
     clock = Clock()
-    line = AgentLine("shown", tripped(clock))
+    line = Bulkhead("shown", tripped(clock))
     with pytest.raises(SubAgentUnavailable):
-        async with line.errand(1.0):
+        async with line.slot(1.0):
             pytest.fail("nothing is sent to an agent that is down")
     assert shown() == {"closed": 0, "half_open": 0, "open": 1}
     clock.now += 30
-    async with line.errand(1.0):
+    async with line.slot(1.0):
         assert shown() == {"closed": 0, "half_open": 1, "open": 0}
     assert shown() == {"closed": 1, "half_open": 0, "open": 0}

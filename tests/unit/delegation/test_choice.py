@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from multi_agents.platform_engineer.choice import fitting
+from multi_agents.platform_engineer.agent_selector import fitting
 
 AGENTS = {
     "github": "pull requests, issues and workflow runs of repositories",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agents.github.agent import GitHubAgent
-from multi_agents.platform_engineer.next_requests import MOST, likely_next
+from multi_agents.platform_engineer.suggestions import MOST, likely_next
 
 GITHUB = [example for skill in GitHubAgent.skills for example in skill.examples]
 SEARCH = [

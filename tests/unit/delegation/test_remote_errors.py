@@ -13,10 +13,10 @@ from a2a.utils.errors import (
     InvalidAgentResponseError,
 )
 
-from utils.a2a_common.agent_line import AgentLine
-from utils.a2a_common.delegation_scope import reference_of
-from utils.a2a_common.peer_words import LONGEST
-from utils.a2a_common.remote_errors import failure_of
+from utils.a2a_common.client.bulkhead import Bulkhead
+from utils.a2a_common.client.peer_text import LONGEST
+from utils.a2a_common.client.remote_errors import failure_of
+from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.errors import DelegationFailed, SubAgentRefused, SubAgentUnavailable
 from utils.resilience.breaker import Breaker
 
@@ -68,10 +68,10 @@ async def test_only_an_agent_that_cannot_be_reached_is_left_alone(
     error: httpx.HTTPError | A2AError, *, opens: bool
 ) -> None:
     breaker = Breaker()
-    line = AgentLine("a", breaker)
+    line = Bulkhead("a", breaker)
     for _ in range(5):
         with pytest.raises(DelegationFailed):
-            async with line.errand(1.0):
+            async with line.slot(1.0):
                 raise failure_of("a", error)
     assert breaker.is_open is opens
 

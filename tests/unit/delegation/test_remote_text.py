@@ -5,7 +5,7 @@ from __future__ import annotations
 from a2a.types.a2a_pb2 import Artifact, Part, StreamResponse, Task, TaskArtifactUpdateEvent
 from google.protobuf import struct_pb2
 
-from utils.a2a_common.remote_task import RemoteTask
+from utils.a2a_common.client.remote_task import RemoteTask
 
 FILE = Part(url="https://x.example/f", filename="f", media_type="text/plain")
 TOLD = 'The file "f" (text/plain) is at https://x.example/f'

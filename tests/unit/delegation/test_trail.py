@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.delegation_scope import DelegationScope, find_scope
-from utils.a2a_common.delegation_trail import MOST_HOPS, Hop, hop, parse_trail, refusal
+from utils.a2a_common.protocol.delegation_chain import MOST_HOPS, Hop, hop, parse_trail, refusal
+from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 
 HERE, THERE = "http://127.0.0.1:8001", "http://127.0.0.1:8002/"
 
@@ -29,8 +29,8 @@ def test_a_chain_has_an_end_also_where_each_agent_rephrases() -> None:
 
 def test_the_trail_travels_in_the_scope_without_addresses_and_requests() -> None:
     trail = [hop("a", HERE, "secret words"), hop("b", THERE, "y")]
-    payload = DelegationScope("x", 1, 1, "t", trail=trail).to_payload()
-    read = find_scope([payload])
+    payload = DelegationContext("x", 1, 1, "t", trail=trail).to_payload()
+    read = find_delegation_context([payload])
     assert read is not None
     assert read.trail == trail
     assert "8001" not in str(payload)

@@ -12,8 +12,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.github.agent import GitHubAgent
 from tests.unit.github.conftest import TOKEN
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, InputRequired, TextDelta
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

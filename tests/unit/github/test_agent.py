@@ -9,8 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.github.agent import GitHubAgent
 from agents.github.settings import GitHubSettings
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import ChangeRefused, SettingsError
 from utils.events import Completed, Failed
 from utils.messages.results import Items, parse_result

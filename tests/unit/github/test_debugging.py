@@ -10,8 +10,8 @@ import pytest
 from agents.github.agent import GitHubAgent
 from tests.unit.github.changing import question_in, text_of
 from tests.unit.github.conftest import TOKEN
-from utils.a2a_common.agent_process import open_runtime
-from utils.a2a_common.request import AgentRequest
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.server.agent_process import open_runtime
 from utils.events import ToolStarted
 from utils.testing.github_data import FAILED_STEP
 

@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.github.agent import GitHubAgent
 from tests.unit.github.conftest import TOKEN
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.embeddings.cache import CachedEmbedder
 from utils.embeddings.minilm import MiniLmEmbedder
 from utils.events import Completed, Failed, InputRequired, TextDelta

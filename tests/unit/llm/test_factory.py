@@ -9,7 +9,7 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from utils.errors import SettingsError
 from utils.llm.embedded import EmbeddedChatModel
 from utils.llm.factory import create_chat_model, describe_model
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import run_strict_provider
 

@@ -10,7 +10,7 @@ SCRIPT = """
 import sys, tempfile, pathlib
 from langgraph.checkpoint.memory import InMemorySaver
 from agents.template.agent import TemplateAgent as Agent
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.testing.scripted_model import ScriptedModel
 import asyncio
 

@@ -14,10 +14,10 @@ from starlette.routing import Route
 from agents.rag.index.store import Store
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.ingest.ingester import Ingester
-from agents.rag.ingest.url_guard import check_url
 from agents.rag.settings import RagSettings
 from tests.unit.rag.pdf_bytes import pdf
 from utils.errors import IngestFailed
+from utils.net.url_guard import checked_target
 from utils.testing.live_server import running
 
 ALLOWED = RagSettings(allow_private_urls=True, max_url_bytes=5_000, url_timeout_seconds=5)
@@ -155,7 +155,7 @@ async def test_a_server_that_is_not_there_is_a_sentence() -> None:
 )
 async def test_private_addresses_are_refused(url: str) -> None:
     with pytest.raises(IngestFailed, match="private address"):
-        await check_url(url, allow_private=False)
+        await fetch_page(url, RagSettings())
 
 
 async def test_a_private_page_is_refused_by_default_and_never_asked_for(
@@ -172,9 +172,16 @@ async def test_a_private_page_is_refused_by_default_and_never_asked_for(
 )
 async def test_other_schemes_and_broken_addresses_are_refused(url: str) -> None:
     with pytest.raises(IngestFailed):
-        await check_url(url, allow_private=True)
+        await fetch_page(url, ALLOWED)
 
 
 @pytest.mark.parametrize("address", ["93.184.216.34", "[2606:2800:220:1::1]", "[64:ff9b::5db8:d822]"])
 async def test_public_addresses_are_allowed(address: str) -> None:
-    assert (await check_url(f"https://{address}/x", allow_private=False)).host == address.strip("[]")
+    assert (await checked_target(f"https://{address}/x", allow_private=False)).name == address.strip("[]")
+
+
+async def test_an_address_with_a_password_is_refused_before_anything_is_asked(site: tuple[Site, str]) -> None:
+    pages, url = site
+    with pytest.raises(IngestFailed, match="carries a user name or password"):
+        await fetch_page(url.replace("http://", "http://bob:secret@") + "/page", ALLOWED)
+    assert pages.hosts == []

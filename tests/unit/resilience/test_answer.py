@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AIMessageChunk
 
-from utils.a2a_common.answer_stream import AnswerStream
+from utils.a2a_common.graph.answer_stream import AnswerStream
 from utils.errors import AnswerCut, ContentFiltered, EmptyResponse, ToolCallUnreadable
 from utils.messages.thoughts import split_thoughts
 from utils.resilience.answer import PARTIAL, Ending, ending_of, read_answer

@@ -10,7 +10,7 @@ from a2a.server.events import EventQueue
 from a2a.types.a2a_pb2 import TaskState
 from structlog.testing import capture_logs
 
-from utils.a2a_common.event_sink import EventSink
+from utils.a2a_common.execution.event_sink import EventSink
 
 
 class Queue(EventQueue):

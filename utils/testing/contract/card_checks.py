@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 from utils.testing.contract.session import Broken, Session
 
 REQUIRED = (

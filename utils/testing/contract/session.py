@@ -25,7 +25,7 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import A2AError
 
-from utils.loopback import is_loopback
+from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
     import httpx

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from utils.a2a_common.base_langgraph_agent_executor import BaseLangGraphAgentExecutor
+from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 
 
 class SupervisorExecutor(BaseLangGraphAgentExecutor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multi_agents.platform_engineer.protocol_bindings.a2a.agent import PlatformEngineer
-from utils.a2a_common.serve import serve
+from utils.a2a_common.server.serve import serve
 
 SUPERVISOR_PORT = 8000
 

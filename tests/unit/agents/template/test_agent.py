@@ -8,8 +8,8 @@ from pathlib import Path
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.template.agent import TemplateAgent
-from utils.a2a_common.request import AgentRequest
-from utils.a2a_common.runtime import AgentRuntime
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, Failed
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

@@ -1,0 +1,78 @@
+"""What the supervisor's conversation holds for a sub-agent or a synthesis: cut, and without its messages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from utils.a2a_common.protocol.delegation_context import PreviousResult, Remark
+from utils.messages.results import ToolProblem, parse_result
+from utils.messages.text import message_text
+from utils.messages.transcript import active_index
+
+FINISHED_AT = "finished_at"
+"""Key of a delegation's result in `additional_kwargs`: seconds since 1970."""
+
+MOST_RESULTS = 5
+LONGEST_RESULT = 3_000
+LONGEST_REMARK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """The parts of a conversation that others may need.
+
+    Attributes:
+        request: The user's active request.
+        history: What was said before it, as the user saw it, each remark cut to 200 characters.
+        results: The newest results of sub-agents, oldest first, each cut to 3,000 characters.
+    """
+
+    request: str
+    history: Sequence[Remark]
+    results: Sequence[PreviousResult]
+
+
+def briefing(messages: Sequence[BaseMessage], turns: int) -> Briefing:
+    """The briefing for what is to be done next; `turns` is how many earlier turns it tells of."""
+    active = active_index(messages)
+    request = message_text(messages[active]) if active is not None else ""
+    remarks = [remark for message in messages[: active or 0] if (remark := _remark(message)) is not None]
+    history = remarks[-2 * turns :] if turns else []
+    return Briefing(request, history, _results(messages)[-MOST_RESULTS:])
+
+
+def _remark(message: BaseMessage) -> Remark | None:
+    text = message_text(message).strip()[:LONGEST_REMARK]
+    if isinstance(message, HumanMessage) and text:
+        return Remark("user", text)
+    if isinstance(message, AIMessage) and text and not message.tool_calls:
+        return Remark("assistant", text)
+    return None
+
+
+def _results(messages: Sequence[BaseMessage]) -> list[PreviousResult]:
+    asked = {
+        str(call["id"]): str(call["args"].get("request", ""))
+        for message in messages
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    return [
+        PreviousResult(
+            task=asked.get(message.tool_call_id, ""),
+            result=message_text(message)[:LONGEST_RESULT],
+            timestamp=float(message.additional_kwargs[FINISHED_AT]),
+            agent=str(message.name or ""),
+        )
+        for message in messages
+        if isinstance(message, ToolMessage) and _told(message)
+    ]
+
+
+def _told(message: ToolMessage) -> bool:
+    """Whether an agent said it: a failure or another tool's result is nothing that the next agent needs."""
+    said = FINISHED_AT in message.additional_kwargs and message.status != "error"
+    return said and not isinstance(parse_result(message_text(message)), ToolProblem)

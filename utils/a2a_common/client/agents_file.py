@@ -1,0 +1,153 @@
+"""The configured list of sub-agents: a YAML file, or the value of `SUB_AGENTS`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from utils.a2a_common.protocol.shares import CHOICES, Shares, parse_shares
+from utils.a2a_common.protocol.shares import VARIABLE as SHARES_VARIABLE
+from utils.errors import SettingsError
+
+VARIABLE = "SUB_AGENTS"
+SUPERVISOR = "supervisor"
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
+_MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_KEYS = frozenset({"module", "port", "url", "shares"})
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEntry:
+    """One configured sub-agent: a local one with module and port, or a foreign one with a url.
+
+    Attributes:
+        name: What the supervisor calls it: a lower-case letter, then letters, digits, `-` or `_`, up to 32.
+        module: Python module that serves a local agent.
+        port: Port that a local agent prefers.
+        url: Address of the agent, without a trailing slash; for a local one its default on loopback.
+        shares: What it is told of a conversation; results where we start it ourselves, else nothing.
+    """
+
+    name: str
+    url: str
+    module: str | None = None
+    port: int | None = None
+    shares: Shares = Shares.NOTHING
+
+
+def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
+    """The entries of a YAML file of `name: {module, port}` or `name: {url}`, each with `shares` if need be, in their order.
+
+    Raises:
+        SettingsError: The file is missing, is no such YAML, or an entry is wrong. Names the entry.
+    """
+    import yaml
+
+    try:
+        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(VARIABLE, f"The agents file {path.name} cannot be read.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(VARIABLE, f"The agents file {path.name} is not valid YAML.") from error
+    if value is None:
+        return ()
+    if not isinstance(value, dict):
+        raise SettingsError(VARIABLE, f"The agents file {path.name} must be a mapping of names to agents.")
+    entries = [_from_file(str(name), entry, path.name) for name, entry in value.items()]
+    ports = [entry.port for entry in entries if entry.port is not None]
+    if len(set(ports)) != len(ports):
+        raise SettingsError(VARIABLE, f"Two agents in {path.name} have the same port.")
+    return tuple(entries)
+
+
+def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
+    """The entries of `name=url` pairs separated by commas.
+
+    Raises:
+        SettingsError: A pair, a name or an address is wrong, or a name comes twice.
+    """
+    entries = [_from_pair(pair.strip()) for pair in value.split(",") if pair.strip()]
+    _check_unique(entry.name for entry in entries)
+    return tuple(entries)
+
+
+def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
+    """The entries, with what the setting `SUB_AGENTS_SHARES` says of some of them.
+
+    Raises:
+        SettingsError: The value is malformed, or names an agent that is not among the entries.
+    """
+    told, listed = parse_shares(value), tuple(entries)
+    for name in told:
+        if name not in {entry.name for entry in listed}:
+            shown = name if _NAME.fullmatch(name) else "one"
+            text = f"Setting {SHARES_VARIABLE} is wrong: {shown!r} is no sub-agent. Name those of {VARIABLE}."
+            raise SettingsError(SHARES_VARIABLE, text)
+    return tuple(replace(entry, shares=told.get(entry.name, entry.shares)) for entry in listed)
+
+
+def _from_pair(pair: str) -> AgentEntry:
+    name, separator, url = pair.partition("=")
+    if not separator:
+        raise SettingsError(VARIABLE, f"Setting {VARIABLE} is wrong: write each agent as name=url.")
+    where = f"Setting {VARIABLE}"
+    return AgentEntry(_checked_name(name.strip(), where), _checked_url(url.strip(), name.strip(), where))
+
+
+def _from_file(name: str, entry: object, file: str) -> AgentEntry:
+    where = f"The agents file {file}"
+    _checked_name(name, where)
+    if not isinstance(entry, Mapping) or not _KEYS.issuperset(entry):
+        raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
+    module, port, url = entry.get("module"), entry.get("port"), entry.get("url")
+    if url is not None and module is None and port is None:
+        shares = _checked_shares(entry.get("shares", Shares.NOTHING), name, where)
+        return AgentEntry(name, _checked_url(str(url), name, where), shares=shares)
+    if url is not None or module is None or port is None:
+        raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
+    if not _MODULE.fullmatch(str(module)):
+        raise SettingsError(VARIABLE, f"{where} is wrong: the module of {name} is no module name.")
+    if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:  # noqa: PLR2004
+        raise SettingsError(VARIABLE, f"{where} is wrong: the port of {name} is not between 1 and 65535.")
+    shares = _checked_shares(entry.get("shares", Shares.RESULTS), name, where)
+    return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port, shares)
+
+
+def _checked_shares(value: object, name: str, where: str) -> Shares:
+    if value not in list(Shares):
+        raise SettingsError(VARIABLE, f"{where} is wrong: shares of {name} is {CHOICES}.")
+    return Shares(str(value))
+
+
+def _checked_name(name: str, where: str) -> str:
+    if not _NAME.fullmatch(name) or name == SUPERVISOR:
+        shown = name if name.isprintable() and len(name) <= 40 else "one"  # noqa: PLR2004
+        raise SettingsError(
+            VARIABLE,
+            f"{where} is wrong: {shown!r} is no name for an agent; use up to 32 lower-case letters, digits, "
+            f"- and _, beginning with a letter, and not {SUPERVISOR!r}.",
+        )
+    return name
+
+
+def _checked_url(url: str, name: str, where: str) -> str:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good:
+        raise SettingsError(VARIABLE, f"{where} is wrong: the address of {name} is not an http or https URL.")
+    return url.rstrip("/")
+
+
+def _check_unique(names: Iterable[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise SettingsError(VARIABLE, f"Setting {VARIABLE} is wrong: {name} comes twice.")
+        seen.add(name)

@@ -1,0 +1,113 @@
+"""The line to one remote agent: how many calls at a time, and none while it is down."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+import structlog
+
+from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.observability.metrics import set_breaker
+from utils.resilience.breaker import Breaker
+
+log = structlog.get_logger(__name__)
+
+MOST_AT_ONCE = 24
+"""Errands at one agent at a time; its client has 32 connections, so that looks and cancels get through."""
+
+_TIMED_OUT = "deadline_exceeded"
+
+
+OnFailure = Callable[[str], None]
+
+
+def _ignore(_name: str) -> None:
+    """Nobody wants to know of failures."""
+
+
+class Bulkhead:
+    """Bulkhead and circuit breaker of one agent: a slow or dead one costs the others nothing.
+
+    `on_failure` is told the agent's name whenever it could not be reached or did not answer in time.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        breaker: Breaker | None = None,
+        most: int = MOST_AT_ONCE,
+        *,
+        on_failure: OnFailure = _ignore,
+    ) -> None:
+        self._name = name
+        self._on_failure = on_failure
+        self._breaker = breaker or Breaker()
+        self._places = asyncio.Semaphore(most)
+        self._times_up = 0
+
+    def try_now(self) -> None:
+        """The agent was down and was seen to be up again."""
+        self._times_up += 1
+        self._breaker.try_now()
+        self._show()
+
+    @asynccontextmanager
+    async def slot(self, seconds: float) -> AsyncIterator[None]:
+        """Room for one call.
+
+        Raises:
+            SubAgentUnavailable: The agent is down, or had no room for so many seconds.
+        """
+        try:
+            await asyncio.wait_for(self._places.acquire(), seconds)
+        except TimeoutError as error:
+            raise SubAgentUnavailable(f"The {self._name} agent is busy with other requests.") from error
+        try:
+            if not self._breaker.admits():
+                raise SubAgentUnavailable(self._refusal())
+            self._show()
+            async with self._watched():
+                yield
+        finally:
+            self._show()
+            self._places.release()
+
+    @asynccontextmanager
+    async def _watched(self) -> AsyncIterator[None]:
+        began = self._times_up
+        try:
+            yield
+        except DelegationFailed as error:
+            if isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
+                self._failed(began)
+            else:
+                self._breaker.succeeded()
+            raise
+        except BaseException:
+            self._breaker.gave_up()
+            raise
+        else:
+            self._breaker.succeeded()
+
+    def _failed(self, began: int) -> None:
+        """Count a failure; one that began before the agent was seen up tells nothing of how it is now."""
+        if began == self._times_up:
+            self._breaker.failed()
+            self._on_failure(self._name)
+        else:
+            self._breaker.gave_up()
+        log.warning("sub_agent.failing", agent=self._name, open=self._breaker.is_open)
+
+    def _show(self) -> None:
+        set_breaker(self._name, self._breaker.state)
+
+    def _refusal(self) -> str:
+        since = datetime.now(UTC) - timedelta(seconds=self._breaker.down_seconds)
+        again = max(1, round(self._breaker.wait_seconds))
+        return (
+            f"The {self._name} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {again} s. "
+            "Go on without it, and say which part could not be done."
+        )

@@ -1,0 +1,207 @@
+"""The sub-agents that a supervisor may use: a configured list, and what their live cards say.
+
+Cards are fetched in the background, never at import. An agent that is down at start joins when it
+comes up. The table is swapped as a whole, so that a reader never sees half of a change. A card is a
+peer's data: names come from the configuration, texts are capped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import structlog
+
+from utils.a2a_common.client.client_pool import http_client
+from utils.errors import PeerLimitExceeded
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import AgentCard
+
+log = structlog.get_logger(__name__)
+
+_CARD_SECONDS = 5.0
+_RETRY_SECONDS = 1.0
+_DOUBT_SECONDS = 30.0
+"""How long an agent is looked at every second after a call to it failed: a restart takes seconds."""
+_MOST_EXAMPLES = 200
+_LONGEST = 600
+
+
+@dataclass(frozen=True)
+class SubAgent:
+    """One sub-agent as it is known now.
+
+    Attributes:
+        name: Its name in our configuration.
+        url: Where its card is read.
+        card: The newest card, kept when the agent goes down; `None` before the first.
+        reachable: Whether the last look succeeded.
+    """
+
+    name: str
+    url: str
+    card: AgentCard | None = None
+    reachable: bool = False
+
+    @property
+    def description(self) -> str:
+        """What it does, from its card, capped."""
+        if self.card is None:
+            return ""
+        skills = "; ".join(f"{skill.name}: {skill.description}" for skill in self.card.skills)
+        return " ".join(f"{self.card.description} {skills}".split())[:_LONGEST]
+
+    @property
+    def examples(self) -> list[str]:
+        """Requests that it answers, from its card, capped."""
+        if self.card is None:
+            return []
+        found = [example[:_LONGEST] for skill in self.card.skills for example in skill.examples]
+        return found[:_MOST_EXAMPLES]
+
+
+class _Doubt:
+    """Whether an agent that was reachable may be gone: for a while after a call to it failed."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._begun = asyncio.Event()
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it is looked at often."""
+        return time.monotonic() < self._until
+
+    def renew(self) -> None:
+        """A call failed now. Only the first of several failures ends a wait, so that looks stay a second apart."""
+        if not self.lasts:
+            self._begun.set()
+        self._until = time.monotonic() + _DOUBT_SECONDS
+
+    async def wait(self, seconds: float) -> None:
+        """Wait so long, or until a doubt begins."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._begun.wait()
+        self._begun.clear()
+
+
+OnChange = Callable[[], Awaitable[None]]
+OnUp = Callable[[str], None]
+
+
+def _ignore(_name: str) -> None:
+    """Nobody wants to know that an agent came up."""
+
+
+class SubAgentRegistry:
+    """Watches the configured sub-agents."""
+
+    def __init__(
+        self, urls: Mapping[str, str], *, refresh_seconds: float, on_change: OnChange, on_up: OnUp = _ignore
+    ) -> None:
+        self._agents = {name: SubAgent(name, url) for name, url in urls.items()}
+        self._refresh_seconds = refresh_seconds
+        self._on_change = on_change
+        self._on_up = on_up
+        self._watchers: list[asyncio.Task[None]] = []
+        self._looked = {name: asyncio.Event() for name in urls}
+        self._doubts = {name: _Doubt() for name in urls}
+
+    @property
+    def agents(self) -> Sequence[SubAgent]:
+        """All configured sub-agents, in configured order."""
+        return tuple(self._agents.values())
+
+    @property
+    def known(self) -> Sequence[SubAgent]:
+        """Those whose card was read at least once."""
+        return tuple(agent for agent in self.agents if agent.card is not None)
+
+    def get(self, name: str) -> SubAgent:
+        """The sub-agent of that name as it is known now."""
+        return self._agents[name]
+
+    @property
+    def looked_at_all(self) -> bool:
+        """Whether every sub-agent was looked for once, with or without success."""
+        return all(event.is_set() for event in self._looked.values())
+
+    async def missing(self, names: Collection[str], seconds: float) -> list[str]:
+        """Those of `names` that cannot be reached, once each was looked for or the time is up."""
+        looks = [self._looked[name].wait() for name in names if name in self._looked]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*looks)
+        return [name for name in names if name not in self._agents or not self._agents[name].reachable]
+
+    def doubt(self, name: str) -> None:
+        """A call to the agent failed: look at once, and often for a while, so that it is seen to go and to come back."""
+        self._doubts[name].renew()
+
+    def start(self) -> None:
+        """Begin to watch, in the background."""
+        self._watchers = [asyncio.create_task(self._watch(name)) for name in self._agents]
+
+    async def stop(self) -> None:
+        """End all watching."""
+        for watcher in self._watchers:
+            watcher.cancel()
+        await asyncio.gather(*self._watchers, return_exceptions=True)
+        self._watchers = []
+
+    async def _watch(self, name: str) -> None:
+        from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
+
+        url = self._agents[name].url
+        async with contextlib.AsyncExitStack() as stack:
+            http = await stack.enter_async_context(http_client(url, PeerLimits(name, CARD, LARGEST_CARD)))
+            while True:
+                await self._look(name, http)
+                self._looked[name].set()
+                reached = self._agents[name].reachable
+                doubt = self._doubts[name]
+                calm = reached and not doubt.lasts
+                pause = self._refresh_seconds if calm else min(_RETRY_SECONDS, self._refresh_seconds)
+                await doubt.wait(pause * random.uniform(0.9, 1.1))  # noqa: S311 - pacing, not a secret
+
+    async def _look(self, name: str, http: object) -> None:
+        card = await self._fetch(name, http)
+        known = self._agents[name]
+        changed = card is not None and card != known.card
+        fresh = replace(known, card=card or known.card, reachable=card is not None)
+        if fresh.reachable != known.reachable:
+            log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
+        self._agents = {**self._agents, name: fresh}
+        if fresh.reachable and not known.reachable:
+            self._on_up(name)
+        if changed:
+            await self._tell(name)
+
+    async def _fetch(self, name: str, http: object) -> AgentCard | None:
+        import httpx
+        from a2a.client import A2ACardResolver
+        from a2a.client.errors import A2AClientError
+
+        assert isinstance(http, httpx.AsyncClient)
+        try:
+            async with asyncio.timeout(_CARD_SECONDS):
+                return await A2ACardResolver(http, self._agents[name].url).get_agent_card()
+        except PeerLimitExceeded as error:
+            log.warning("sub_agent.card_refused", agent=name, reason=error.message)
+            return None
+        except (A2AClientError, httpx.HTTPError, TimeoutError, OSError, ValueError) as error:
+            log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
+            return None
+
+    async def _tell(self, name: str) -> None:
+        try:
+            await self._on_change()
+        except Exception:  # background task: a failed rebuild must not end the watching
+            log.exception("sub_agent.change_failed", agent=name)

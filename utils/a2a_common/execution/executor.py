@@ -1,0 +1,212 @@
+"""The life cycle of a task: from an A2A request, through the agent's events, to one end state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from math import isinf
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import structlog
+from a2a.server.agent_execution import AgentExecutor
+from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
+
+from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.publisher import Publisher
+from utils.a2a_common.execution.request_parser import agent_request, task_tree
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.trace_context import trace_of
+from utils.errors import DeadlineExceeded, PlatformError
+from utils.events import AgentEvent, Failed
+from utils.observability.observed import observed_turn
+from utils.resilience.deadline import Deadline
+
+if TYPE_CHECKING:
+    from a2a.server.agent_execution import RequestContext
+    from a2a.server.events import EventQueue
+
+log = structlog.get_logger(__name__)
+
+
+class _Run(NamedTuple):
+    """A running turn, and the sign that its last event was published."""
+
+    work: asyncio.Task[None]
+    ended: asyncio.Event
+
+
+class StreamingAgent(Protocol):
+    """What the executor needs of an agent."""
+
+    @property
+    def name(self) -> str:
+        """Name of the agent."""
+
+    def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+        """Work on one request; the last event ends the turn."""
+
+
+class BaseLangGraphAgentExecutor(AgentExecutor):
+    """Runs an agent's turn as an A2A task.
+
+    The only state is the table of runs by task id, which `cancel` needs to find the work that it stops.
+
+    Args:
+        agent: The agent.
+        turn_seconds: Most seconds of one turn; who asks may allow less.
+    """
+
+    def __init__(self, agent: StreamingAgent, *, turn_seconds: float | None = None) -> None:
+        self._agent = agent
+        self._turn_seconds = turn_seconds
+        self._runs: dict[str, _Run] = {}
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Work on one message; returns when the task has ended or waits for the user."""
+        request = self._timed(agent_request(context, self._agent.name))
+        sink = EventSink(event_queue, request.task_id, request.context_id)
+        sink.tree = task_tree(request, context.current_task)
+        if context.current_task is None:
+            await sink.task(_submitted(context, request))
+        run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context))), asyncio.Event())
+        self._runs[request.task_id] = run
+        try:
+            if await _unheard(run.work, sink):
+                log.warning("turn.unheard", task_id=request.task_id)
+                run.work.cancel()
+            await asyncio.wait([run.work])
+            if run.work.cancelled():
+                await sink.status(TaskState.TASK_STATE_CANCELED)
+        finally:
+            self._runs.pop(request.task_id, None)
+            run.ended.set()
+            run.work.cancel()
+            await asyncio.gather(run.work, return_exceptions=True)
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Stop the work of a task; when this returns, no model call of it will begin any more."""
+        task_id = context.task_id or ""
+        run = self._runs.get(task_id)
+        if run is not None:
+            run.work.cancel()
+            await run.ended.wait()
+        else:
+            await self.cancel_children(task_id)
+            sink = EventSink(event_queue, task_id, context.context_id or "")
+            await sink.status(TaskState.TASK_STATE_CANCELED)
+
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a message without a task answers a question, as far as the agent can tell."""
+        is_answer = getattr(self._agent, "is_answer", None)
+        return is_answer is not None and bool(await is_answer(question, text, data))
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Let the agent drop what waits elsewhere for a task that waited for its user."""
+        cancel_children = getattr(self._agent, "cancel_children", None)
+        if cancel_children is not None:
+            await cancel_children(task_id)
+
+    async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
+        name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
+        with observed_turn(name, trace, **ids) as meter:
+
+            def note(event: AgentEvent) -> None:
+                meter.note(event)
+                if sink.tree is not None:
+                    sink.tree.note(event)
+
+            publisher = Publisher(
+                sink, agent=name, trace_id=meter.trace_id, note=note, accepted=request.accepted
+            )
+            try:
+                await self._work(request, sink, publisher)
+            except asyncio.CancelledError:
+                if sink.gone.is_set():
+                    meter.note(_UNHEARD)
+                raise
+
+    async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
+        try:
+            await sink.status(TaskState.TASK_STATE_WORKING)
+            await self._follow(request, publisher)
+            if not sink.ended:
+                await publisher.publish(_SILENT)
+        except asyncio.CancelledError:
+            publisher.discard()
+            raise
+        except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
+            await publisher.publish(failure_of(error))
+
+    def _timed(self, request: AgentRequest) -> AgentRequest:
+        """The request with the nearer of its own deadline and ours."""
+        ours = Deadline.after(self._turn_seconds)
+        return replace(request, deadline=ours.at) if ours.left < Deadline(request.deadline).left else request
+
+    async def _follow(self, request: AgentRequest, publisher: Publisher) -> None:
+        """Publish the turn's events, within its time.
+
+        Raises:
+            DeadlineExceeded: The turn took too long.
+        """
+        left = Deadline(request.deadline).left
+        allowed = asyncio.timeout(None if isinf(left) else left)
+        try:
+            async with allowed, aclosing(_closable(self._agent.stream(request))) as events:
+                async for event in events:
+                    await publisher.publish(event)
+        except TimeoutError as error:
+            if not allowed.expired():
+                raise
+            raise DeadlineExceeded(_TOO_LATE) from error
+
+
+_TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."
+
+
+async def _unheard(work: asyncio.Task[None], sink: EventSink) -> bool:
+    """Wait for the end of the work; whether nobody takes its events any more before that."""
+    gone = asyncio.create_task(sink.gone.wait())
+    try:
+        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
+        return not work.done()
+    finally:
+        gone.cancel()
+
+
+_UNHEARD = Failed(
+    "unheard", "Nobody took the events of this turn any more: the storage failed, or the server stops."
+)
+"""For the counts and the log alone: nobody hears of it by an event."""
+
+_SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")
+
+
+def failure_of(error: Exception) -> Failed:
+    """The event that tells a user of an error: its own sentence, or a general one for what was not foreseen."""
+    from utils.llm.classify import classify
+
+    known = error if isinstance(error, PlatformError) else classify(error)
+    if known is None:
+        log.error("turn.crashed", exc_info=error)
+        return Failed("internal_error", "Something went wrong inside the agent. Please try again.")
+    log.warning("turn.failed", code=known.code, exc_info=error)
+    return Failed(known.code, known.message, retryable=known.retryable)
+
+
+def _closable(events: Any) -> Any:
+    """An async generator as it is: a subclass may return any async iterator, which then needs no closing."""
+    return events if hasattr(events, "aclose") else _generator(events)
+
+
+async def _generator(events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
+    async for event in events:
+        yield event
+
+
+def _submitted(context: RequestContext, request: AgentRequest) -> Task:
+    status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+    status.timestamp.GetCurrentTime()
+    history = [context.message] if context.message is not None else []
+    return Task(id=request.task_id, context_id=request.context_id, status=status, history=history)

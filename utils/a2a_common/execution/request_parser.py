@@ -1,0 +1,105 @@
+"""An A2A message as an `AgentRequest`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
+from utils.a2a_common.protocol.extensions import (
+    BUDGET_EXTENSION,
+    TREE_EXTENSION,
+    USAGE_EXTENSION,
+    parse_usage,
+)
+from utils.a2a_common.protocol.output_modes import accepted_of
+from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
+from utils.a2a_common.protocol.task_tree import TaskTree
+from utils.events import Usage
+from utils.resilience.budget import Budget, Meter
+from utils.resilience.deadline import Deadline
+
+if TYPE_CHECKING:
+    from a2a.server.agent_execution import RequestContext
+    from a2a.types.a2a_pb2 import Message, Task
+
+
+def agent_request(context: RequestContext, agent: str) -> AgentRequest:
+    """The request of one A2A message, with the caller that the server established."""
+    from a2a.types.a2a_pb2 import TaskState
+
+    message = context.message
+    task_id, context_id = context.task_id or "", context.context_id or ""
+    caller = _caller(context)
+    waiting = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
+    current = context.current_task
+    data = _data(message) if message else ()
+    scope = find_delegation_context(data)
+    metadata = _struct(message.metadata) if message else {}
+    used = _used(current)
+    return AgentRequest(
+        text=context.get_user_input(),
+        task_id=task_id,
+        context_id=context_id,
+        message_id=message.message_id if message else "",
+        thread_id=thread_id(agent, caller, context_id),
+        caller=caller,
+        data=data,
+        resumes=current is not None and current.status.state in waiting,
+        judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
+        metadata=metadata,
+        deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
+        used=used,
+        accepted=accepted_of(context.configuration.accepted_output_modes if context.configuration else ()),
+        meter=_meter(metadata, scope, used),
+    )
+
+
+def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
+    """The tree below the request's task, with what earlier turns of it knew."""
+    scope = find_delegation_context(request.data)
+    before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
+    return TaskTree(scope.parent_task_id if scope else "", before if isinstance(before, Mapping) else None)
+
+
+def _used(task: Task | None) -> Mapping[str, Usage]:
+    """What earlier turns of a task used, as its own metadata says."""
+    payload = _struct(task.metadata).get(USAGE_EXTENSION) if task is not None else None
+    reported = parse_usage(payload) if isinstance(payload, Mapping) else None
+    return reported.by_agent if reported else {}
+
+
+def _meter(metadata: Mapping[str, Any], scope: DelegationContext | None, used: Mapping[str, Usage]) -> Meter:
+    asked = Budget.parse(metadata.get(BUDGET_EXTENSION))
+    return Meter(asked.within(scope.budget if scope else Budget()), sum(used.values(), Usage()))
+
+
+def thread_id(agent: str, caller: Caller, context_id: str) -> str:
+    """Key of a conversation's checkpoints.
+
+    A context id is chosen by a client, so that alone it must not reach another owner's thread; the
+    parts are hashed together, each with its length, so that no choice of one imitates another.
+    """
+    parts = (agent, caller.tenant, caller.name, context_id)
+    text = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _caller(context: RequestContext) -> Caller:
+    user = context.call_context.user
+    name = user.user_name if user.is_authenticated else ""
+    return Caller(name=name, tenant=context.call_context.tenant or "")
+
+
+def _data(message: Message) -> tuple[Mapping[str, Any], ...]:
+    from google.protobuf import json_format
+
+    values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
+    return tuple(value for value in values if isinstance(value, Mapping))
+
+
+def _struct(struct: Any) -> dict[str, Any]:
+    from google.protobuf import json_format
+
+    return dict(json_format.MessageToDict(struct))

@@ -1,0 +1,65 @@
+"""A question of a remote agent on its way to the user, and the answer on its way back. Pure.
+
+The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
+is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from utils.a2a_common.client.peer_text import one_line
+from utils.events import DelegationState
+
+if TYPE_CHECKING:
+    from utils.a2a_common.client.remote_task import RemoteTask
+
+_LONGEST_QUESTION = 8_000
+_LONGEST_CLAIM = 100
+"""Characters of what an agent says of who asks: a chain of three agents with names of the longest kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the user answered: words, structured parts (a filled form), or both."""
+
+    text: str
+    data: Sequence[Mapping[str, Any]] = ()
+
+    @classmethod
+    def of(cls, resumed: Any) -> Reply:
+        """The reply in the value that an interrupt returned."""
+        if isinstance(resumed, Mapping):
+            data = [part for part in resumed.get("data") or () if isinstance(part, Mapping)]
+            return cls(str(resumed.get("text", "")), data)
+        return cls(str(resumed))
+
+
+def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
+    """What a graph is resumed with."""
+    return {"text": text, "data": [dict(part) for part in data]} if data else text
+
+
+def question_of(task: RemoteTask, agent: str) -> dict[str, Any]:
+    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for."""
+    data = next(iter(task.asked), None)
+    form, claimed = data, ""
+    if data is not None and isinstance(data.get("form"), Mapping):
+        form, claimed = data["form"], str(data.get("origin") or "")
+    question = task.question.strip()[:_LONGEST_QUESTION]
+    if not question:
+        question = f"The {agent} agent needs more information before it can go on."
+    return {
+        "question": question,
+        "origin": origin_of(agent, claimed),
+        "form": None if form is None else dict(form),
+        "auth": task.state is DelegationState.AUTH_REQUIRED,
+    }
+
+
+def origin_of(agent: str, claimed: str) -> str:
+    """Who asks: the agent by our own name for it, and behind that whom it says that it asks for."""
+    said = one_line(claimed, _LONGEST_CLAIM)
+    return agent if said in ("", agent) else f"{agent} > {said}"

@@ -1,0 +1,85 @@
+"""What stands around every agent's model and tools, with nothing to configure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from utils.context.settings import ContextSettings
+from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
+
+if TYPE_CHECKING:
+    from langchain.agents.middleware import AgentMiddleware
+
+    from utils.a2a_common.graph.runtime import AgentRuntime
+    from utils.context.middleware import ContextMiddleware
+
+
+@dataclass(frozen=True)
+class MiddlewareStack:
+    """The middleware of one agent; made once and kept when the agent's graph is made anew.
+
+    Attributes:
+        context: Makes every model request fit. It has learnt limits and counted messages.
+        model_calls: Most model calls in one turn.
+    """
+
+    context: ContextMiddleware
+    model_calls: int
+    _around: tuple[AgentMiddleware[Any, Any], ...]
+    _inside: tuple[AgentMiddleware[Any, Any], ...]
+
+    def stack(self, own: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
+        """All of it from the outside in, with the agent's own between."""
+        return [*self._around, *own, *self._inside]
+
+
+def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -> MiddlewareStack:
+    """The middleware that the agent's settings ask for.
+
+    Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
+    limit, the budget, what a delegating agent told, recovery, and inside it the context, so that every try is prepared anew;
+    innermost each try is measured as it is sent.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+    """
+    from utils.a2a_common.graph.delegation_prompt import DelegationPromptMiddleware
+    from utils.a2a_common.graph.model_metrics import ModelMetrics
+    from utils.a2a_common.graph.tool_boundary import ToolBoundary
+    from utils.context.call_limit import ModelCallLimit
+    from utils.context.factory import default_context_middleware
+    from utils.resilience.loop_guard import LoopGuard
+    from utils.resilience.recover import ModelRecovery
+
+    llm, context = LLMSettings.load(runtime.environ), ContextSettings.load(runtime.environ)
+    recovery = RecoverySettings.load(runtime.environ)
+    managed = default_context_middleware(
+        llm, context, runtime.model, runtime.home / "artifacts.sqlite", summary_prompt=summary_prompt
+    )
+    around = (
+        ToolBoundary(recovery.tool_timeout_seconds),
+        LoopGuard(),
+        ModelCallLimit(context.model_calls_per_turn),
+        _budget_guard(BudgetSettings.load(runtime.environ), llm),
+        DelegationPromptMiddleware(),
+    )
+    retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)
+    return MiddlewareStack(managed, context.model_calls_per_turn, around, (retrying, managed, ModelMetrics()))
+
+
+def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:
+    from utils.a2a_common.graph.budget_guard import BudgetGuard
+    from utils.llm.prices import PRICES, parse_prices
+    from utils.resilience.budget import Budget
+
+    budget = Budget(settings.tokens, settings.cost_usd, settings.steps, settings.seconds)
+    return BudgetGuard(budget, {**PRICES, **parse_prices(settings.prices)}, llm.model or "")
+
+
+def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:
+    from utils.llm.factory import create_chat_model, fallback_of
+
+    settings = fallback_of(llm, recovery)
+    return create_chat_model(settings) if settings else None

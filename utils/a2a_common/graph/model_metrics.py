@@ -1,0 +1,37 @@
+"""The innermost middleware: each try of a model call, as it is sent, is a span and a count."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage
+
+from utils.a2a_common.graph.stream_translator import usage_of
+from utils.observability.observed import observed_model_call
+
+
+class ModelMetrics(AgentMiddleware[Any, Any]):
+    """Measures model calls. Sees the request that the provider gets, after all that prepares it."""
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Let the model answer, and note its tokens."""
+        with observed_model_call(name_of(request.model)) as call:
+            response = await handler(request)
+            for message in response.result:
+                if isinstance(message, AIMessage) and message.usage_metadata:
+                    call.usage = usage_of(message)
+            return response
+
+
+def name_of(model: Any) -> str:
+    """What the provider calls the model; its class where it has no name."""
+    for attribute in ("model_name", "model_id", "model"):
+        if isinstance(name := getattr(model, attribute, None), str) and name:
+            return name
+    return type(model).__name__

@@ -1,0 +1,147 @@
+"""The one place where a tool's error becomes a result that a model can work with."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.messages import ToolMessage
+from langgraph.errors import GraphBubbleUp
+from langgraph.prebuilt.tool_node import ToolCallRequest
+from langgraph.types import Command
+
+from utils.a2a_common.graph.tool_arguments import ArgumentCheck
+from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
+from utils.events import ToolFinished, ToolStarted, ToolStatus
+from utils.messages.handles import full_output_of
+from utils.messages.results import ToolProblem, dump_result
+from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
+
+log = structlog.get_logger(__name__)
+
+PROBLEM = "problem"
+"""Key of a tool message's `additional_kwargs` that holds `{"code", "message", "fatal"}`."""
+
+DELEGATION = "delegation"
+"""Key of a tool's `metadata` that marks it as another agent."""
+
+_DIGEST_LENGTH = 160
+
+
+class ToolBoundary(AgentMiddleware):
+    """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`.
+
+    Args:
+        timeout: Seconds that a call may take; delegations have a deadline of their own.
+    """
+
+    def __init__(self, timeout: float | None = None) -> None:
+        super().__init__()
+        self._timeout = timeout
+
+    async def awrap_tool_call(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        """Run one tool call between its two events."""
+        call = request.tool_call
+        call_id, name = str(call["id"]), call["name"]
+        write = request.runtime.stream_writer if _is_shown(request) else _silent
+        write(ToolStarted(call_id, name, digest(call["args"])))
+        started, cut = time.monotonic(), False
+        with _observed(request) as seen:
+            try:
+                result = await self._in_time(request, handler)
+                failed = isinstance(result, ToolMessage) and result.status == "error"
+                cut = isinstance(result, ToolMessage) and full_output_of(result) is not None
+                seen.status = ToolStatus.ERROR if failed else ToolStatus.OK
+            except GraphBubbleUp:
+                raise
+            except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
+                seen.status = ToolStatus.ERROR
+                result = _problem_message(error, call_id, name)
+            finally:
+                write(ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut))
+        return result
+
+    async def _in_time(
+        self,
+        request: ToolCallRequest,
+        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+    ) -> ToolMessage | Command[Any]:
+        limit = None if _delegates(request) else self._timeout
+        allowed = asyncio.timeout(limit)
+        check = ArgumentCheck(request.tool) if request.tool is not None else None
+        try:
+            async with allowed:
+                result = await handler(request.override(tool=check.watched) if check else request)
+        except TimeoutError as error:
+            if not allowed.expired():
+                raise
+            name = request.tool_call["name"]
+            raise ToolTimeout(f"The tool {name} did not answer within {limit:g} seconds.") from error
+        if check is not None and check.error is not None:
+            raise check.error
+        return result
+
+
+def _is_shown(request: ToolCallRequest) -> bool:
+    """A delegation tells of itself, with more than a tool call could."""
+    return not _delegates(request)
+
+
+def _delegates(request: ToolCallRequest) -> bool:
+    return bool(request.tool is not None and (request.tool.metadata or {}).get(DELEGATION))
+
+
+def _observed(request: ToolCallRequest) -> AbstractContextManager[ObservedCall]:
+    """Measures a call; a tool that a model made up has no name there."""
+    if request.tool is None:
+        return observed_tool_call("unknown")
+    return (observed_delegation if _delegates(request) else observed_tool_call)(request.tool.name)
+
+
+def _silent(_event: object) -> None:
+    pass
+
+
+def digest(arguments: Mapping[str, Any]) -> str:
+    """A tool call's arguments in one short line for display."""
+    text = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in arguments.items())
+    return text if len(text) <= _DIGEST_LENGTH else text[: _DIGEST_LENGTH - 1] + "…"
+
+
+def _kind(cause: BaseException | None) -> str:
+    """Of what type the cause of an error is; its text may quote what a user wrote."""
+    return type(cause).__name__ if cause is not None else ""
+
+
+def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
+    if isinstance(error, PlatformError):
+        log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
+        problem = ToolProblem(error=error.code, message=error.message, retryable=error.retryable)
+    else:
+        log.error("tool.crashed", tool=name, exc_info=error)
+        problem = ToolProblem(error="internal_error", message=f"The tool {name} failed unexpectedly.")
+    fatal = not isinstance(error, UpstreamRefused)
+    return ToolMessage(
+        content=dump_result(problem),
+        tool_call_id=call_id,
+        name=name,
+        status="error",
+        additional_kwargs={
+            PROBLEM: {
+                "code": problem.error,
+                "message": problem.message,
+                "retryable": problem.retryable,
+                "fatal": fatal,
+            }
+        },
+    )

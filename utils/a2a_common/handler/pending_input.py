@@ -1,0 +1,87 @@
+"""A message that names no task, in a conversation where a task waits for its user.
+
+It is an answer to that task's question, or a request of its own. Either way no task is left waiting
+for an answer that cannot come any more: the conversation has one question at a time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import structlog
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task
+from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
+from google.protobuf import json_format
+
+from utils.a2a_common.handler.idempotency import holds, new_task_id
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.request import ANSWERED_TASK
+from utils.a2a_common.tasks.turns import Turns
+from utils.persistence.task_states import INTERRUPTED
+from utils.persistence.tasks import ChunkedTaskStore
+
+log = structlog.get_logger(__name__)
+
+_NEWEST = 20
+"""Tasks of a conversation that are looked at, newest status first."""
+
+IsAnswer = Callable[[str, str, Sequence[Mapping[str, Any]]], Awaitable[bool]]
+"""Whether a text with its data parts answers a question: the agent's own rule."""
+
+Cancel = Callable[[str, ServerCallContext], Awaitable[object]]
+
+
+class PendingInputRouter:
+    """Routes a message that names no task to the task that waits for it.
+
+    Args:
+        store: The tasks.
+        turns: Which of them are worked on in this process.
+        is_answer: Decides whether a message answers a question.
+        cancel: Cancels a task with all that waits below it.
+    """
+
+    def __init__(self, store: ChunkedTaskStore, turns: Turns, *, is_answer: IsAnswer, cancel: Cancel) -> None:
+        self._tasks = store
+        self._turns = turns
+        self._is_answer = is_answer
+        self._cancel = cancel
+
+    async def route(self, message: Message, context: ServerCallContext) -> None:
+        """Name the task in a message that answers it, or has answered it before; else end what waits."""
+        if message.task_id or not message.context_id:
+            return
+        listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
+        tasks = (await self._tasks.list(listed, context)).tasks
+        own = new_task_id(owner_of(context), message)
+        known = next((task for task in tasks if task.id == own or holds(task, message)), None)
+        if known is not None:
+            message.task_id = known.id
+            return
+        waiting = [task for task in tasks if self._waits(task)]
+        if waiting and await self._answers_task(waiting[0], message):
+            log.info("task.answered", task_id=waiting[0].id)
+            message.task_id = context.state[ANSWERED_TASK] = waiting.pop(0).id
+        for task in waiting:
+            log.info("task.left_unanswered", task_id=task.id)
+            with contextlib.suppress(TaskNotCancelableError, TaskNotFoundError):
+                await self._cancel(task.id, context)
+
+    def _waits(self, task: Task) -> bool:
+        return task.status.state in INTERRUPTED and not self._turns.under_way(task.id)
+
+    async def _answers_task(self, task: Task, message: Message) -> bool:
+        said = "\n".join(part.text for part in message.parts if part.text)
+        return await self._is_answer(_question(task), said, _data(message))
+
+
+def _question(task: Task) -> str:
+    return "\n".join(part.text for part in task.status.message.parts if part.text)
+
+
+def _data(message: Message) -> list[Mapping[str, Any]]:
+    values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
+    return [value for value in values if isinstance(value, Mapping)]

@@ -1,0 +1,59 @@
+"""What an agent is asked: one request, frozen, passed by value so that nothing is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from utils.a2a_common.protocol.output_modes import ALL, Accepted
+from utils.events import Usage
+from utils.resilience.budget import Meter
+
+ANSWERED_TASK = "answered_task"
+"""Key in the state of a call: the task whose question its message was found to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks. `name` is empty for an anonymous caller; `tenant` is empty outside tenants."""
+
+    name: str = ""
+    tenant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentRequest:
+    """One turn.
+
+    Attributes:
+        text: The user's words: the text parts of the message, joined by line ends.
+        data: Structured parts of the message, in order (a delegation's scoped context, a form's answer).
+        task_id: A2A task of this turn.
+        context_id: A2A context, which is the conversation.
+        message_id: Id of the user's message.
+        thread_id: Key of the conversation's checkpoints: agent, tenant, owner and context.
+        caller: Who asks.
+        resumes: Whether the message answers a question of the same task.
+        judged: Whether that was decided by what the message says, not by the task that it names.
+        metadata: Metadata of the message, as received: data, never trusted.
+        deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
+        used: Tokens that earlier turns of the same task used, by agent.
+        accepted: Media types that the client accepts in the answer.
+        meter: Counts what the task uses; the one part of a request that changes while it is worked on.
+    """
+
+    text: str
+    task_id: str
+    context_id: str
+    message_id: str
+    thread_id: str
+    caller: Caller = field(default_factory=Caller)
+    data: Sequence[Mapping[str, Any]] = ()
+    resumes: bool = False
+    judged: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    deadline: float | None = None
+    used: Mapping[str, Usage] = field(default_factory=dict)
+    accepted: Accepted = ALL
+    meter: Meter = field(default_factory=Meter, compare=False)

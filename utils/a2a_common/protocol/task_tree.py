@@ -1,0 +1,92 @@
+"""Which tasks a task caused, at any depth: kept in its own metadata, so that one look shows the whole tree."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utils.a2a_common.protocol.extensions import TREE_EXTENSION
+from utils.events import (
+    AgentEvent,
+    DelegationFinished,
+    DelegationProgress,
+    DelegationStarted,
+    DelegationState,
+)
+
+_DEEPEST = 8
+_MOST = 100
+_LONGEST = 120
+
+
+class TaskTree:
+    """The tasks below one task, as the events of its turns tell of them.
+
+    Args:
+        parent_task_id: Task of the agent that delegated; empty for a user's own.
+        before: What earlier turns of the task knew: the payload in its metadata.
+    """
+
+    def __init__(self, parent_task_id: str = "", before: Mapping[str, Any] | None = None) -> None:
+        known = before or {}
+        self._parent = parent_task_id or str(known.get("parent_task_id", ""))
+        self._seconds = _number(known.get("seconds"))
+        self._started = time.monotonic()
+        children = clean_children(known.get("children"))
+        self._children: dict[str, dict[str, Any]] = {str(each.get("call_id")): each for each in children}
+        self._changed = bool(self._parent)
+
+    def note(self, event: AgentEvent) -> None:
+        """Take in an event of the turn."""
+        match event:
+            case DelegationStarted():
+                child = self._children.setdefault(event.call_id, {"call_id": event.call_id, "seconds": 0.0})
+                child.setdefault("request", event.request[:_LONGEST])
+                child |= {"agent": event.agent, "state": DelegationState.WORKING.value}
+            case DelegationProgress() if event.call_id in self._children:
+                child = self._children[event.call_id]
+                if child.get("task_id") == event.remote_task_id:
+                    return
+                child["task_id"] = event.remote_task_id
+            case DelegationFinished() if event.call_id in self._children:
+                child = self._children[event.call_id]
+                child |= {"task_id": event.remote_task_id, "state": event.state.value, **(event.below or {})}
+                child["seconds"] = round(_number(child.get("seconds")) + event.seconds, 3)
+            case _:
+                return
+        self._changed = True
+
+    def facts(self, *, ends: bool) -> dict[str, Any]:
+        """The metadata for the next status: nothing where nothing changed and the turn goes on."""
+        if not self._changed and not ends:
+            return {}
+        self._changed = False
+        seconds = round(self._seconds + time.monotonic() - self._started, 3)
+        tree = {"seconds": seconds, "children": list(self._children.values())}
+        if self._parent:
+            tree["parent_task_id"] = self._parent
+        return {TREE_EXTENSION: tree}
+
+
+def clean_children(value: object, depth: int = _DEEPEST) -> list[dict[str, Any]]:
+    """The sub-tasks in a peer's data, with what is malformed, too deep or too many left out."""
+    if depth == 0 or not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        return []
+    return [_clean(each, depth) for each in value if isinstance(each, Mapping)][:_MOST]
+
+
+def _clean(child: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    texts = ("call_id", "agent", "task_id", "state", "request")
+    kept: dict[str, Any] = {name: str(child[name])[:_LONGEST] for name in texts if name in child}
+    kept["seconds"] = _number(child.get("seconds"))
+    tokens = child.get("tokens")
+    if isinstance(tokens, Mapping):
+        kept["tokens"] = {str(name)[:_LONGEST]: _number(number) for name, number in list(tokens.items())[:10]}
+    if below := clean_children(child.get("children"), depth - 1):
+        kept["children"] = below
+    return kept
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

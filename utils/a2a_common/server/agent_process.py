@@ -1,0 +1,224 @@
+"""One agent's process: opens what the agent needs, serves it over A2A, and closes everything again."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.server.startup import Startup
+from utils.errors import StorageError
+from utils.observability.export import export_traces
+from utils.observability.settings import TelemetrySettings
+from utils.persistence.home_lock import only_process_in
+from utils.persistence.private import make_private
+from utils.settings import (
+    EmbeddingSettings,
+    HomeSettings,
+    LLMSettings,
+    ModelProvider,
+    ServerSettings,
+)
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import AgentCard
+    from langchain_core.language_models import BaseChatModel
+    from starlette.applications import Starlette
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.protocol.readiness import Readiness
+
+log = structlog.get_logger(__name__)
+
+_PARENT_SECONDS = 1.0
+"""Seconds between two looks whether the parent still lives."""
+
+
+async def open_runtime(
+    name: str,
+    environ: Mapping[str, str],
+    stack: AsyncExitStack,
+    *,
+    model: BaseChatModel | None = None,
+) -> AgentRuntime:
+    """Everything that an agent is given; closed with `stack`. `model` takes the place of the settings' one.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+        StorageError: A database cannot be opened.
+    """
+    from utils.embeddings import create_embedder
+    from utils.llm.factory import create_chat_model
+    from utils.persistence.checkpoints import open_checkpointer
+
+    home = HomeSettings.load(environ).agent_home(name)
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
+    llm = LLMSettings.load(environ)
+    return AgentRuntime(
+        home=home,
+        environ=environ,
+        model=model or create_chat_model(llm, embedder_factory=lambda: embedder),
+        checkpointer=await stack.enter_async_context(open_checkpointer(home / "checkpoints.sqlite")),
+        embedder=embedder,
+        notice="" if model else _notice(llm),
+    )
+
+
+def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
+    """The card of an agent that is reached at `url`."""
+    from utils.a2a_common.server.card import build_card
+    from utils.llm.factory import describe_model
+
+    return build_card(
+        name=agent.name,
+        description=agent.description,
+        skills=agent.offered_skills,
+        version=_version(type(agent)),
+        url=url,
+        model=describe_model(LLMSettings.load(agent.runtime.environ)),
+    )
+
+
+def _version(agent_class: type[BaseLangGraphAgent]) -> str:
+    from utils.version import project_version
+
+    return agent_class.version or project_version()
+
+
+def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
+    """The application of an agent that is reached at `url`."""
+    from utils.a2a_common.protocol.owner import owner_of
+    from utils.a2a_common.server.app import AgentService, build_app
+    from utils.a2a_common.server.push_store import SqlitePushConfigs
+    from utils.persistence.tasks import sqlite_task_store
+
+    card = agent_card(agent, url)
+
+    def renew_skills() -> None:
+        """Tools of MCP servers join when these are reached."""
+        del card.skills[:]
+        card.skills.extend(agent_card(agent, url).skills)
+
+    async def start() -> None:
+        agent.on_rebuilt = renew_skills
+        await agent.start()
+        await agent.build()
+
+    agent.url = url
+    service = AgentService(
+        card=card,
+        executor=agent.executor(),
+        store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
+        push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
+        readiness=partial(_readiness, agent),
+        on_start=start,
+        on_stop=agent.close,
+    )
+    return build_app(service, settings)
+
+
+async def _readiness(agent: BaseLangGraphAgent) -> Readiness:
+    """What `/readyz` says: the agent's readiness, and which tools of its MCP servers it does without."""
+    state = await agent.readiness()
+    return replace(state, detail="; ".join(filter(None, [state.detail, agent.mcp_note])))
+
+
+async def run_agent(
+    agent_class: type[BaseLangGraphAgent],
+    environ: Mapping[str, str],
+    *,
+    default_port: int,
+    parent: int | None = None,
+) -> None:
+    """Serve an agent until SIGINT or SIGTERM, or until it is no longer a child of the process `parent`.
+
+    Raises:
+        PlatformError: The agent cannot start; the message says why.
+    """
+    import uvicorn
+
+    settings, telemetry = ServerSettings.load(environ), TelemetrySettings.load(environ)
+    port = default_port if settings.port is None else settings.port
+    url = settings.public_url or f"http://{settings.host}:{port}"
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(
+            export_traces(telemetry, agent=agent_class.name, version=_version(agent_class))
+        )
+        await _own_home(agent_class.name, environ, stack)
+        runtime = await open_runtime(agent_class.name, environ, stack)
+        app = Startup(agent_app(agent_class(runtime), settings, url=url))
+        grace = int(settings.shutdown_grace_seconds) + 1
+        config = uvicorn.Config(
+            app,
+            host=settings.host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            timeout_graceful_shutdown=grace,
+        )
+        server = uvicorn.Server(config)
+        if parent is not None:
+            watch = asyncio.create_task(_exit_with_parent(server, parent))
+            stack.callback(watch.cancel)
+        log.info("agent.serving", url=url, home=runtime.home.name)
+        _survive_signals()
+        try:
+            await server.serve()
+        except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
+            if app.failure is not None:
+                raise app.failure from None
+            raise
+
+
+async def _own_home(name: str, environ: Mapping[str, str], stack: AsyncExitStack) -> None:
+    """Make the agent's folder this process' own, and nobody else's to read.
+
+    Raises:
+        SettingsError: Another process works on it.
+        StorageError: It cannot be written.
+    """
+    settings = HomeSettings.load(environ)
+    try:
+        home = settings.agent_home(name)
+        await stack.enter_async_context(only_process_in(home))
+    except OSError as error:
+        raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+    refused = await asyncio.to_thread(make_private, settings.home, name)
+    if refused:
+        log.warning("home.readable_by_others", paths=refused, effect="they belong to somebody else")
+
+
+def _survive_signals() -> None:
+    """Let what follows `serve` run: uvicorn stops on these signals and then raises them once more."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+
+
+async def _exit_with_parent(server: Any, parent: int) -> None:
+    while os.getppid() == parent:  # noqa: ASYNC110 - the kernel sends no event for this
+        await asyncio.sleep(_PARENT_SECONDS)
+    log.warning("agent.parent_gone")
+    server.should_exit = True
+
+
+def _notice(settings: LLMSettings) -> str:
+    if settings.provider is not ModelProvider.EMBEDDED:
+        return ""
+    from utils.llm.embedded import OFFLINE_NOTICE
+
+    return OFFLINE_NOTICE
+
+
+def fail(message: str, code: int) -> int:
+    """Print one sentence to standard error and return the exit code."""
+    sys.stderr.write(message + "\n")
+    return code

@@ -1,0 +1,235 @@
+"""A Starlette application that serves any agent over A2A."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+import structlog
+from a2a.server.agent_execution import AgentExecutor
+from a2a.server.request_handlers import RequestHandler
+from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
+from a2a.server.tasks import InMemoryPushNotificationConfigStore
+from a2a.types.a2a_pb2 import AgentCard
+from a2a.utils.errors import InvalidParamsError
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Mount
+from starlette.types import Lifespan
+
+from utils.a2a_common.execution.guarded_executor import GuardedExecutor
+from utils.a2a_common.handler.request_handler import PlatformRequestHandler
+from utils.a2a_common.handler.safe_handler import SafeRequestHandler
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.readiness import Readiness
+from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
+from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
+from utils.a2a_common.server.http.answers import http_error, server_error
+from utils.a2a_common.server.http.body_limit import BodyLimit
+from utils.a2a_common.server.http.content_type import JsonOnly
+from utils.a2a_common.server.http.host_origin import HostOrigin
+from utils.a2a_common.server.http.json_body import JsonBody
+from utils.a2a_common.server.http.rpc_rules import RpcRules
+from utils.a2a_common.server.http.trailing_slash import TrailingSlash
+from utils.a2a_common.server.metrics_route import metrics_route
+from utils.a2a_common.server.probes import probe_routes
+from utils.a2a_common.server.push import PushPolicy, PushSender
+from utils.a2a_common.server.push_store import SqlitePushConfigs
+from utils.a2a_common.server.rest_routes import rest_app
+from utils.a2a_common.tasks.turns import Turns
+from utils.errors import SettingsError
+from utils.net.url_guard import ForbiddenUrl, checked_target
+from utils.persistence.tasks import ChunkedTaskStore
+from utils.settings import ServerSettings
+
+log = structlog.get_logger(__name__)
+
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
+
+INTERRUPTED_TASK_SECONDS = 5.0
+"""How long a task that waits for its user keeps its asyncio tasks, of which it has five. Users take minutes or never
+come back, and a reply recreates them from the store in milliseconds: a thousand waiting tasks shall cost nothing."""
+
+ORPHANED = "The agent was restarted while it worked on this. Send the request again."
+"""What a task says that was working when its process died."""
+
+NOT_STORED = (
+    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
+)
+"""What `/readyz` says where a request sent now would fail for that."""
+
+CARD_CACHE = "public, max-age=60"
+
+Hook = Callable[[], Awaitable[None]]
+
+
+async def nothing() -> None:
+    """The hook of an agent that has nothing to start or stop."""
+
+
+async def always_ready() -> Readiness:
+    """The readiness of an agent that needs nothing."""
+    return Readiness(ready=True)
+
+
+@dataclass(frozen=True)
+class AgentService:
+    """What a server needs of an agent.
+
+    Attributes:
+        card: The public card. Whether it announces an extended card is set by `build_app`.
+        executor: Runs the turns.
+        store: Keeps the tasks; opened before `on_start` and closed after `on_stop`.
+        readiness: Asked on every `/readyz`.
+        on_start: Awaited before the first request is served.
+        on_stop: Awaited after the last one.
+        extended_card: What authenticated callers see. It is announced where `middleware` or `grpc_user` can
+            tell who calls.
+        push_configs: Keeps the webhooks of tasks; in memory when omitted.
+        middleware: Authentication and the like, inside the guards. Over HTTP only.
+        grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
+            that gRPC is refused to an agent that has `middleware`.
+        takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
+            of files, lists. They are refused otherwise, since they would be left out in silence.
+    """
+
+    card: AgentCard
+    executor: AgentExecutor
+    store: ChunkedTaskStore
+    readiness: Callable[[], Awaitable[Readiness]] = always_ready
+    on_start: Hook = nothing
+    on_stop: Hook = nothing
+    extended_card: AgentCard | None = None
+    push_configs: SqlitePushConfigs | None = None
+    middleware: Sequence[Middleware] = field(default=())
+    grpc_user: UserOf | None = None
+    takes_files: bool = False
+
+
+def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
+    """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
+
+    `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
+
+    Raises:
+        SettingsError: gRPC would let everybody in to an agent that asks who its callers are.
+    """
+    if settings.grpc_port is not None and service.middleware and service.grpc_user is None:
+        raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
+    known_callers = bool(service.middleware) or service.grpc_user is not None
+    service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
+    configs = service.push_configs or InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
+    push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
+    handler = PlatformRequestHandler(
+        push_config_store=configs,
+        push_sender=push,
+        push_url_validator=_url_rule(allow_private=settings.push_allow_private),
+        store=service.store,
+        turns=(turns := Turns()),
+        agent_executor=GuardedExecutor(service.executor, turns),
+        agent_card=service.card,
+        extended_agent_card=service.extended_card,
+        interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
+        validate_input_modes=True,
+        takes_files=service.takes_files,
+    )
+    safe = SafeRequestHandler(handler)
+    app = Starlette(
+        routes=_routes(service, safe, settings),
+        middleware=_guards(service, settings),
+        exception_handlers={HTTPException: http_error, Exception: server_error},
+        lifespan=_lifespan(service, _Parts(handler, safe, push), settings),
+    )
+    app.router.redirect_slashes = False
+    app.state.grpc_port = None
+    return app
+
+
+@dataclass(frozen=True)
+class _Parts:
+    handler: PlatformRequestHandler
+    safe: RequestHandler
+    push: PushSender
+
+
+def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
+    """Says whether a webhook's URL may be stored; a refusal names its reason."""
+
+    async def rule(url: str) -> bool:
+        try:
+            await checked_target(url, allow_private=allow_private)
+        except ForbiddenUrl as error:
+            raise InvalidParamsError(f"Push notification URL refused. {error}") from None
+        return True
+
+    return rule
+
+
+def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
+    """What every request passes, from the outside in."""
+    return [
+        Middleware(TrailingSlash),
+        Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        *service.middleware,
+        Middleware(BodyLimit, limit=settings.max_body_bytes),
+        Middleware(JsonOnly),
+        Middleware(JsonBody),
+        Middleware(RpcRules),
+    ]
+
+
+def _readiness(service: AgentService) -> Callable[[], Awaitable[Readiness]]:
+    """The agent's own, while the tasks that it would be given can be stored."""
+
+    async def readiness() -> Readiness:
+        if not await service.store.writable():
+            return Readiness(ready=False, detail=NOT_STORED)
+        return await service.readiness()
+
+    return readiness
+
+
+def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
+    grace = settings.shutdown_grace_seconds
+    builder = CallContextBuilder(required_extensions(service.card))
+    routes: list[BaseRoute] = [*probe_routes(_readiness(service)), metrics_route()]
+    for path in CARD_PATHS:
+        routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
+    routes += create_jsonrpc_routes(
+        handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
+    )
+    routes.append(Mount("/rest", app=rest_app(handler, builder, grace)))
+    return routes
+
+
+def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) -> Lifespan[Starlette]:
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            await service.store.open()
+            stack.push_async_callback(service.store.close)
+            if service.push_configs is not None:
+                await service.push_configs.open()
+                stack.push_async_callback(service.push_configs.close)
+            if cut_off := await service.store.end_orphans(ORPHANED):
+                log.warning("tasks.cut_off", count=cut_off)
+            await service.on_start()
+            stack.push_async_callback(service.on_stop)
+            stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
+            stack.push_async_callback(parts.handler.aclose)
+            if settings.grpc_port is not None:
+                server, app.state.grpc_port = await start_grpc(
+                    parts.safe,
+                    host=settings.host,
+                    port=settings.grpc_port,
+                    required=required_extensions(service.card),
+                    max_body_bytes=settings.max_body_bytes,
+                    user_of=service.grpc_user or anonymous,
+                )
+                stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
+            yield
+
+    return lifespan

@@ -1,0 +1,99 @@
+"""The same agent over gRPC, protocol 1.0 and 0.3 on one port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from a2a.auth.user import UnauthenticatedUser, User
+from a2a.server.context import ServerCallContext
+from a2a.server.request_handlers import RequestHandler
+from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
+
+from utils.a2a_common.server.call_context import VERSION_HEADER, check_extensions, served_version
+
+if TYPE_CHECKING:
+    import grpc.aio
+
+
+UserOf = Callable[[Mapping[str, str]], User]
+"""Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
+
+
+def anonymous(_metadata: Mapping[str, str]) -> User:
+    """Nobody is known."""
+    return UnauthenticatedUser()
+
+
+class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
+    """Checks version and extensions of a gRPC call and knows its caller, which the SDK does for HTTP only."""
+
+    def __init__(self, required: frozenset[str], user_of: UserOf = anonymous) -> None:
+        self._required = required
+        self._user_of = user_of
+
+    def build(self, context: grpc.aio.ServicerContext) -> ServerCallContext:
+        """The context of a gRPC call.
+
+        Raises:
+            VersionNotSupportedError: The version asked for is not served.
+            ExtensionSupportRequiredError: A required extension is not declared.
+        """
+        built = super().build(context)
+        served_version(_metadata(context).get(VERSION_HEADER.lower(), ""))
+        check_extensions(built.requested_extensions, self._required)
+        return built
+
+    def build_user(self, context: grpc.aio.ServicerContext) -> User:
+        """The caller of a gRPC call."""
+        return self._user_of(_metadata(context))
+
+
+def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
+    """What the caller sent beside the message; of a name that comes twice, the last."""
+    return {
+        str(key).lower(): value if isinstance(value, str) else value.decode("ascii", "replace")
+        for key, value in context.invocation_metadata() or ()
+    }
+
+
+async def start_grpc(
+    handler: RequestHandler,
+    *,
+    host: str,
+    port: int,
+    required: frozenset[str],
+    max_body_bytes: int,
+    user_of: UserOf = anonymous,
+) -> tuple[grpc.aio.Server, int]:
+    """Start a gRPC server.
+
+    Args:
+        handler: Answers the calls.
+        host: Address to listen on.
+        port: Port, or 0 for a free one.
+        required: Extensions that a caller must declare.
+        max_body_bytes: Largest message that is received.
+        user_of: Tells the caller from a call's metadata.
+
+    Returns:
+        The running server and its port.
+    """
+    import grpc.aio
+    from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
+    from a2a.server.request_handlers import GrpcHandler
+    from a2a.types import a2a_pb2_grpc
+
+    from utils.a2a_common.server.legacy_grpc import LegacyGrpc
+
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", max_body_bytes)])
+    builder = GrpcCallContextBuilder(required, user_of)
+    served: list[tuple[Any, object]] = [
+        (a2a_pb2_grpc, GrpcHandler(handler, builder)),
+        (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),
+    ]
+    for generated, servicer in served:
+        generated.add_A2AServiceServicer_to_server(servicer, server)
+    bound = server.add_insecure_port(f"{host}:{port}")
+    await server.start()
+    return server, bound

@@ -1,0 +1,68 @@
+"""What a refused request is answered with: JSON in the shape of the binding that was asked."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import Scope
+
+from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
+
+_NAMES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    405: "UNIMPLEMENTED",
+    408: "DEADLINE_EXCEEDED",
+    413: "INVALID_ARGUMENT",
+    415: "INVALID_ARGUMENT",
+    421: "PERMISSION_DENIED",
+}
+
+
+def local_path(scope: Scope) -> str:
+    """The path below the application's own root."""
+    return str(scope["path"])[len(scope.get("root_path", "")) :] or "/"
+
+
+def is_json_rpc(scope: Scope) -> bool:
+    """Whether the request is one to the JSON-RPC endpoint."""
+    return scope.get("method") == "POST" and local_path(scope) == "/"
+
+
+def refusal(
+    scope: Scope, status: int, message: str, *, rpc_code: int = SERVER_REFUSED, rpc_id: Any = None
+) -> Response:
+    """An error response.
+
+    Args:
+        scope: The request's.
+        status: HTTP status. JSON-RPC answers its own errors (all but `SERVER_REFUSED`) with 200.
+        message: One sentence.
+        rpc_code: JSON-RPC error code.
+        rpc_id: Id of the JSON-RPC request, where it is known.
+    """
+    if is_json_rpc(scope):
+        body = {"jsonrpc": "2.0", "id": rpc_id, "error": {"code": rpc_code, "message": message}}
+        return JSONResponse(body, status_code=status if rpc_code == SERVER_REFUSED else 200)
+    name = _NAMES.get(status, "INTERNAL" if status >= HTTPStatus.INTERNAL_SERVER_ERROR else "UNKNOWN")
+    return JSONResponse({"error": {"code": status, "status": name, "message": message}}, status_code=status)
+
+
+async def http_error(request: Request, error: Exception) -> Response:
+    """Answer 404, 405 and the like with JSON."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    phrase = HTTPStatus(status).phrase
+    response = refusal(request.scope, status, f"{phrase}: {request.method} {request.url.path[:200]}")
+    response.headers.update(getattr(error, "headers", None) or {})
+    return response
+
+
+async def server_error(request: Request, _: Exception) -> Response:
+    """Answer what nobody caught; the exception itself is logged by the server."""
+    return refusal(request.scope, 500, "The server failed to handle this request. Its log has the details.")

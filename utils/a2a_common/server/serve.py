@@ -1,0 +1,119 @@
+"""`python -m agents.NAME` and `python -m utils.a2a_common.server.serve module:Class`: run one agent's server."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.server.agent_process import fail, run_agent
+from utils.a2a_common.server.unknown_settings import warn_of_unknown_settings
+from utils.errors import PlatformError, SettingsError, StorageError
+from utils.observability.logging import configure_logging
+from utils.observability.settings import LogSettings
+from utils.persistence.private import keep_files_private
+from utils.settings import process_environment
+
+if TYPE_CHECKING:
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+DEFAULT_PORT = 8010
+"""Port of an agent that names none."""
+
+EXIT_FAILED = 1
+EXIT_SETTINGS = 2
+
+
+def serve(
+    agent_class: type[BaseLangGraphAgent],
+    *,
+    default_port: int = DEFAULT_PORT,
+    argv: Sequence[str] | None = None,
+) -> int:
+    """Serve an agent until SIGINT or SIGTERM.
+
+    Args:
+        agent_class: The agent.
+        default_port: Port where neither `--port` nor `PORT` names one.
+        argv: Arguments; those of the process when omitted.
+
+    Returns:
+        The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting or a file that must be mended.
+    """
+    keep_files_private()
+    parent = os.getppid()  # now: it may be gone by the time that the agent is open
+    options = _parser(agent_class.name).parse_args(argv)
+    try:
+        environ = process_environment()
+        for variable, value in (("HOST", options.host), ("PORT", options.port)):
+            if value is not None:
+                environ[variable] = value
+        configure_logging(
+            LogSettings.load(environ),
+            agent=agent_class.name,
+            environ=environ,
+            own=(agent_class.__module__.partition(".")[0],),
+        )
+        warn_of_unknown_settings(agent_class.__module__)
+        asyncio.run(
+            run_agent(
+                agent_class,
+                environ,
+                default_port=default_port,
+                parent=parent if options.exit_with_parent else None,
+            )
+        )
+    except (SettingsError, StorageError) as error:
+        return fail(error.message, EXIT_SETTINGS)
+    except PlatformError as error:
+        return fail(error.message, EXIT_FAILED)
+    except KeyboardInterrupt:
+        return 0
+    return 0
+
+
+def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
+    """The agent class at `module:Class`.
+
+    Raises:
+        SettingsError: There is no such module or class, or it is no agent.
+    """
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+    module, _, name = path.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SettingsError("agent", f"There is no agent at {path!r}; expected module:Class.") from error
+    if not (isinstance(found, type) and issubclass(found, BaseLangGraphAgent)):
+        raise SettingsError("agent", f"{path} is not a subclass of BaseLangGraphAgent.")
+    return found
+
+
+def _parser(name: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=name, description=f"Serve the {name} agent over A2A.")
+    parser.add_argument("--host", help="address to listen on (default: HOST or 127.0.0.1)")
+    parser.add_argument("--port", help="port to listen on (default: PORT or the agent's own)")
+    parser.add_argument(
+        "--exit-with-parent", action="store_true", help="stop when the process that started this one ends"
+    )
+    return parser
+
+
+def main() -> int:
+    """Serve the agent that the first argument names as `module:Class`."""
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):  # noqa: PLR2004 - program and agent
+        return fail("usage: python -m utils.a2a_common.server.serve module:Class [options]", EXIT_SETTINGS)
+    try:
+        agent_class = load_agent_class(sys.argv[1])
+    except SettingsError as error:
+        return fail(error.message, EXIT_SETTINGS)
+    return serve(agent_class, argv=sys.argv[2:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
