@@ -16,7 +16,7 @@ from pathlib import Path
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment, shared_environment
 from multi_agents.cli.service.ports import HOST
-from utils.a2a_common.preload import SHARED_MODULES
+from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
 from utils.processes.request import Target
