@@ -96,7 +96,7 @@ def _wait_until_embedded(url: str) -> None:
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline:
         with opener.open(f"{url}/readyz") as response:
-            if not json.load(response)["detail"]:
+            if not json.load(response)["busy"]:
                 return
         time.sleep(_POLL_SECONDS)
     sys.exit("The documents were not embedded in time.")

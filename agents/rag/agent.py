@@ -80,10 +80,13 @@ class RagAgent(BaseLangGraphAgent):
             await self._ingestion.stop()
 
     async def readiness(self) -> Readiness:
-        """Ready once every document was read; passages may still be embedded then, as the detail says."""
+        """Ready once every document was read; passages may still be embedded then, which it says."""
         if self._ingestion is None:
             return Readiness(ready=False, detail="not started")
-        return Readiness(ready=self._ingestion.ready, detail=self._ingestion.detail)
+        doing = self._ingestion.detail
+        if self._ingestion.ready:
+            return Readiness(ready=True, busy=doing)
+        return Readiness(ready=False, detail=doing)
 
     def _missing(self) -> str:
         return self._ingestion.missing if self._ingestion is not None else ""

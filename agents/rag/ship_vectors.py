@@ -39,13 +39,14 @@ def main(arguments: Sequence[str]) -> int:
     new = [text for key, text in texts.items() if key not in known]
     gone = known.keys() - texts.keys()
     if "--check" in arguments:
-        sys.stdout.write(
-            f"{len(new)} passages without a vector, {len(gone)} vectors without a passage: run `make docs`.\n"
-        )
+        if new or gone:
+            sys.stdout.write(
+                f"{len(new)} passages have no vector, {len(gone)} vectors no passage: run `make docs`.\n"
+            )
         return EXIT_STALE if new or gone else 0
     kept = {key: known[key] for key in texts.keys() & known.keys()}
     fresh = encode_all(new, MiniLmEmbedder().embed_sync(new))
-    write_shipped(Shipped(MiniLmEmbedder.name, kept | fresh))
+    write_shipped(Shipped(MiniLmEmbedder.name, MiniLmEmbedder.dimensions, kept | fresh))
     sys.stdout.write(f"{len(fresh)} vectors added, {len(gone)} removed, {len(kept)} kept.\n")
     return 0
 

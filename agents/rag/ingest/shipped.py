@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SHIPPED_FILE = Path(__file__).with_name("shipped_vectors.txt")
-_MODEL = "model "
 _KEY_BYTES = 16
 _LARGEST = 127
 
@@ -37,9 +36,10 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """Encoded vectors of one model by key."""
+    """Encoded vectors of one model, all of one length, by key."""
 
     model: str
+    dimensions: int
     encoded: Mapping[str, str]
 
     def vectors(self, texts: Iterable[str]) -> list[Vector | None]:
@@ -57,19 +57,21 @@ class Shipped:
             return None
         vector: Vector = rounded.astype(np.float32)
         length = float(np.linalg.norm(vector))
-        return vector / np.float32(length) if length else None
+        if len(rounded) != self.dimensions or not length:
+            return None
+        return vector / np.float32(length)
 
 
 def read_shipped(path: Path = SHIPPED_FILE) -> Shipped:
     """The vectors of a file; none where there is no such file."""
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError):
+        rows = [line.split(" ") for line in path.read_text(encoding="ascii").splitlines()]
+        (_, model, dimensions), *vectors = rows
+        size = int(dimensions)
+    except (OSError, ValueError):
         log.warning("rag.shipped_vectors_unreadable", effect="the documents are embedded at start")
-        return Shipped("", {})
-    model = next((line.removeprefix(_MODEL) for line in lines if line.startswith(_MODEL)), "")
-    rows = (line.split(" ") for line in lines if not line.startswith(_MODEL))
-    return Shipped(model, {row[0]: row[1] for row in rows if len(row) == 2})  # noqa: PLR2004 - key and vector
+        return Shipped("", 0, {})
+    return Shipped(model, size, {row[0]: row[1] for row in vectors if len(row) == 2})  # noqa: PLR2004 - key, vector
 
 
 def encode(vector: Vector) -> str:
@@ -86,7 +88,7 @@ def encode(vector: Vector) -> str:
 def write_shipped(shipped: Shipped, path: Path = SHIPPED_FILE) -> None:
     """Write the file."""
     rows = [f"{key} {vector}\n" for key, vector in sorted(shipped.encoded.items())]
-    path.write_text(f"{_MODEL}{shipped.model}\n{''.join(rows)}", encoding="ascii")
+    path.write_text(f"model {shipped.model} {shipped.dimensions}\n{''.join(rows)}", encoding="ascii")
 
 
 def encode_all(texts: Iterable[str], vectors: Matrix) -> dict[str, str]:

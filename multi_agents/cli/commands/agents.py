@@ -33,6 +33,7 @@ class AgentRow:
     url: str
     health: str
     detail: str = ""
+    busy: str = ""
     latency_ms: float | None = None
     card_name: str = ""
     version: str = ""
@@ -88,12 +89,13 @@ async def look_at(target: Target) -> AgentRow:
             return AgentRow(target.name, target.url, "down", error.message)
         latency = (time.perf_counter() - begin) * 1000
         ready = await look(http, target.url)
-    busy = ready.answers and not ready.ready and bool(ready.detail)
+    not_yet = ready.answers and not ready.ready and bool(ready.detail)
     return AgentRow(
         name=target.name,
         url=target.url,
-        health="not ready" if busy else "ready",
+        health="not ready" if not_yet else "ready",
         detail=ready.detail,
+        busy=ready.busy,
         latency_ms=round(latency, 1),
         card_name=one_line(card.name),
         version=one_line(card.version, 30),
@@ -111,7 +113,7 @@ def _print_table(rows: Sequence[AgentRow]) -> None:
     styles = {"ready": "green", "not ready": "yellow", "down": "red"}
     for row in rows:
         latency = "" if row.latency_ms is None else f"{row.latency_ms:.0f} ms"
-        health = Text(row.health, style=styles[row.health])
+        health = Text(f"{row.health}, {row.busy}" if row.busy else row.health, style=styles[row.health])
         skills = one_line(", ".join(row.skills) or row.detail)
         table.add_row(Text(row.name), health, latency, Text(row.version), Text(row.url), Text(skills))
     out().print(table)

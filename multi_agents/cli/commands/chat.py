@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from importlib import import_module
 from uuid import uuid4
 
@@ -38,8 +39,10 @@ async def _chat(url: str | None, ask: str | None, context_id: str, *, as_json: b
             say(f"Using the service that runs already at {running.supervisor.url}.")
             return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
         from multi_agents.cli.service.keeper import kept_up
+        from multi_agents.cli.service.progress import progress_told
 
-        async with kept_up(own, notify):
+        progress = progress_told(own, notify) if ask is None else nullcontext()
+        async with kept_up(own, notify), progress:
             return await _talk(running.supervisor.url, ask, context_id, as_json=as_json)
 
 
