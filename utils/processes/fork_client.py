@@ -26,6 +26,18 @@ class ForkServerGone(Exception):
     """No process could be forked, because the fork server ended or does not answer."""
 
 
+def server_command(channel: socket.socket, modules: Sequence[str]) -> list[str]:
+    """What starts a fork server of this process. It inherits `channel`."""
+    me = str(os.getpid())
+    launched = [sys.executable, "-I", str(LAUNCHER), me]
+    return [*launched, _SERVER, str(channel.fileno()), me, *modules]
+
+
+def server_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a fork server: NumPy's library must not start threads when it is imported."""
+    return {"OPENBLAS_NUM_THREADS": "1"} | dict(environ)
+
+
 class ForkServer:
     """Starts processes that begin with their modules imported. For one event loop; Linux only.
 
@@ -50,9 +62,8 @@ class ForkServer:
         channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             server = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", str(LAUNCHER), str(os.getpid())),
-                *(_SERVER, str(theirs.fileno()), str(os.getpid()), *modules),
-                env={"OPENBLAS_NUM_THREADS": "1"} | dict(environ),  # NumPy's library starts threads at import
+                *server_command(theirs, modules),
+                env=server_environment(environ),
                 pass_fds=[theirs.fileno()],
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,

@@ -1,6 +1,6 @@
 """Starts the processes of the service: forked from one process that has imported what they share, else spawned.
 
-Every process has its own log, environment and session either way; `docs/decisions/0009-forked-agents.md`
+Every process has its own log, environment and session either way; `docs/decisions/0009-agents-are-forked.md`
 says why they are forked.
 """
 
@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from multi_agents.cli.service.child import Child
@@ -44,11 +44,8 @@ async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: P
         )
         log = await asyncio.to_thread(_fresh_log, logs, planned.name)
         if server is not None:
-            try:
-                with log.open("ab") as sink:
-                    return Child(planned, await server.fork(target, sink), log)
-            except ForkServerGone:
-                pass  # its log says why; a process that is spawned needs it for nothing
+            with suppress(ForkServerGone), log.open("ab") as sink:  # its own log says why
+                return Child(planned, await server.fork(target, sink), log)
         return Child(planned, await _spawn(target, log), log)
 
     try:
