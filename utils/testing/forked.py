@@ -105,7 +105,7 @@ def preloaded(modules: Sequence[str], environ: Mapping[str, str], log: IO[bytes]
     channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with channel:
         with theirs:
-            server = subprocess.Popen(
+            server = subprocess.Popen(  # noqa: S603 - our own command
                 server_command(theirs, modules),
                 env=server_environment(environ),
                 pass_fds=[theirs.fileno()],

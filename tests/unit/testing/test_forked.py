@@ -36,7 +36,10 @@ def test_processes_are_forked_waited_for_and_stopped_without_an_event_loop(tmp_p
 
 def test_a_fork_server_that_cannot_import_says_so(tmp_path):
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with (tmp_path / "log").open("ab") as log, preloaded(["not_there"], environ, log) as server:
-        with pytest.raises(ForkServerGone):
-            server.start(Target("json.tool", (), environ), log)
+    with (
+        (tmp_path / "log").open("ab") as log,
+        preloaded(["not_there"], environ, log) as server,
+        pytest.raises(ForkServerGone),
+    ):
+        server.start(Target("json.tool", (), environ), log)
     assert "not_there" in (tmp_path / "log").read_text()
