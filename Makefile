@@ -93,8 +93,9 @@ fuzz-context: setup-dev ## Send N=100000 generated conversations through context
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks
 
-docs: setup-dev ## Write docs/configuration.md and .env.example from the settings
+docs: setup-dev ## Write docs/configuration.md and .env.example from the settings, and the vectors of the documents
 	$(BIN)/python -m docs.make_configuration
+	$(BIN)/python -m agents.rag.ship_vectors
 
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1

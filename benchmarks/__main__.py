@@ -14,7 +14,7 @@ PARTS: Mapping[str, str] = {
     "context": "what context management costs and saves",
     "wire": "our server against the bare SDK's",
     "delegation": "a delegation against a bare call of the same agent",
-    "startup": "how long a person waits",
+    "startup": "what the start of the service costs",
     "guard": "what the guard before the event queue costs",
 }
 """Each is a module here with `run()`, or `main()`, which may be a coroutine."""

@@ -58,7 +58,7 @@ class RagAgent(BaseLangGraphAgent):
         from agents.rag.retrieve.tools import build_tools
 
         library = Library(
-            self.runtime.home / INDEX_FILE, self.runtime.embedder, self._ingestion_note, self._by_words
+            self.runtime.home / INDEX_FILE, self.runtime.embedder, self._missing, self._words_only
         )
         return build_tools(library, self._settings)
 
@@ -80,16 +80,16 @@ class RagAgent(BaseLangGraphAgent):
             await self._ingestion.stop()
 
     async def readiness(self) -> Readiness:
-        """Ready once every document was read, and embedded where that does not take long."""
+        """Ready once every document was read; passages may still be embedded then, which it says."""
         if self._ingestion is None:
             return Readiness(ready=False, detail="not started")
-        detail = self._ingestion.detail
-        return Readiness(ready=not detail, detail=detail)
+        doing = self._ingestion.detail
+        if self._ingestion.ready:
+            return Readiness(ready=True, busy=doing)
+        return Readiness(ready=False, detail=doing)
 
-    def _ingestion_note(self) -> str:
-        if self._ingestion is None or not self._ingestion.reading:
-            return ""
-        return f"Documents are still being read ({self._ingestion.detail}), so some may be missing."
+    def _missing(self) -> str:
+        return self._ingestion.missing if self._ingestion is not None else ""
 
-    def _by_words(self) -> bool:
-        return self._ingestion is not None and self._ingestion.embedding
+    def _words_only(self) -> str:
+        return self._ingestion.words_only if self._ingestion is not None else ""

@@ -17,10 +17,11 @@ class RagSettings(EnvSettings):
         "the repository's docs folder and README.md when unset, nothing when `none`.",
     )
     ready_seconds: float = Field(
-        60,
+        0,
         alias="RAG_READY_SECONDS",
         ge=0,
-        description="Longest wait for vectors at start; search goes by words until they are there.",
+        description="Longest time that the agent is not ready because passages are still being embedded; "
+        "search goes by words until they are.",
     )
     chunk_tokens: int = Field(
         220, alias="RAG_CHUNK_TOKENS", ge=50, le=2000, description="Word pieces that a passage has at most."

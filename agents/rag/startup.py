@@ -1,8 +1,8 @@
 """Ingests the configured sources in the background and knows how far it is.
 
-First all words, which takes moments. Then the vectors, which take about a tenth of a second a
-passage; until all are there, search goes by words alone. A small library is waited for, so that its
-first answers are good ones; a large one is not: `RAG_READY_SECONDS` draws the line.
+First all words, which takes moments: then the agent is ready. Then the vectors: those of the
+repository's own documents are shipped with it, others are computed while the agent already answers. Until
+all are there, search goes by words alone, since a passage without a vector would lose against one that has it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from collections.abc import Sequence
 import structlog
 
 from agents.rag.index.store import Store
-from agents.rag.ingest.ingester import Ingester, embed_missing
+from agents.rag.ingest.embedding import embed_missing, use_shipped
+from agents.rag.ingest.ingester import Ingester
 from agents.rag.ingest.progress import Outcome, Progress
+from agents.rag.ingest.shipped import read_shipped
 from agents.rag.settings import RagSettings
 from utils.embeddings import Embedder
 from utils.errors import PlatformError
@@ -58,27 +60,38 @@ class StartupIngestion:
             await asyncio.shield(self._task)
 
     @property
-    def reading(self) -> bool:
-        """Whether documents may still be missing because they were not read yet."""
-        return self._reading
-
-    @property
-    def embedding(self) -> bool:
-        """Whether vectors may still be missing, so that only words can be compared fairly."""
-        return self._embedding
-
-    @property
-    def worth_waiting(self) -> bool:
-        """Whether the agent should not take questions yet."""
-        late = time.monotonic() - self._started > self._settings.ready_seconds
-        return self._reading or (self._embedding and not late and not self._task_done())
+    def ready(self) -> bool:
+        """Whether the agent takes questions: the documents can be searched by words at least."""
+        late = time.monotonic() - self._started >= self._settings.ready_seconds
+        waits = self._embedding and not late and not self._ended
+        return not (self._reading or self._failed or waits)
 
     @property
     def detail(self) -> str:
-        """How far it is, or why it failed: a phrase for an operator; empty after success."""
-        return self._detail if self.worth_waiting else self._failed
+        """What it is busy with, or why it failed: a phrase for an operator; empty when all is done."""
+        busy = self._reading or (self._embedding and not self._ended)
+        return self._detail if busy else self._failed
 
-    def _task_done(self) -> bool:
+    @property
+    def missing(self) -> str:
+        """What a list of the documents should say of those that were not read yet; empty when all are there."""
+        return (
+            f"Documents are still being read ({self._detail}), so some may be missing."
+            if self._reading
+            else ""
+        )
+
+    @property
+    def words_only(self) -> str:
+        """Why only words can be compared fairly now; empty when every passage has a vector."""
+        if not self._embedding:
+            return ""
+        if self._ended:
+            return "Only words were compared, since the passages could not be embedded."
+        return f"Only words were compared, since passages are still being embedded ({self._detail})."
+
+    @property
+    def _ended(self) -> bool:
         return self._task is not None and self._task.done()
 
     async def _run(self) -> None:
@@ -90,22 +103,26 @@ class StartupIngestion:
             self._fail(error, error.message)
         except Exception as error:  # noqa: BLE001 - a background task: its end state is the failed detail
             self._fail(error, "The documents could not be ingested.")
-        finally:
-            self._reading = False
-        await self._embed()
-
-    async def _embed(self) -> None:
-        """Give every passage its vector; where that fails, search stays with words until the next start."""
-        if self._embedder is None:
-            return
         try:
-            await embed_missing(self._store, self._embedder, on_batch=self._on_embedded)
-            self._embedding = False
+            if self._embedder is not None:
+                await self._embed(self._embedder)
         except Exception:  # a background task: its end state is search by words
             log.exception("rag.embedding_failed", effect="words only until the next start")
+        finally:
+            self._reading = False
 
-    def _on_embedded(self, passages: int) -> None:
-        self._detail = f"embedding passages, {passages} done"
+    async def _embed(self, embedder: Embedder) -> None:
+        """Give every passage its vector; those that are shipped take moments, so they belong to the reading."""
+        if await asyncio.to_thread(self._store.count_stale, embedder.name):
+            shipped = await asyncio.to_thread(read_shipped)
+            used = await asyncio.to_thread(use_shipped, self._store, embedder.name, shipped)
+            log.info("rag.shipped_vectors_used", passages=used)
+        self._reading = False
+        await embed_missing(self._store, embedder, on_batch=self._on_embedded)
+        self._embedding = False
+
+    def _on_embedded(self, done: int, total: int) -> None:
+        self._detail = f"{done} of {total} passages embedded"
 
     def _fail(self, error: Exception, reason: str) -> None:
         self._failed = reason

@@ -13,7 +13,7 @@ from dotenv import dotenv_values
 from tests.docs.blocks import Block, all_blocks, blocks_of, documents
 from tests.docs.checkout import Checkout
 
-LANGUAGES = {"python", "bash", "yaml", "json", "env", "text"}
+LANGUAGES = {"python", "bash", "yaml", "json", "env", "text", "mermaid"}
 OPTIONS = {"file", "append", "no-run", "service", "expect"}
 
 

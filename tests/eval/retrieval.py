@@ -37,8 +37,8 @@ from pathlib import Path
 from agents.rag.index.search import Searcher
 from agents.rag.index.store import Store
 from agents.rag.ingest.chunk import Chunk, chunk_document
+from agents.rag.ingest.embedding import embed_missing
 from agents.rag.ingest.html import parse_html
-from agents.rag.ingest.ingester import embed_missing
 from tests.eval.retrieval_corpus import CACHE, CorpusMissingError, fetch_corpus
 from utils.embeddings import Embedder, create_embedder
 from utils.settings import EmbeddingSettings

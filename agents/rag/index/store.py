@@ -160,6 +160,16 @@ class Store:
             ).fetchall()
         return [Stale(**row) for row in rows]
 
+    def count_stale(self, model: str, after: int = 0) -> int:
+        """How many passages past an id have no vector of this model."""
+        with storage_errors("read"), schema.connect(self.path) as connection:
+            row = connection.execute(
+                "SELECT count(*) FROM chunks WHERE id > ? AND NOT EXISTS"
+                " (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND model = ?)",
+                (after, model),
+            ).fetchone()
+        return int(row[0])
+
     def last_id(self) -> int:
         """The highest passage id so far; 0 for an empty index."""
         with storage_errors("read"), schema.connect(self.path) as connection:

@@ -8,13 +8,13 @@ next run embeds them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 import structlog
 
-from agents.rag.index.passage_text import passage_text
 from agents.rag.index.store import Store, Stored
+from agents.rag.ingest.embedding import embed_missing
 from agents.rag.ingest.fetch import PageGone
 from agents.rag.ingest.gone import gone_of, problems_of
 from agents.rag.ingest.plan import Candidate, Plan, belongs_to, make_plan
@@ -30,8 +30,6 @@ log = structlog.get_logger(__name__)
 
 _CUTTER = 1
 """Raised when documents are parsed or cut differently than before, so that they are cut anew."""
-_BATCH = 8
-"""Passages embedded at once: between two batches a search gets its turn at the model."""
 
 
 class Ingester:
@@ -142,31 +140,6 @@ class Ingester:
         except ModelFailure as error:
             log.warning("rag.embedding_failed", code=error.code, effect="words only until the next ingestion")
             self._embedder = None
-
-
-def _uncounted(_: int) -> None:
-    pass
-
-
-async def embed_missing(
-    store: Store, embedder: Embedder, after: int = 0, on_batch: Callable[[int], None] = _uncounted
-) -> None:
-    """Give vectors to the passages past an id that have none of this model.
-
-    `on_batch` is told how many passages were done so far.
-
-    Raises:
-        ModelFailure: The model could not answer; the batches before stay.
-    """
-    done = 0
-    while stale := await asyncio.to_thread(store.stale, embedder.name, after, _BATCH):
-        texts = [passage_text(passage.title, passage.heading, passage.body) for passage in stale]
-        vectors = await embedder.embed(texts)
-        ids = [passage.chunk_id for passage in stale]
-        await asyncio.to_thread(store.put_vectors, embedder.name, ids, vectors)
-        after = ids[-1]
-        done += len(ids)
-        on_batch(done)
 
 
 def _skipped(candidate: Candidate, reason: str) -> tuple[Outcome, str]:

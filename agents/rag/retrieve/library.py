@@ -32,10 +32,6 @@ def _no_remark() -> str:
     return ""
 
 
-def _never() -> bool:
-    return False
-
-
 class Library:
     """Answers from one index. Safe for any number of requests at once."""
 
@@ -43,22 +39,22 @@ class Library:
         self,
         path: Path,
         embedder: Embedder | None,
-        ingestion_note: Callable[[], str] = _no_remark,
-        by_words: Callable[[], bool] = _never,
+        missing: Callable[[], str] = _no_remark,
+        words_only: Callable[[], str] = _no_remark,
     ) -> None:
         """Look up in the index at `path`.
 
         Args:
             path: The index.
             embedder: Makes the query's vector; words alone are compared without it.
-            ingestion_note: Tells what is still missing from the index.
-            by_words: Whether only words can be compared now, since some vectors are still missing.
+            missing: Says which documents are still missing from the index; empty when none are.
+            words_only: Says why only words can be compared now; empty when vectors can be compared too.
         """
         self._path = path
         self._embedder = embedder
         self._searcher = Searcher(path)
-        self._ingestion_note = ingestion_note
-        self._by_words = by_words
+        self._missing = missing
+        self._words_only = words_only
 
     async def search(self, query: str, limit: int) -> Articles:
         """The best passages for a query, most relevant first.
@@ -70,7 +66,7 @@ class Library:
         model = self._embedder.name if self._embedder else ""
         passages = await asyncio.to_thread(self._searcher.search, query, limit, model=model, vector=vector)
         remarks = [] if passages else ["No passage in the documents matches."]
-        note = " ".join(filter(None, [*remarks, remark, self._ingestion_note()]))
+        note = " ".join(filter(None, [*remarks, remark, self._missing()]))
         return Articles(articles=[_article(passage) for passage in passages], note=note or None)
 
     async def document(self, source: str) -> Record | Items:
@@ -100,12 +96,14 @@ class Library:
             raise RetrievalFailed("The document index could not be read.") from error
         rows = [{"source": d.source, "title": d.title, "passages": d.passages} for d in documents[:_LISTED]]
         more = f"{_LISTED} of {len(documents)} documents." if len(documents) > _LISTED else ""
-        note = " ".join(filter(None, [more, self._ingestion_note()]))
+        note = " ".join(filter(None, [more, self._missing()]))
         return Items(kind="documents", items=rows, total=len(documents), note=note or None)
 
     async def _vector(self, query: str) -> tuple[Vector | None, str]:
-        if self._embedder is None or not query.strip() or self._by_words():
+        if self._embedder is None or not query.strip():
             return None, ""
+        if remark := self._words_only():
+            return None, remark
         try:
             vectors = await self._embedder.embed([query])
         except ModelFailure as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -58,8 +59,10 @@ async def _chat(url: str | None, asked: Asked) -> ExitCode:
             say(f"Using the service that runs already at {running.supervisor.url}.")
             return await _talk(running.supervisor.url, asked)
         from multi_agents.cli.service.keeper import kept_up
+        from multi_agents.cli.service.progress import progress_told
 
-        async with kept_up(own, notify):
+        progress = progress_told(own, notify) if asked.ask is None else nullcontext()
+        async with kept_up(own, notify), progress:
             return await _talk(running.supervisor.url, asked)
 
 

@@ -31,6 +31,7 @@ class AgentRow:
     url: str
     health: str
     detail: str = ""
+    busy: str = ""
     latency_ms: float | None = None
     card_name: str = ""
     version: str = ""
@@ -74,12 +75,13 @@ async def look_at(target: Target) -> AgentRow:
             return AgentRow(target.name, target.url, "down", error.message)
         latency = (time.perf_counter() - begin) * 1000
         ready = await look(http, target.url)
-    busy = ready.answers and not ready.ready and bool(ready.detail)
+    not_yet = ready.answers and not ready.ready and bool(ready.detail)
     return AgentRow(
         name=target.name,
         url=target.url,
-        health="not ready" if busy else "ready",
+        health="not ready" if not_yet else "ready",
         detail=ready.detail,
+        busy=ready.busy,
         latency_ms=round(latency, 1),
         card_name=one_line(card.name),
         version=one_line(card.version, 30),

@@ -1,4 +1,4 @@
-"""One process of the service: started with its own log, ended with its whole process group."""
+"""One process of the service: with its own log, ended with its whole process group."""
 
 from __future__ import annotations
 
@@ -6,18 +6,33 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from multi_agents.cli.console import clean
 from multi_agents.cli.service.plan import Planned
-from multi_agents.cli.service.ports import HOST
 
-LAUNCHER = Path(__file__).with_name("launcher.py")
 GRACE_SECONDS = 10.0
 LAST_LINES = 15
+
+
+class Process(Protocol):
+    """What a spawned and a forked process have in common."""
+
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        ...
+
+    @property
+    def returncode(self) -> int | None:
+        """`None` while it runs; then its exit code, or the number of a signal below zero."""
+        ...
+
+    async def wait(self) -> int:
+        """Wait until it ends."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +40,7 @@ class Child:
     """A started process. Its group id is its pid, since it leads a session of its own."""
 
     planned: Planned
-    process: asyncio.subprocess.Process
+    process: Process
     log: Path
 
     def signal_group(self, number: signal.Signals) -> None:
@@ -50,32 +65,3 @@ class Child:
             lines = file.read().decode("utf-8", "replace").splitlines()
             return [clean(line)[:500] for line in lines[-LAST_LINES:]]
         return []
-
-
-async def start_child(planned: Planned, environ: Mapping[str, str], logs: Path) -> Child:
-    """Start one process with standard output and error in `logs/NAME.log`; the log before is kept as `.1`."""
-    log = await asyncio.to_thread(_fresh_log, logs, planned.name)
-    with log.open("ab") as sink:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            str(LAUNCHER),
-            str(os.getpid()),
-            planned.module,
-            *("--host", HOST, "--port", str(planned.port), "--exit-with-parent"),
-            env=dict(environ),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=sink,
-            stderr=sink,
-            start_new_session=True,
-        )
-    return Child(planned, process, log)
-
-
-def _fresh_log(logs: Path, name: str) -> Path:
-    logs.mkdir(parents=True, exist_ok=True)
-    log = logs / f"{name}.log"
-    if log.exists():
-        log.replace(logs / f"{name}.log.1")
-    log.touch(mode=0o600)
-    return log

@@ -78,17 +78,16 @@ def make_plan(
     return ServicePlan(planned, foreign, {one.name: one.shares for one in entries})
 
 
-def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of one process."""
+def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """What the environments of all processes have in common."""
     env = {name: value for name, value in base.items() if name not in OWN_PER_PROCESS}
     path = [str(ROOT), *([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])]
-    env |= {
-        "HOST": HOST,
-        "PORT": str(child.port),
-        "PUBLIC_URL": child.url,
-        "PYTHONPATH": ":".join(path),
-        "PYTHONUNBUFFERED": "1",
-    }
+    return env | {"PYTHONPATH": ":".join(path), "PYTHONUNBUFFERED": "1"}
+
+
+def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
+    """The environment of one process."""
+    env = shared_environment(base) | {"HOST": HOST, "PORT": str(child.port), "PUBLIC_URL": child.url}
     if child is plan.supervisor:
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())

@@ -22,12 +22,15 @@ FOUND_SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What `/readyz` said: `answers` tells that somebody listens at all, `without` what it cannot reach."""
+    """What `/readyz` said: `answers` tells that somebody listens at all, `without` what it cannot reach,
+    `busy` what it does in the background although it is ready.
+    """
 
     answers: bool
     ready: bool
     detail: str = ""
     without: frozenset[str] = frozenset()
+    busy: str = ""
 
 
 Report = Callable[[str, Readiness], None]
@@ -58,7 +61,8 @@ async def look(http: httpx.AsyncClient, url: str) -> Readiness:
     said = body if isinstance(body, dict) else {}
     names = said.get("without")
     without = frozenset(map(str, names)) if isinstance(names, list) else frozenset[str]()
-    return Readiness(True, response.is_success, one_line(str(said.get("detail") or "")), without)
+    detail, busy = (one_line(str(said.get(name) or "")) for name in ("detail", "busy"))
+    return Readiness(True, response.is_success, detail, without, busy)
 
 
 async def _wait(

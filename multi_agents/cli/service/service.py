@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from multi_agents.cli.errors import CliError, ServiceUnreachable
-from multi_agents.cli.service.child import Child, start_child
-from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment
+from multi_agents.cli.service.child import Child
+from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.ready import Report, ended, wait_ready
 from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
+from multi_agents.cli.service.starter import Start, process_starter
 
 ATTACH_SECONDS = 180.0
 
@@ -32,7 +33,7 @@ class Service:
     plan: ServicePlan
     run_file: RunFile
     children: list[Child]
-    start: Callable[[Planned], Awaitable[Child]]
+    start: Start
 
     @property
     def running(self) -> RunningService:
@@ -79,19 +80,16 @@ async def start_service(
         ServiceUnreachable: A process did not come up; the others are ended first.
     """
     children: list[Child] = []
-
-    async def start(planned: Planned) -> Child:
-        return await start_child(planned, child_environment(plan, planned, environ), logs)
-
-    try:
-        for planned in plan.processes:
-            children.append(await start(planned))
-        await _all_ready(children, report)
-        service = Service(plan, run_file, children, start)
-        await asyncio.to_thread(run_file.write, service.running)
-        yield service
-    finally:
-        await stop_all(children)
+    async with process_starter(plan, environ, logs) as start:
+        try:
+            for planned in plan.processes:
+                children.append(await start(planned))
+            await _all_ready(children, report)
+            service = Service(plan, run_file, children, start)
+            await asyncio.to_thread(run_file.write, service.running)
+            yield service
+        finally:
+            await stop_all(children)
 
 
 async def attach(run_file: RunFile, limit: float = ATTACH_SECONDS) -> RunningService | None:

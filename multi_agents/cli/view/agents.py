@@ -19,7 +19,7 @@ def print_agents(rows: Sequence[AgentRow]) -> None:
     styles = {"ready": "green", "not ready": "yellow", "down": "red"}
     for row in rows:
         latency = "" if row.latency_ms is None else f"{row.latency_ms:.0f} ms"
-        health = Text(row.health, style=styles[row.health])
+        health = Text(f"{row.health}, {row.busy}" if row.busy else row.health, style=styles[row.health])
         skills = one_line(", ".join(row.skills) or row.detail)
         table.add_row(Text(row.name), health, latency, Text(row.version), Text(row.url), Text(skills))
     out().print(table)

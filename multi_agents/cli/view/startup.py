@@ -62,5 +62,6 @@ class StartupView:
 
 def _word(state: Readiness) -> str:
     if state.ready:
-        return f"ready, without {', '.join(sorted(state.without))}" if state.without else "ready"
+        without = f"without {', '.join(sorted(state.without))}" if state.without else ""
+        return ", ".join(filter(None, ["ready", without or state.busy]))
     return state.detail or ("not ready yet" if state.answers else "starting")

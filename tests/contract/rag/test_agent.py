@@ -198,14 +198,38 @@ async def test_the_agent_answers_by_words_while_vectors_are_still_made(
             return await super().embed(texts)
 
     steps: list[Step] = [calls(call("search", query="holidays")), "ok"]
-    async with agent(tmp_path / "home", documents, steps, Held(), RAG_READY_SECONDS="0") as made:
+    async with agent(tmp_path / "home", documents, steps, Held()) as made:
         await ready(made)
         await held.wait()
+        busy = (await made.readiness()).busy
         await turn(made)
         (found,) = await results(made)
         gate.set()
     assert found.articles[0].content == "Thirty days a year."
     assert "similarity" not in found.articles[0].metadata
+    total = int(busy.split()[2])
+    assert busy == f"0 of {total} passages embedded"
+    assert found.note == (
+        f"Only words were compared, since passages are still being embedded (0 of {total} passages embedded)."
+    )
+
+
+async def test_an_operator_can_have_questions_wait_for_the_vectors(documents: Path, tmp_path: Path) -> None:
+    gate = asyncio.Event()
+
+    class Held(WordEmbedder):
+        async def embed(self, texts: Sequence[str]) -> Any:
+            await gate.wait()
+            return await super().embed(texts)
+
+    async with agent(tmp_path / "home", documents, [], Held(), RAG_READY_SECONDS="600") as made:
+        async with asyncio.timeout(20):
+            while "passages embedded" not in (state := await made.readiness()).detail:
+                await asyncio.sleep(0.01)
+        assert not state.ready
+        gate.set()
+        await ready(made)
+        assert (await made.readiness()).busy == ""
 
 
 async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Path, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ async def test_the_agent_becomes_ready_beside_a_bad_document(
     make(folder)
     environ = settings(tmp_path) | {"RAG_SOURCES": str(folder)}
     body = await _readiness(environ, tmp_path)
-    assert body == {"status": "ready", "detail": "", "without": []}
+    assert body == {"status": "ready", "detail": "", "without": [], "busy": ""}
     assert {"notes/alpha.md", "notes/omega.md"} <= set(sources(tmp_path))
 
 

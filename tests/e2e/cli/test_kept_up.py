@@ -19,7 +19,7 @@ from multi_agents.cli.service.runfile import RunFile
 from multi_agents.cli.service.service import Service, start_service
 from tests.e2e.cli.fake_package import write_agent
 from tests.e2e.cli.terminal import terminal
-from tests.e2e.cli.test_up import alive
+from tests.e2e.cli.test_up import alive, both_methods, processes_of, until
 from tests.ports import free_ports
 from utils.a2a_common.client.agents_file import AgentEntry
 
@@ -33,13 +33,14 @@ here.with_suffix(".started").touch()
 
 
 @asynccontextmanager
-async def fake_service(folder: Path, extra: str = "") -> AsyncIterator[Service]:
+async def fake_service(folder: Path, extra: str = "", method: str = "spawn") -> AsyncIterator[Service]:
     """A supervisor and one agent without A2A, `extra` being what the agent does when it starts."""
     write_agent(folder, "boss")
     write_agent(folder, "one", extra=extra)
     boss, one = free_ports(2)
     plan = make_plan([AgentEntry("one", f"http://127.0.0.1:{one}", "one", one)], boss, "boss")
-    environ = {**os.environ, "PYTHONPATH": str(folder)}
+    environ = {**os.environ, "PYTHONPATH": str(folder), "PROCESS_START_METHOD": method}
+    environ["PLATFORM_ENGINEER_HOME"] = str(folder)
     async with start_service(plan, RunFile(folder), environ, folder / "logs", lambda *_: None) as service:
         yield service
 
@@ -55,9 +56,10 @@ async def answers(url: str) -> None:
                 return
 
 
-async def test_a_process_that_is_killed_is_started_again_and_the_service_knows_it(tmp_path):
+@both_methods
+async def test_a_process_that_is_killed_is_started_again_and_the_service_knows_it(tmp_path, method):
     told: asyncio.Queue[str] = asyncio.Queue()
-    async with fake_service(tmp_path) as service, asyncio.timeout(60):
+    async with fake_service(tmp_path, method=method) as service, asyncio.timeout(60):
         async with kept_up(service, told.put, pauses=(0.01,)):
             killed = service.children[1].process.pid
             os.kill(killed, signal.SIGKILL)
@@ -69,6 +71,22 @@ async def test_a_process_that_is_killed_is_started_again_and_the_service_knows_i
         assert [one["pid"] for one in running["agents"]] == pids
         assert killed not in pids
     assert not any(alive(pid) for pid in pids)
+
+
+async def test_a_process_is_spawned_again_when_the_process_that_it_was_forked_from_is_gone(tmp_path):
+    told: asyncio.Queue[str] = asyncio.Queue()
+    async with fake_service(tmp_path, method="fork") as service, asyncio.timeout(60):
+        forked = {child.process.pid for child in service.children}
+        (server,) = set(processes_of(tmp_path)) - forked
+        os.kill(server, signal.SIGKILL)
+        async with kept_up(service, told.put, pauses=(0.01,)):
+            killed = service.children[1].process.pid
+            os.kill(killed, signal.SIGKILL)
+            assert await told.get() == "one was killed by signal 9; it is started again."
+            await until(lambda: service.children[1].process.pid != killed)
+            await answers(service.children[1].planned.url)
+            assert service.children[0].process.pid in forked
+    assert processes_of(tmp_path) == []
 
 
 async def test_a_process_that_ends_again_and_again_stays_down_and_its_log_is_named(tmp_path):

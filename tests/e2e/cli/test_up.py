@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -14,13 +15,17 @@ import pytest
 from tests.e2e.cli.command import ROOT, Finished, finish, run, start
 from tests.e2e.cli.fake_package import write_agent, write_list
 from tests.ports import free_ports
+from utils.processes.adoption import can_adopt
+
+both_methods = pytest.mark.parametrize("method", ["fork", "spawn"])
 
 
 class Scene:
-    """A folder with fake modules, and the arguments that start them."""
+    """A folder with fake modules, and the arguments that start them; spawned where nothing else is said, which is cheaper."""
 
-    def __init__(self, folder: Path, **extras: dict) -> None:
+    def __init__(self, folder: Path, *, method: str = "spawn", **extras: dict) -> None:
         self.folder = folder
+        self.method = method
         names = ["boss", "one", "two"]
         for name in names:
             write_agent(folder, name, **extras.get(name, {}))
@@ -33,7 +38,7 @@ class Scene:
 
     @property
     def environ(self) -> dict[str, str]:
-        return {"PYTHONPATH": f"{ROOT}:{self.folder}"}
+        return {"PYTHONPATH": f"{ROOT}:{self.folder}", "PROCESS_START_METHOD": self.method}
 
     @property
     def run_file(self) -> Path:
@@ -71,9 +76,13 @@ async def read_until(process: asyncio.subprocess.Process, start: bytes) -> str:
 
 
 async def gone(pids: list[int]) -> None:
-    async with asyncio.timeout(20):
-        while any(alive(pid) for pid in pids):
-            await asyncio.sleep(0.05)
+    await until(lambda: not any(alive(pid) for pid in pids))
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not condition():
+            await asyncio.sleep(0.02)
 
 
 def alive(pid: int) -> bool:
@@ -83,8 +92,9 @@ def alive(pid: int) -> bool:
         return False
 
 
-async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path):
-    scene = Scene(tmp_path, one={"looks": 2})
+@both_methods
+async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_trace(tmp_path, method):
+    scene = Scene(tmp_path, method=method, one={"looks": 2})
     async with scene.up() as (process, lines, pids):
         assert "one: ingesting 3 of 12 documents\n" in lines
         assert lines.index("one: ingesting") < lines.index("one: ready")
@@ -94,12 +104,16 @@ async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_t
     assert done.code == 130
     assert not any(alive(pid) for pid in pids)
     assert not scene.run_file.exists()
-    assert {path.name for path in (tmp_path / "logs").iterdir()} == {"supervisor.log", "one.log", "two.log"}
+    logs = {path.name for path in (tmp_path / "logs").iterdir()}
+    assert logs - {"fork-server.log"} == {"supervisor.log", "one.log", "two.log"}
+    assert ("fork-server.log" in logs) == (method == "fork" and can_adopt())
     assert not list(tmp_path.glob(".run-*"))
+    assert processes_of(tmp_path) == []
 
 
-async def test_each_process_is_told_its_address_and_only_the_supervisor_the_others(tmp_path):
-    scene = Scene(tmp_path)
+@both_methods
+async def test_each_process_is_told_its_address_and_only_the_supervisor_the_others(tmp_path, method):
+    scene = Scene(tmp_path, method=method)
     async with scene.up(), httpx.AsyncClient(trust_env=False) as http:
         boss = (await http.get(f"http://127.0.0.1:{scene.boss}/readyz")).json()["env"]
         one = (await http.get(f"http://127.0.0.1:{scene.one}/readyz")).json()["env"]
@@ -126,14 +140,18 @@ async def test_a_taken_port_becomes_the_next_free_one_and_is_printed(tmp_path):
                 assert (await http.get(f"{urls['one']}/readyz")).is_success
 
 
-async def test_a_process_that_dies_at_start_shows_the_end_of_its_log_and_takes_the_others_down(tmp_path):
-    scene = Scene(tmp_path, two={"extra": "print('no such model'); sys.exit(7)"})
+@both_methods
+async def test_a_process_that_dies_at_start_shows_the_end_of_its_log_and_takes_the_others_down(
+    tmp_path, method
+):
+    scene = Scene(tmp_path, method=method, two={"extra": "print('no such model'); sys.exit(7)"})
     done = await scene.run()
     assert done.code == 3
     assert "two ended with code 7" in done.err
     assert "| no such model" in done.err
     assert not scene.run_file.exists()
     assert processes_with(str(scene.one)) == []
+    assert processes_of(tmp_path) == []
 
 
 async def test_a_process_that_refuses_its_settings_exits_2(tmp_path):
@@ -152,29 +170,60 @@ async def test_a_process_that_dies_later_ends_the_service_with_a_clear_message(t
     assert not any(alive(pid) for pid in pids)
 
 
-async def test_killing_the_parent_leaves_no_process_and_no_stale_service(tmp_path):
-    scene = Scene(tmp_path)
+@both_methods
+async def test_killing_the_parent_leaves_no_process_and_no_stale_service(tmp_path, method):
+    scene = Scene(tmp_path, method=method)
     async with scene.up() as (process, _, pids):
         process.kill()
         await process.wait()
         await gone(pids)
+        await until(lambda: processes_of(tmp_path) == [])
         assert scene.run_file.exists()
     async with scene.up() as (_, _, again):  # the leftover is recognised and replaced
         assert not set(again) & set(pids)
 
 
+@both_methods
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-async def test_a_signal_during_the_start_leaves_no_process(tmp_path, number):
-    scene = Scene(tmp_path, one={"looks": 100_000})
+async def test_a_signal_during_the_start_leaves_no_process(tmp_path, number, method):
+    scene = Scene(tmp_path, method=method, one={"looks": 100_000})
     process = await scene.start()
     await read_until(process, b"one: ingesting")
     process.send_signal(number)
     done = await finish(process)
-    assert done.code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}[number]
-    async with asyncio.timeout(20):
-        while any(processes_with(str(port)) for port in (scene.boss, scene.one, scene.two)):
-            await asyncio.sleep(0.05)
+    assert done.code == ENDS[number]
+    await until(lambda: processes_of(tmp_path) == [])
     assert not scene.run_file.exists()
+
+
+ENDS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGKILL: -9}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("moment", ["run.lock", "logs/fork-server.log", "logs/supervisor.log"])
+async def test_a_signal_before_anything_is_imported_leaves_no_process(tmp_path, number, moment):
+    scene = Scene(tmp_path, method="fork")
+    process = await scene.start()
+    await until((tmp_path / moment).exists)
+    process.send_signal(number)
+    done = await finish(process)
+    assert done.code == ENDS[number]
+    assert "Traceback" not in done.err
+    await until(lambda: processes_of(tmp_path) == [])
+    assert not scene.run_file.exists()
+
+
+async def test_the_service_lives_on_when_the_process_that_it_was_forked_from_is_killed(tmp_path):
+    scene = Scene(tmp_path, method="fork")
+    async with scene.up() as (process, _, pids):
+        (server,) = set(processes_of(tmp_path)) - {process.pid, *pids}
+        os.kill(server, signal.SIGKILL)
+        await gone([server])
+        async with httpx.AsyncClient(trust_env=False) as http:
+            assert (await http.get(f"http://127.0.0.1:{scene.one}/readyz")).is_success
+        process.send_signal(signal.SIGINT)
+        await finish(process)
+    assert processes_of(tmp_path) == []
 
 
 async def test_commands_without_url_use_the_running_service(tmp_path):
@@ -232,9 +281,10 @@ async def test_two_ups_at_the_same_moment_start_one_service(tmp_path):
     assert processes_with(str(scene.boss)) == []
 
 
-async def test_what_a_process_of_the_service_started_itself_is_ended_too(tmp_path):
+@both_methods
+async def test_what_a_process_of_the_service_started_itself_is_ended_too(tmp_path, method):
     grandchild = "import subprocess; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', 'mark-' + str(options.port)])"
-    scene = Scene(tmp_path, one={"extra": grandchild})
+    scene = Scene(tmp_path, method=method, one={"extra": grandchild})
     async with scene.up() as (process, _, _):
         assert len(processes_with(f"mark-{scene.one}")) == 1
         process.send_signal(signal.SIGINT)
@@ -257,6 +307,19 @@ async def test_a_wrong_agents_file_exits_2_before_anything_starts(tmp_path):
     assert done.code == 2
     assert "one takes module and port, or url" in done.err
     assert not (tmp_path / "logs").exists()
+
+
+def processes_of(home: Path) -> list[int]:
+    """Every living process that was started for this data folder."""
+    wanted = f"PLATFORM_ENGINEER_HOME={home}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in path.read_bytes().split(b"\0") and alive(int(path.parent.name)):
+                found.append(int(path.parent.name))
+        except OSError:
+            continue
+    return found
 
 
 def processes_with(argument: str) -> list[int]:

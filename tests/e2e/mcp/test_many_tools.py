@@ -44,7 +44,7 @@ async def test_all_of_85_tools_are_offered_and_the_last_one_answers(talk):
 
 async def test_nothing_is_said_where_no_tool_is_left_out():
     ready, card = await state_of(server(85))
-    assert ready == {"status": "ready", "detail": "", "without": []}
+    assert ready == {"status": "ready", "detail": "", "without": [], "busy": ""}
     assert "and 73 more." in card
 
 

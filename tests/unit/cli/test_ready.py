@@ -82,7 +82,7 @@ async def test_a_supervisor_that_never_finds_an_agent_is_not_waited_for_for_ever
 
 @pytest.mark.parametrize("without", [None, 5, "rag", {"rag": 1}])
 async def test_what_a_foreign_agent_says_there_does_no_harm(without: object) -> None:
-    body = {"detail": 7, "without": without}
+    body = {"detail": 7, "without": without, "busy": None}
     http = httpx.AsyncClient(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=body)))
     async with http:
         assert await look(http, "http://x") == ready.Readiness(answers=True, ready=True, detail="7")

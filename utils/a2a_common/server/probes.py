@@ -27,7 +27,12 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
             log.exception("readiness_check_failed")
             state = Readiness(ready=False, detail="The readiness check failed. The log has the details.")
         word = "ready" if state.ready else "not ready"
-        body = {"status": word, "detail": state.detail, "without": list(state.without)}
+        body = {
+            "status": word,
+            "detail": state.detail,
+            "without": list(state.without),
+            "busy": state.busy,
+        }
         return JSONResponse(body, status_code=200 if state.ready else 503)
 
     return [Route("/healthz", healthz, methods=["GET"]), Route("/readyz", readyz, methods=["GET"])]

@@ -1,9 +1,9 @@
 """Becomes another Python module that ends together with its parent, even when that is killed.
 
 Run as a file, with nothing but the standard library, in the new process: `launcher.py PARENT_PID
-MODULE ARGUMENT…`. Asking the kernel here, and looking at the parent once more afterwards, leaves no
-moment in which the parent could be gone unseen. Where there is no prctl, `--exit-with-parent`
-of the agents does the same.
+MODULE ARGUMENT…`. The kernel is asked for a signal first, and the parent is looked at afterwards, so
+that the parent cannot end unnoticed in between. Where there is no prctl, `--exit-with-parent` of the
+agents does the same.
 """
 
 from __future__ import annotations

@@ -1,0 +1,43 @@
+"""Says what an agent still does behind the prompt, such as embedding documents, and when it has finished."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+
+from multi_agents.cli.service.child import Child
+from multi_agents.cli.service.keeper import Tell
+from multi_agents.cli.service.ready import look
+from multi_agents.cli.service.service import Service
+
+LOOK_SECONDS = 1.0
+LOOKS_PER_LINE = 15
+"""Looks between two lines about the same agent."""
+
+
+@asynccontextmanager
+async def progress_told(service: Service, tell: Tell) -> AsyncIterator[None]:
+    """For the length of the block a person hears what agents that are ready are still busy with."""
+    following = [asyncio.create_task(_follow(child, tell)) for child in service.children]
+    try:
+        yield
+    finally:
+        for task in following:
+            task.cancel()
+        await asyncio.gather(*following, return_exceptions=True)
+
+
+async def _follow(child: Child, tell: Tell) -> None:
+    """Tell what one process is busy with until it is not; one that ends is the keeper's to tell."""
+    name, looks = child.planned.name, 0
+    async with httpx.AsyncClient(trust_env=False, timeout=5) as http:
+        while (now := await look(http, child.planned.url)).ready and now.busy:
+            if looks % LOOKS_PER_LINE == 0:
+                await tell(f"{name} goes on in the background: {now.busy}.")
+            looks += 1
+            await asyncio.sleep(LOOK_SECONDS)
+    if looks and now.ready:
+        await tell(f"{name} has finished what it did in the background.")

@@ -1,0 +1,36 @@
+"""What every agent's process imports sooner or later, for a process that imports it once and forks them.
+
+None of these may start a thread, read a setting or open anything when it is imported.
+"""
+
+from __future__ import annotations
+
+SHARED_MODULES = (
+    "utils.a2a_common.server.serve",
+    "utils.a2a_common.server.app",
+    "utils.a2a_common.server.card",
+    "utils.a2a_common.execution.executor",
+    "utils.a2a_common.graph.graph_run",
+    "utils.a2a_common.graph.budget_guard",
+    "utils.a2a_common.graph.delegation_prompt",
+    "utils.a2a_common.graph.mcp_skills",
+    "utils.a2a_common.graph.middleware_stack",
+    "utils.a2a_common.graph.model_metrics",
+    "utils.resilience.recover",
+    "utils.context.factory",
+    "utils.context.summarisers.langmem",
+    "utils.embeddings.cache",
+    "utils.embeddings.minilm",
+    "utils.llm.embedded",
+    "utils.llm.factory",
+    "utils.persistence.artifacts",
+    "utils.persistence.checkpoints",
+    "utils.processes.settings",
+    "utils.version",
+    "langgraph.checkpoint.sqlite.aio",
+    "prometheus_client",
+    "uvicorn.lifespan.on",
+    "uvicorn.protocols.http.auto",
+    "uvicorn.protocols.websockets.auto",
+)
+"""Modules whose imports make up nearly all that a served agent has imported after its first answer."""
