@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agents.template.settings import TemplateSettings
 from agents.template.tools import EXAMPLES, list_entries
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.skill import Skill
 
 if TYPE_CHECKING:
@@ -31,10 +32,14 @@ class TemplateAgent(BaseLangGraphAgent):
         ),
     )
 
+    def __init__(self, runtime: AgentRuntime) -> None:
+        super().__init__(runtime)
+        self._settings = TemplateSettings.load(runtime.environ)
+
     def system_prompt(self) -> str:
         """The text of `prompts/system.md`."""
         return _PROMPT.read_text("utf-8")
 
     async def tools(self) -> Sequence[BaseTool]:
         """One tool. Open connections in `start` and close them in `stop`."""
-        return [list_entries(TemplateSettings.load(self.runtime.environ).file)]
+        return [list_entries(self._settings.file)]

@@ -20,7 +20,7 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, InputRequired, PlanUpdated, SuggestionsReady
-from utils.settings import LLMSettings, ModelProvider, SubAgentSettings
+from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -218,7 +218,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """
         if find_delegation_context(data) is not None:
             return False
-        embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
+        embedded = self.runtime.settings.llm.provider is ModelProvider.EMBEDDED
         model = None if embedded else self.runtime.model
         return not await is_other_subject(question, text, data, model)
 

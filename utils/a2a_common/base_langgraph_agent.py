@@ -28,7 +28,6 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
-from utils.settings import McpSettings, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -149,7 +148,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def _turn_seconds(self) -> float:
-        return RecoverySettings.load(self.runtime.environ).turn_timeout_seconds
+        return self.runtime.settings.recovery.turn_timeout_seconds
 
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""
@@ -169,11 +168,11 @@ class BaseLangGraphAgent(ABC):
         return (*self.skills, *skills_of(self._mcp.offers() if self._mcp else ()))
 
     def _mcp_servers(self) -> McpServers | None:
-        if not McpSettings.load(self.runtime.environ).servers:
+        if not self.runtime.settings.mcp.servers:
             return None
         from utils.mcp.servers import mcp_servers
 
-        return mcp_servers(self.runtime.environ, self.name)
+        return mcp_servers(self.runtime.settings.mcp, self.runtime.environ, self.name)
 
     async def _build(self) -> BuiltGraph:
         from langchain.agents import create_agent

@@ -97,7 +97,7 @@ LIMITS: tuple[Rule, ...] = (
                     Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "0.0"),
                     Edit(
                         "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(settings.shutdown_grace_seconds) + 1",
+                        "int(listening.shutdown_grace_seconds) + 1",
                         "1",
                     ),
                 ),
@@ -109,7 +109,7 @@ LIMITS: tuple[Rule, ...] = (
                     Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "600.0"),
                     Edit(
                         "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(settings.shutdown_grace_seconds) + 1",
+                        "int(listening.shutdown_grace_seconds) + 1",
                         "600",
                     ),
                 ),
