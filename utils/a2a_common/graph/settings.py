@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from utils.context.settings import ContextSettings, PinSettings
-from utils.observability.settings import LogSettings, TelemetrySettings
+from utils.observability.settings import TelemetrySettings
 from utils.settings import (
     BudgetSettings,
     EmbeddingSettings,
@@ -27,7 +27,6 @@ class AgentSettings:
         environ: The variables that all of this was parsed from. An agent parses its own settings from them, and
             `${NAME}` in MCP_SERVERS is looked up here. Holds secrets: never log it.
         home: Where data is stored.
-        log: What is logged.
         telemetry: Where traces go.
         server: How the server listens and what it accepts.
         llm: The chat model.
@@ -41,7 +40,6 @@ class AgentSettings:
 
     environ: Mapping[str, str] = field(repr=False)
     home: HomeSettings
-    log: LogSettings
     telemetry: TelemetrySettings
     server: ServerSettings
     llm: LLMSettings
@@ -61,7 +59,6 @@ class AgentSettings:
         """
         return cls(
             environ=environ,
-            log=LogSettings.load(environ),
             home=HomeSettings.load(environ),
             telemetry=TelemetrySettings.load(environ),
             server=ServerSettings.load(environ),

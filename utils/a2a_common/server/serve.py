@@ -15,6 +15,7 @@ from utils.a2a_common.server.agent_process import fail, run_agent
 from utils.a2a_common.server.unknown_settings import warn_of_unknown_settings
 from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
+from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
 from utils.settings import process_environment
 
@@ -52,9 +53,8 @@ def serve(
         for variable, value in (("HOST", options.host), ("PORT", options.port)):
             if value is not None:
                 environ[variable] = value
-        settings = AgentSettings.load(environ)
         configure_logging(
-            settings.log,
+            LogSettings.load(environ),
             agent=agent_class.name,
             environ=environ,
             own=(agent_class.__module__.partition(".")[0],),
@@ -63,7 +63,7 @@ def serve(
         asyncio.run(
             run_agent(
                 agent_class,
-                settings,
+                AgentSettings.load(environ),
                 default_port=default_port,
                 parent=parent if options.exit_with_parent else None,
             )
