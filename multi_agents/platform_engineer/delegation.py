@@ -31,7 +31,6 @@ from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_chain import LOOP, Hop, hop, refusal
 from utils.a2a_common.protocol.delegation_context import (
     DelegationContext,
-    delegation_context_of,
     reference_of,
     takes_delegation_context,
 )
@@ -207,9 +206,9 @@ class Delegation:
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
         """The chain that ends with us and the request that we work on."""
-        told, scope = briefing(runtime.state["messages"], 0), delegation_context_of(runtime.context)
+        told, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
         ours = hop(self._name, self._url, told.request or runtime.context.text)
-        return [*(scope.trail if scope else ()), ours]
+        return [*(parent.trail if parent else ()), ours]
 
     async def _begin(self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest) -> KeptErrand:
         """A new errand, in the conversation's own context at the agent unless a question is open there."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +22,6 @@ from weakref import WeakValueDictionary
 
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
-from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import asks_to_clear
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
@@ -195,7 +194,7 @@ class BaseLangGraphAgent(ABC):
         )
         return BuiltGraph(graph, system, tools)
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Work on one request and say so as it happens.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed`
@@ -229,9 +228,7 @@ class BaseLangGraphAgent(ABC):
         async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
-        if not turn.waits and not find_delegation_context(
-            request.data
-        ):  # another agent's words are not the user's
+        if not turn.waits and request.delegation is None:  # another agent's words are not the user's
             self._pins.after_turn(graph, config, None if turn.is_answer else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
@@ -293,7 +290,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""
-        if not self.runtime.notice or find_delegation_context(request.data):
+        if not self.runtime.notice or request.delegation is not None:
             return ""
         state = await graph.aget_state(config)
         return "" if state.values.get("messages") else self.runtime.notice

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import structlog
 from a2a.server.agent_execution import AgentExecutor
@@ -44,8 +44,11 @@ class StreamingAgent(Protocol):
     def name(self) -> str:
         """Name of the agent."""
 
-    def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Work on one request; the last event ends the turn."""
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
 
 
 class BaseLangGraphAgentExecutor(AgentExecutor):
@@ -93,20 +96,9 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             run.work.cancel()
             await run.ended.wait()
         else:
-            await self.cancel_children(task_id)
+            await self._agent.cancel_children(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
-
-    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a message without a task answers a question, as far as the agent can tell."""
-        is_answer = getattr(self._agent, "is_answer", None)
-        return is_answer is not None and bool(await is_answer(question, text, data))
-
-    async def cancel_children(self, task_id: str) -> None:
-        """Let the agent drop what waits elsewhere for a task that waited for its user."""
-        cancel_children = getattr(self._agent, "cancel_children", None)
-        if cancel_children is not None:
-            await cancel_children(task_id)
 
     async def _run(self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str]) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
@@ -153,7 +145,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         left = Deadline(request.deadline).left
         allowed = asyncio.timeout(None if isinf(left) else left)
         try:
-            async with allowed, aclosing(_closable(self._agent.stream(request))) as events:
+            async with allowed, aclosing(self._agent.stream(request)) as events:
                 async for event in events:
                     await publisher.publish(event)
         except TimeoutError as error:
@@ -193,16 +185,6 @@ def failure_of(error: Exception) -> Failed:
         return Failed("internal_error", "Something went wrong inside the agent. Please try again.")
     log.warning("turn.failed", code=known.code, exc_info=error)
     return Failed(known.code, known.message, retryable=known.retryable)
-
-
-def _closable(events: Any) -> Any:
-    """An async generator as it is: a subclass may return any async iterator, which then needs no closing."""
-    return events if hasattr(events, "aclose") else _generator(events)
-
-
-async def _generator(events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
-    async for event in events:
-        yield event
 
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import structlog
 from a2a.helpers.proto_helpers import new_task_from_user_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -76,27 +73,6 @@ class GuardedExecutor(AgentExecutor):
             running.close()
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_CANCELED, None)
-
-    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a message without a task answers the question of one that waits; no, where nobody can tell."""
-        is_answer = getattr(self._inner, "is_answer", None)
-        if is_answer is None:
-            return False
-        try:
-            return bool(await is_answer(question, text, data))
-        except Exception:  # the executor boundary: the message is a request of its own
-            log.exception("answer_undecided")
-            return False
-
-    async def cancel_children(self, task_id: str) -> None:
-        """Let the executor drop what waits elsewhere for a task that this process does not hold."""
-        cancel_children = getattr(self._inner, "cancel_children", None)
-        if cancel_children is None:
-            return
-        try:
-            await cancel_children(task_id)
-        except Exception:  # the executor boundary: a cancel is answered whatever the executor does
-            log.exception("cancel_failed", task_id=task_id)
 
 
 async def _end(

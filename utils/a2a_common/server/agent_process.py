@@ -109,6 +109,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     service = AgentService(
         card=card,
         executor=agent.executor(),
+        pending_input=agent,
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
         readiness=partial(_readiness, agent),

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.execution.guarded_executor import GuardedExecutor
+from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.protocol.owner import owner_of
@@ -92,6 +93,7 @@ class AgentService:
         middleware: Authentication and the like, inside the guards. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
+        pending_input: Decides about tasks that wait for their user; usually the agent.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists. They are refused otherwise, since they would be left out in silence.
     """
@@ -106,6 +108,7 @@ class AgentService:
     push_configs: SqlitePushConfigs | None = None
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
+    pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
     takes_files: bool = False
 
 
@@ -130,6 +133,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         store=service.store,
         turns=(turns := Turns()),
         agent_executor=GuardedExecutor(service.executor, turns),
+        pending_input=service.pending_input,
         agent_card=service.card,
         extended_agent_card=service.extended_card,
         interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
