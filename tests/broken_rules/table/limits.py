@@ -59,15 +59,15 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "it is waited for without end",
-                "utils/a2a_common/server/http/body_limit.py::BodyLimit.__call__",
+                "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
                 "BODY_SECONDS",
                 "BODY_SECONDS * 1000",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),
             broken(
                 "the connection is cut off without a word",
-                "utils/a2a_common/server/http/body_limit.py::BodyLimit.__call__",
-                'await refusal(scope, 408, "The request\'s body did not arrive.")(scope, receive, send)',
+                "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
+                'Complaint(408, "The request\'s body did not arrive.")',
                 "None",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),

@@ -28,14 +28,10 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.body_limit import BodyLimit
-from utils.a2a_common.server.http.content_type import JsonOnly
 from utils.a2a_common.server.http.host_origin import HostOrigin
-from utils.a2a_common.server.http.json_body import JsonBody
-from utils.a2a_common.server.http.rpc_rules import RpcRules
+from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
-from utils.a2a_common.server.metrics_route import metrics_route
-from utils.a2a_common.server.probes import probe_routes
+from utils.a2a_common.server.probes import metrics_route, probe_routes
 from utils.a2a_common.server.push import PushPolicy, PushSender
 from utils.a2a_common.server.push_store import SqlitePushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
@@ -173,15 +169,12 @@ def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
 
 
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
-    """What every request passes, from the outside in."""
+    """The middleware of every request, from the outside in."""
     return [
         Middleware(TrailingSlash),
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *service.middleware,
-        Middleware(BodyLimit, limit=settings.max_body_bytes),
-        Middleware(JsonOnly),
-        Middleware(JsonBody),
-        Middleware(RpcRules),
+        Middleware(RequestGuard, limit=settings.max_body_bytes),
     ]
 
 
