@@ -8,7 +8,7 @@ carry plain values only, so that they can be logged and compared.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -251,7 +251,6 @@ class Failed:
     code: str
     message: str
     retryable: bool = False
-    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 Activity = (

@@ -37,7 +37,13 @@ from utils.a2a_common.protocol.delegation_context import (
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_NO_ANSWER,
+    SUB_AGENT_UNKNOWN,
+    SUB_AGENT_UNREACHABLE_FOR_ANSWER,
+    DelegationFailed,
+    SubAgentUnavailable,
+)
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
 from utils.messages.results import ToolProblem, dump_result
 from utils.persistence.errands import COMPLETED, FAILED, WAITING, WORKING, KeptErrand
@@ -130,10 +136,7 @@ class Delegation:
         if not missing:
             return None
         asked = next(errand.questions[-1] for errand in waiting if errand.agent == missing[0])
-        sentence = (
-            f"The {missing[0]} agent, which waits for your answer, cannot be reached right now. "
-            f"Please send the answer again in a moment. It asked: {asked['question']}"
-        )
+        sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=missing[0], question=asked["question"])
         origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
         return InputRequired(sentence, origin, asked.get("form"), auth)
 
@@ -191,7 +194,7 @@ class Delegation:
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
                 return ToolMessage(
-                    task.text() or f"The {name} agent completed the task without an answer.",
+                    task.text() or SUB_AGENT_NO_ANSWER.format(agent=name),
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={FINISHED_AT: time.time()},
@@ -282,7 +285,7 @@ class Delegation:
         """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card."""
         card = self._registry.get(name).card
         if card is None:
-            raise SubAgentUnavailable(f"The {name} agent is not known yet.")
+            raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
         ours = ACTIVITY_EXTENSION in {each.uri for each in card.capabilities.extensions}
         async with self._pool.client(name, card) as client:
             yield RemoteAgent(name, client, progress_seconds=self._settings.progress_seconds, ours=ours)

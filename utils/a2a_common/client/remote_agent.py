@@ -38,7 +38,17 @@ from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, CONTEXT_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.task_tree import clean_children
-from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_ANSWER_WRONG,
+    SUB_AGENT_ENDED,
+    SUB_AGENT_FAILED,
+    SUB_AGENT_LATE,
+    SUB_AGENT_STOPPED,
+    DelegationFailed,
+    PeerLimitExceeded,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 from utils.resilience.retry import backoff
 
@@ -135,7 +145,7 @@ class RemoteAgent:
                 await self._follow(call, task, shown)
             finished = True
         except TimeoutError as error:
-            text = f"The {self._name} agent did not finish within {call.deadline:.0f} seconds."
+            text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (httpx.HTTPError, A2AError, OSError) as error:
             failure = failure_of(self._name, error)
@@ -198,7 +208,7 @@ class RemoteAgent:
             log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
             await self._catch_up(call, task, report, last=attempt == _RECONNECTS)
         if task.open:
-            raise DelegationFailed(f"The {self._name} agent stopped answering.", retryable=True)
+            raise DelegationFailed(SUB_AGENT_STOPPED.format(agent=self._name), retryable=True)
 
     async def _send(self, call: RemoteCall, task: RemoteTask, report: Report) -> None:
         """Send the message. Where it is unknown whether it arrived, it is looked for before it is sent again."""
@@ -278,7 +288,8 @@ class RemoteAgent:
         """Refuse values that could be neither stored nor shown to the user."""
         if complaint := complaint_about(sent):
             raise DelegationFailed(
-                f"The {self._name} agent's answer {complaint}.", code=ProtocolViolation.code
+                SUB_AGENT_ANSWER_WRONG.format(agent=self._name, complaint=complaint),
+                code=ProtocolViolation.code,
             )
 
     async def _cancel_unfinished(self, call: RemoteCall, task: RemoteTask) -> None:
@@ -297,12 +308,12 @@ class RemoteAgent:
             case DelegationState.FAILED:
                 message = cleaned(str(task.error.get("message") or task.said or ""))
                 raise DelegationFailed(
-                    message or f"The {self._name} agent failed.",
+                    message or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(str(task.error.get("code") or ""), _LONGEST_CODE) or None,
                     retryable=bool(task.error.get("retryable", False)),
                 )
             case _:
-                ended = f"The {self._name} agent ended the task as {task.state.value}."
+                ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise DelegationFailed(with_words(ended, task.said))
 
 

@@ -13,7 +13,14 @@ from a2a.client.errors import A2AClientError
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
 from utils.a2a_common.client.peer_text import with_words
-from utils.errors import DelegationFailed, SubAgentRefused, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_CRASHED,
+    SUB_AGENT_REFUSED,
+    SUB_AGENT_UNREACHABLE,
+    DelegationFailed,
+    SubAgentRefused,
+    SubAgentUnavailable,
+)
 
 if TYPE_CHECKING:
     import httpx
@@ -23,7 +30,7 @@ def failure_of(agent: str, error: httpx.HTTPError | A2AError | OSError) -> Deleg
     """The error that the delegation ends with. The words of an internal error are left out: they may be anything."""
     match error:
         case InternalError() | InvalidAgentResponseError():
-            return DelegationFailed(f"The {agent} agent failed inside.")
+            return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case A2AError() if not isinstance(error, A2AClientError):
-            return SubAgentRefused(with_words(f"The {agent} agent refused the request.", error.message))
-    return SubAgentUnavailable(f"The {agent} agent cannot be reached right now.")
+            return SubAgentRefused(with_words(SUB_AGENT_REFUSED.format(agent=agent), error.message))
+    return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))

@@ -18,7 +18,7 @@ from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, task_tree
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.errors import DeadlineExceeded, PlatformError
+from utils.errors import CRASHED, INTERNAL, DeadlineExceeded, NoAnswer, PlatformError
 from utils.events import AgentEvent, Failed
 from utils.observability.observed import observed_turn
 from utils.resilience.deadline import Deadline
@@ -124,7 +124,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             await sink.status(TaskState.TASK_STATE_WORKING)
             await self._follow(request, publisher)
             if not sink.ended:
-                await publisher.publish(_SILENT)
+                await publisher.publish(failed(NoAnswer()))
         except asyncio.CancelledError:
             publisher.discard()
             raise
@@ -172,7 +172,10 @@ _UNHEARD = Failed(
 )
 """For the counts and the log alone: nobody hears of it by an event."""
 
-_SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")
+
+def failed(error: PlatformError) -> Failed:
+    """The event for an error whose sentence may be shown."""
+    return Failed(error.code, error.message, retryable=error.retryable)
 
 
 def failure_of(error: Exception) -> Failed:
@@ -182,9 +185,9 @@ def failure_of(error: Exception) -> Failed:
     known = error if isinstance(error, PlatformError) else classify(error)
     if known is None:
         log.error("turn.crashed", exc_info=error)
-        return Failed("internal_error", "Something went wrong inside the agent. Please try again.")
+        return Failed(INTERNAL, CRASHED)
     log.warning("turn.failed", code=known.code, exc_info=error)
-    return Failed(known.code, known.message, retryable=known.retryable)
+    return failed(known)
 
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:
