@@ -32,7 +32,7 @@ from utils.context.registry import Pin
 from utils.context.rendering import full_text
 from utils.context.spent import metered
 from utils.context.strategies.truncate import shown_of
-from utils.context.tools import TOOL_NAMES, context_tools, delegation_context_of
+from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, UsageReported
 from utils.llm.classify import classify
@@ -153,7 +153,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         shown = shown_of(result, self.policy, self.counter)
         if shown == text:
             return result
-        if not await self._keep(delegation_context_of(request.runtime.config), {handle_of(text): text}):
+        if not await self._keep(scope_of(request.runtime.config), {handle_of(text): text}):
             return result
         log.info("context.truncated", tool=request.tool_call["name"], characters=len(text), shown=len(shown))
         return with_full_output(result, shown, handle_of(text))  # type: ignore[return-value]
@@ -210,7 +210,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         policy: ContextPolicy | None = None,
         ratio: float = 0.0,
     ) -> Prepared:
-        state, scope = _state(request), delegation_context_of(get_config())
+        state, scope = _state(request), scope_of(get_config())
         meant = Request(
             request.messages,
             request.system_message,

@@ -64,7 +64,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         ] = "",
     ) -> str:
         """Read a stored text by its handle: a tool output or a part of the conversation that was cut out."""
-        text = await store.get(delegation_context_of(runtime.config), handle)
+        text = await store.get(scope_of(runtime.config), handle)
         if text is None:
             return f"There is no stored text {handle} in this conversation."
         if not grep:
@@ -85,7 +85,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
     return [read_tool_output, recall]
 
 
-def delegation_context_of(config: Any) -> str:
+def scope_of(config: Any) -> str:
     """The conversation that a run belongs to, as the artifact store knows it."""
     return str((config or {}).get("configurable", {}).get("thread_id", ""))
 
