@@ -197,7 +197,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         return SuggestionsReady(requests) if requests else None
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
-        """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
+        """Return the request; clear `resumes` if the user changed the subject, and cancel what waits for the answer."""
         if not request.resumes or request.judged or self._delegation is None:
             return request
         waiting = await self._delegation.waiting(request.task_id)

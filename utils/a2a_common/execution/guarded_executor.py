@@ -1,4 +1,4 @@
-"""Belt and braces around any executor: every turn ends, and no exception's text leaves the house."""
+"""Wraps any executor: every turn ends in one final state, and no exception's text reaches a client."""
 
 from __future__ import annotations
 
