@@ -1,4 +1,4 @@
-"""Re-exports the supervisor's class beside its executor: the import path of earlier deployments."""
+"""Re-exports the supervisor's class beside its executor."""
 
 from __future__ import annotations
 

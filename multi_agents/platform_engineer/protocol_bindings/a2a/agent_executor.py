@@ -6,4 +6,4 @@ from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 
 
 class SupervisorExecutor(BaseLangGraphAgentExecutor):
-    """The executor of every agent, unchanged; the class exists because deployments import the supervisor's under this name."""
+    """The executor of every agent, unchanged; a name and a place for what only the supervisor's turns may need."""
