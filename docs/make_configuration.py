@@ -22,6 +22,33 @@ it. An empty value counts as unset. A wrong value is one sentence that names the
 A name that no setting has changes nothing. `doctor` tells each such name in `.env`, and those in the environment that look like a setting, with
 the setting that was probably meant; `up`, `chat` and each agent warn of what looks like a setting when they start. The file must be UTF-8.
 
+## Settings of one agent
+
+`up` and `chat` give the process of an agent settings of its own from `env` of its entry in `agents/agents.yaml`: another model, another
+context window or policy, a token that only it needs. They replace those of the service for that process alone.
+
+```yaml
+github:
+  module: agents.github
+  port: 8001
+  env:
+    LLM_MODEL: gpt-4.1-mini
+    MAX_CONTEXT_TOKENS: 32000
+    CONTEXT_POLICY: caipe
+    GITHUB_TOKEN: ${TEAM_GITHUB_TOKEN}
+supervisor:
+  env:
+    TURN_TIMEOUT_SECONDS: 600
+```
+
+- `${NAME}` is replaced by the service's variable of that name, so that secrets stay out of the file; one that is not set is refused.
+- A number or `true` is written as it is; an empty value takes the default, whatever the service has.
+- `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set for each process by the service and refused.
+- `doctor` shows which settings an agent has of its own, and checks them. A wrong value is refused with file, agent and setting.
+- `ingest` uses those of the RAG agent. `serve` starts one process with the environment as it is.
+- The chart takes the same under `env` of an agent in its values, and docker compose under `environment` of a service. An agent with a
+  `url` has its settings where it runs. `SUB_AGENTS` replaces the file, and what it says of settings.
+
 This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
 and `agents/*/settings.py`: run
 `python -m docs.make_configuration` after a change there.

@@ -21,6 +21,7 @@
     ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
     ├── DeadlineExceeded            a turn took longer than it may
+    ├── NoAnswer                    a turn ended without an answer
     ├── RetrievalFailed             the document index could not be searched
     ├── IngestFailed                a document could not be read or indexed
     ├── DelegationFailed            a sub-agent did not complete its task
@@ -30,12 +31,39 @@
     ├── ProtocolViolation           a peer broke the A2A protocol
     └── StorageError                a database or file of ours failed
 
-Recovery decides by these types. The message of a `PlatformError` is written for the person who
+Recovery decides by these types. The sentences of failures that occur in several places are constants here, so that one
+failure has one sentence. The message of a `PlatformError` is written for the person who
 chats: a plain sentence without secrets, internal paths or a provider's raw text. What only an
 operator may see goes to the log, as the `__cause__`.
 """
 
 from __future__ import annotations
+
+INTERNAL = "internal_error"
+"""Code of a failure that nobody foresaw."""
+CRASHED = "Something went wrong inside the agent. The log has the details. Please try again."
+TOOL_CRASHED = "The tool {tool} failed unexpectedly."
+SERVER_CRASHED = "The server failed to handle this request. Its log has the details."
+
+SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
+SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
+SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
+    "The {agent} agent, which waits for your answer, cannot be reached right now. "
+    "Please send the answer again in a moment. It asked: {question}"
+)
+SUB_AGENT_DOWN = (
+    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s. "
+    "Go on without it, and say which part could not be done."
+)
+SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
+SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
+SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
+SUB_AGENT_REFUSED = "The {agent} agent refused the request."
+SUB_AGENT_FAILED = "The {agent} agent failed."
+SUB_AGENT_CRASHED = "The {agent} agent failed inside."
+SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."
+SUB_AGENT_ANSWER_WRONG = "The {agent} agent's answer {complaint}."
+SUB_AGENT_NO_ANSWER = "The {agent} agent completed the task without an answer."
 
 
 class PlatformError(Exception):
@@ -47,7 +75,7 @@ class PlatformError(Exception):
         message: One plain sentence, safe to show.
     """
 
-    code: str = "internal_error"
+    code: str = INTERNAL
     retryable: bool = False
 
     def __init__(self, message: str) -> None:
@@ -216,6 +244,16 @@ class DeadlineExceeded(PlatformError):
 
     code = "deadline_exceeded"
     retryable = True
+
+
+class NoAnswer(PlatformError):
+    """A turn ended without an answer, a question or an error."""
+
+    code = "no_answer"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("The agent ended without an answer. Please try again.")
 
 
 class RetrievalFailed(PlatformError):

@@ -326,7 +326,6 @@ class Failed:
     code: str
     message: str
     retryable: bool = False
-    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """All groups of settings there are, found by where they stand, so that no list of them can forget one.
 
 `python -m utils.settings_index PACKAGE…` prints what the settings of these packages are called and which of their
-values are wrong, as JSON: whoever must not import an agent asks this process.
+values are wrong, as JSON, for callers that must not import an agent. Standard input may hold JSON: variables that only
+the process of a package has, by package.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import importlib
 import importlib.util
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from utils.errors import SettingsError
 from utils.settings import EnvSettings, process_environment
@@ -54,21 +56,33 @@ def wrong_values(
     return list({problem.message: problem for problem in found}.values())
 
 
-def report(packages: Sequence[str]) -> dict[str, list[str]]:
-    """`names` of the settings of these packages, and a sentence for each thing that is `wrong` with them."""
-    groups: list[type[EnvSettings]] = []
+def report(packages: Sequence[str], own: Mapping[str, Mapping[str, str]] | None = None) -> dict[str, Any]:
+    """What there is to say about the settings of these packages.
+
+    Args:
+        packages: The packages.
+        own: Variables that only the process of a package has, by package.
+
+    Returns:
+        `names` of the settings, a sentence for each value that is `wrong`, and in `wrong_own` those for `own`, by package.
+    """
+    groups: dict[str, list[type[EnvSettings]]] = {}
     wrong: list[str] = []
     for package in packages:
         try:
-            groups += groups_in(package)
+            groups[package] = groups_in(package)
         except (ImportError, SyntaxError) as error:
             wrong.append(f"The settings of {package} cannot be read: {type(error).__name__}.")
-    return {"names": sorted(names_of(groups)), "wrong": [*wrong, *_sentences(groups)]}
+    every = [group for found in groups.values() for group in found]
+    wrong += [problem.message for problem in wrong_values(every)]
+    wrong_own = {package: _wrong_own(groups.get(package, []), env) for package, env in (own or {}).items()}
+    return {"names": sorted(names_of(every)), "wrong": wrong, "wrong_own": wrong_own}
 
 
-def _sentences(groups: Iterable[type[EnvSettings]]) -> Iterator[str]:
-    return (problem.message for problem in wrong_values(groups))
+def _wrong_own(groups: Iterable[type[EnvSettings]], env: Mapping[str, str]) -> list[str]:
+    problems = wrong_values(groups, process_environment() | dict(env))
+    return [problem.message for problem in problems if problem.variable in env]
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(report(sys.argv[1:])))
+    sys.stdout.write(json.dumps(report(sys.argv[1:], json.loads(sys.stdin.read() or "{}"))))

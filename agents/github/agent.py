@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from agents.github.client import GitHubClient
 from agents.github.refusal import refusal
@@ -79,11 +79,10 @@ class GitHubAgent(BaseLangGraphAgent):
             found.append(gh_tool(self._gh))
         return found
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Run one request; first reports a change with an unknown outcome, once."""
         untold = await self._sender.journal.untold(request.thread_id) if self._settings.write else []
-        turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))
-        async with aclosing(turn) as events:
+        async with aclosing(super().stream(request)) as events:
             async for event in events:
                 if isinstance(event, Completed):
                     for entry in untold:

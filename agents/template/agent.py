@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from agents.template.settings import TemplateSettings
-from utils.a2a_common import BaseLangGraphAgent, agent_tool
+from utils.a2a_common import AgentRuntime, BaseLangGraphAgent, agent_tool
 from utils.errors import UpstreamUnavailable
 from utils.messages.results import Items
 
@@ -36,6 +36,10 @@ class TemplateAgent(BaseLangGraphAgent):
     name = "template"
     description = "Lists the entries of template, with their state."
 
+    def __init__(self, runtime: AgentRuntime) -> None:
+        super().__init__(runtime)
+        self._settings = TemplateSettings.load(runtime.environ)
+
     def system_prompt(self) -> str:
         """What the model is told before every conversation."""
         return _PROMPT
@@ -50,9 +54,8 @@ class TemplateAgent(BaseLangGraphAgent):
             state: Only entries in this state.
             limit: Most entries to list.
         """
-        file = TemplateSettings.load(self.runtime.environ).file
         try:
-            entries = json.loads(file.read_text("utf-8"))
+            entries = json.loads(self._settings.file.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise UpstreamUnavailable("The entries cannot be read right now.") from error
         found = [entry for entry in entries if state in ("all", entry["state"])]

@@ -5,27 +5,35 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from multi_agents.cli.service.agents import Target, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
+from multi_agents.cli.service.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
-from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
+from multi_agents.cli.settings_groups import (
+    settings_of_agents,
+    unknown_own_settings,
+    unknown_settings,
+    wrong_settings,
+)
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
 from utils.settings import (
     EmbeddingSettings,
     EmbeddingsProvider,
+    EnvSettings,
     LLMSettings,
     McpSettings,
     ModelProvider,
     RecoverySettings,
     process_environment,
 )
+from utils.settings_index import names_of
 
 OLDEST_PYTHON = (3, 11)
 
@@ -44,7 +52,12 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings = [*check_python(), *await check_settings(agents_file)]
     if any(finding.level == "wrong" for finding in findings):
         return findings
-    findings += [*check_model(), *check_embeddings(), *check_mcp()]
+    environ = process_environment()
+    findings += [*check_model(environ), *check_embeddings(environ), *check_mcp(environ)]
+    for own in own_settings(agents_file, environ):
+        findings += check_own_settings(own, environ)
+    if any(finding.level == "wrong" for finding in findings):
+        return findings
     findings += await asyncio.to_thread(lambda: list(check_home()))
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
@@ -64,12 +77,14 @@ def check_python() -> Iterator[Finding]:
 async def check_settings(agents_file: Path) -> list[Finding]:
     """Each setting of each agent, the list of agents, and names that look like a setting."""
     try:
-        shared = wrong_settings()
-        of_agents = await settings_of_agents(configured_agents(agents_file))
-        unknown = list(unknown_settings(of_agents.names))
+        shared, environ = wrong_settings(), process_environment()
+        own = own_settings(agents_file, environ)
+        shared += wrong_shared(own, environ)
+        of_agents = await settings_of_agents(configured_agents(agents_file), own)
+        unknown = [*unknown_settings(of_agents.names), *unknown_own_settings(of_agents.names, own)]
     except SettingsError as error:
         return [Finding("settings", "wrong", error.message)]
-    sentences = [*(problem.message for problem in shared), *of_agents.wrong]
+    sentences = [*(problem.message for problem in shared), *of_agents.wrong, *of_agents.wrong_own]
     found = [Finding("settings", "wrong", sentence) for sentence in sentences]
     found += [
         Finding("settings", "wrong" if one.suspicious and one.in_file else "note", one.sentence)
@@ -80,16 +95,30 @@ async def check_settings(agents_file: Path) -> list[Finding]:
     return found
 
 
-def check_model() -> Iterator[Finding]:
+def check_own_settings(own: OwnSettings, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Which settings an agent has for itself, and whether its model and embeddings are complete with them."""
+    yield Finding("settings", "ok", f"{own.agent} has its own {', '.join(sorted(own.env))} ({own.file})")
+    checks: list[tuple[Callable[[Mapping[str, str]], Iterator[Finding]], Sequence[type[EnvSettings]]]] = [
+        (check_model, (LLMSettings, RecoverySettings)),
+        (check_embeddings, (EmbeddingSettings,)),
+        (check_mcp, (McpSettings,)),
+    ]
+    for check, groups in checks:
+        if names_of(groups) & set(own.env):
+            for finding in check(own.over(environ)):
+                yield replace(finding, message=f"{own.agent}: {finding.message}")
+
+
+def check_model(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Which model answers, and whether its settings and those of the one in reserve are complete."""
     from utils.context.factory import prompt_of
     from utils.context.settings import ContextSettings
     from utils.llm.factory import create_chat_model, describe_model, fallback_of
 
-    settings = LLMSettings.load()
-    fallback = fallback_of(settings, RecoverySettings.load())
+    settings = LLMSettings.load(environ)
+    fallback = fallback_of(settings, RecoverySettings.load(environ))
     try:
-        prompt_of(ContextSettings.load())
+        prompt_of(ContextSettings.load(environ))
         for one in (settings, fallback):
             if one is not None and one.provider is not ModelProvider.EMBEDDED:
                 create_chat_model(one)
@@ -105,19 +134,19 @@ def check_model() -> Iterator[Finding]:
         f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
         "LLM_PROVIDER to openai, azure-openai, aws-bedrock or openai-compatible, and LLM_MODEL.",
     )
-    if settings.openai_api_key and fallback is None and _embeddings_are_offline():
+    if settings.openai_api_key and fallback is None and _embeddings_are_offline(environ):
         yield Finding("model", "note", "OPENAI_API_KEY is set and not used: LLM_PROVIDER=openai uses it.")
 
 
-def _embeddings_are_offline() -> bool:
-    return EmbeddingSettings.load().provider in (EmbeddingsProvider.EMBEDDED, EmbeddingsProvider.NONE)
+def _embeddings_are_offline(environ: Mapping[str, str]) -> bool:
+    return EmbeddingSettings.load(environ).provider in (EmbeddingsProvider.EMBEDDED, EmbeddingsProvider.NONE)
 
 
-def check_embeddings() -> Iterator[Finding]:
+def check_embeddings(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Which embeddings are used, and whether their settings are complete."""
     from utils.embeddings import create_embedder
 
-    settings = EmbeddingSettings.load()
+    settings = EmbeddingSettings.load(environ)
     if settings.provider is EmbeddingsProvider.NONE:
         yield Finding("embeddings", "note", "none: documents are searched by words only")
         return
@@ -129,15 +158,15 @@ def check_embeddings() -> Iterator[Finding]:
         yield Finding("embeddings", "ok", f"{settings.provider.value} {settings.model or ''}".strip())
 
 
-def check_mcp() -> Iterator[Finding]:
+def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
     """Whether the MCP servers are described as they must be; they are not asked."""
     from utils.mcp.config import servers_of
 
-    settings = McpSettings.load()
+    settings = McpSettings.load(environ)
     if settings.servers is None:
         return
     try:
-        servers_of(settings.servers, process_environment(), SUPERVISOR)
+        servers_of(settings.servers, environ, SUPERVISOR)
     except SettingsError as error:
         yield Finding("mcp", "wrong", error.message)
     else:

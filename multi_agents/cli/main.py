@@ -110,11 +110,13 @@ def serve(
 @app.command(epilog=EXIT_CODE_HELP)
 def ingest(
     sources: Annotated[list[str], typer.Argument(metavar="PATH|URL…", help="Files, folders and addresses.")],
+    agents_file: AgentsFile = None,
 ) -> None:
     """Read documents into the index of the RAG agent."""
     from multi_agents.cli.commands.ingest import ingest as command
+    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(sources))
+    raise typer.Exit(command(sources, agents_file or AGENTS_FILE))
 
 
 @agents.callback()

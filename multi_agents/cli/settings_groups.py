@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from multi_agents.cli.paths import ROOT
+from multi_agents.cli.service.own_settings import OwnSettings
 from utils.a2a_common.client.agents_file import AgentEntry
 from utils.errors import SettingsError
 from utils.settings import env_file, own_environment, process_environment
@@ -23,10 +24,17 @@ _INDEX = "utils.settings_index"
 
 @dataclass(frozen=True, slots=True)
 class OfAgents:
-    """What the agents' own settings are called, and a sentence for each wrong one."""
+    """What the settings of the agents are called, and which are wrong.
+
+    Attributes:
+        names: Their variables.
+        wrong: A sentence for each wrong value of the service's environment.
+        wrong_own: A sentence for each wrong value among the settings of single processes.
+    """
 
     names: frozenset[str]
     wrong: Sequence[str]
+    wrong_own: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +43,8 @@ class Unknown:
 
     Attributes:
         sentence: Where it is set, and what was meant where that can be told.
-        suspicious: Whether a setting was meant, as far as can be told; other names of `.env` are handed on to libraries.
-        in_file: Whether it stands in `.env`, which is ours, and not in the environment, which is everybody's.
+        suspicious: Whether a setting was probably meant; other names are passed to libraries.
+        in_file: Whether it is in `.env` or in the agents file, which only this service reads, and not in the environment.
     """
 
     sentence: str
@@ -53,8 +61,12 @@ def wrong_settings() -> list[SettingsError]:
     return wrong_values(shared_groups())
 
 
-async def settings_of_agents(entries: Iterable[AgentEntry]) -> OfAgents:
+async def settings_of_agents(entries: Iterable[AgentEntry], own: Sequence[OwnSettings] = ()) -> OfAgents:
     """The settings of all agents of the checkout and of these, asked of a process that may import them.
+
+    Args:
+        entries: The agents that are configured.
+        own: Settings of single processes, which are checked too.
 
     Raises:
         SettingsError: The `.env` file cannot be read.
@@ -64,14 +76,16 @@ async def settings_of_agents(entries: Iterable[AgentEntry]) -> OfAgents:
     environ = process_environment()
     environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
     command = [sys.executable, "-m", _INDEX, *sorted(modules)]
+    asked = json.dumps({one.module: dict(one.env) for one in own})  # by a pipe: others can read arguments
     done = await asyncio.to_thread(
-        subprocess.run, command, env=environ, capture_output=True, text=True, check=False
+        subprocess.run, command, env=environ, input=asked, capture_output=True, text=True, check=False
     )
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no reason"])[-1]
         return OfAgents(frozenset(), [f"The settings of the agents cannot be read: {last}."])
     said = json.loads(done.stdout)
-    return OfAgents(frozenset(said["names"]), said["wrong"])
+    wrong_own = [one.problem(sentence) for one in own for sentence in said["wrong_own"].get(one.module, ())]
+    return OfAgents(frozenset(said["names"]), said["wrong"], wrong_own)
 
 
 def unknown_settings(names: frozenset[str]) -> Iterator[Unknown]:
@@ -93,6 +107,16 @@ def unknown_settings(names: frozenset[str]) -> Iterator[Unknown]:
     for one in unknown_names(others, known):
         if one.suspicious:
             yield Unknown(_sentence("The environment", one.name, one.meant), suspicious=True, in_file=False)
+
+
+def unknown_own_settings(names: frozenset[str], own: Iterable[OwnSettings]) -> Iterator[Unknown]:
+    """Names under `env` of an agent that no setting has; nothing where `names` of the agents are not known."""
+    known = names | names_of(shared_groups()) | set(COMPOSE)
+    for one in own if names else ():
+        for unknown in unknown_names(one.env, known):
+            where = f"{one.file}, env of {one.agent},"
+            sentence = _sentence(where, unknown.name, unknown.meant)
+            yield Unknown(sentence, unknown.suspicious, in_file=True)
 
 
 def _sentence(where: str, name: str, meant: str | None) -> str:

@@ -7,20 +7,19 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import structlog
 
 from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, InputRequired, PlanUpdated, SuggestionsReady
-from utils.settings import LLMSettings, ModelProvider, SubAgentSettings
+from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -188,8 +187,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         )
         plan, waits = Plan(known_steps(begun)), False
         try:
-            turn = cast("AsyncGenerator[AgentEvent, None]", super().stream(request))
-            async with aclosing(turn) as events:
+            async with aclosing(super().stream(request)) as events:
                 async for event in events:
                     waits = isinstance(event, InputRequired)
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
@@ -207,14 +205,14 @@ class PlatformEngineer(BaseLangGraphAgent):
         """What the user is likely to ask next; another agent does not need it."""
         from multi_agents.platform_engineer.suggestions import likely_next
 
-        done = [] if find_delegation_context(request.data) else plan.done
+        done = [] if request.delegation else plan.done
         asked = {step.agent for step in done}
         examples = {agent.name: agent.examples for agent in self._registry.known if agent.name in asked}
         requests = likely_next([request.text, *(step.title for step in done)], examples)
         return SuggestionsReady(requests) if requests else None
 
     async def _heard(self, request: AgentRequest) -> AgentRequest:
-        """The request; no longer an answer where the user speaks of something else: then nobody waits for one."""
+        """Return the request; clear `resumes` if the user changed the subject, and cancel what waits for the answer."""
         if not request.resumes or request.judged or self._delegation is None:
             return request
         waiting = await self._delegation.waiting(request.task_id)
@@ -227,13 +225,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         return replace(request, resumes=False)
 
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a message answers a question: by its form, and by the model where that does not tell.
-
-        Another agent names the task that it answers; what it delegates without one is a task of its own.
-        """
-        if find_delegation_context(data) is not None:
-            return False
-        embedded = LLMSettings.load(self.runtime.environ).provider is ModelProvider.EMBEDDED
+        """Whether a message answers a question: decided by its form, and by the model where that is not enough."""
+        embedded = self.runtime.settings.llm.provider is ModelProvider.EMBEDDED
         model = None if embedded else self.runtime.model
         return not await is_other_subject(question, text, data, model)
 

@@ -32,14 +32,19 @@ from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_chain import LOOP, Hop, hop, refusal
 from utils.a2a_common.protocol.delegation_context import (
     DelegationContext,
-    delegation_context_of,
     reference_of,
     takes_delegation_context,
 )
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_NO_ANSWER,
+    SUB_AGENT_UNKNOWN,
+    SUB_AGENT_UNREACHABLE_FOR_ANSWER,
+    DelegationFailed,
+    SubAgentUnavailable,
+)
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
 from utils.messages.results import ToolProblem, dump_result
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
@@ -132,10 +137,7 @@ class Delegation:
         if not missing:
             return None
         asked = next(record.questions[-1] for record in waiting if record.agent == missing[0])
-        sentence = (
-            f"The {missing[0]} agent, which waits for your answer, cannot be reached right now. "
-            f"Please send the answer again in a moment. It asked: {asked['question']}"
-        )
+        sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=missing[0], question=asked["question"])
         origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
         return InputRequired(sentence, origin, asked.get("form"), auth)
 
@@ -192,7 +194,7 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
-                said = task.text() or f"The {name} agent completed the task without an answer."
+                said = task.text() or SUB_AGENT_NO_ANSWER.format(agent=name)
                 return ToolMessage(
                     "\n\n".join(filter(None, [said, too_many(task)])),
                     tool_call_id=cause.call_id,
@@ -209,9 +211,9 @@ class Delegation:
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
         """The chain that ends with us and the request that we work on."""
-        told, scope = briefing(runtime.state["messages"], 0), delegation_context_of(runtime.context)
+        told, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
         ours = hop(self._name, self._url, told.request or runtime.context.text)
-        return [*(scope.trail if scope else ()), ours]
+        return [*(parent.trail if parent else ()), ours]
 
     async def _begin(
         self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest
@@ -289,7 +291,7 @@ class Delegation:
         """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card."""
         card = self._registry.get(name).card
         if card is None:
-            raise SubAgentUnavailable(f"The {name} agent is not known yet.")
+            raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
         async with self._pool.connection(name, card) as connection:
             yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 

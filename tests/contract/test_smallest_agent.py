@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.docs.blocks import blocks_of
 from utils.a2a_common import BaseLangGraphAgent, Skill
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.agent_process import agent_card
 from utils.events import Completed, TextDelta
@@ -61,7 +62,9 @@ class TestNamer(AgentContract):
 
 async def test_name_and_description_are_enough_for_an_answer(tmp_path):
     model = ScriptedModel.of("Call it Heron.")
-    runtime = AgentRuntime(home=tmp_path, environ={}, model=model, checkpointer=InMemorySaver())
+    runtime = AgentRuntime(
+        home=tmp_path, settings=AgentSettings.load({}), model=model, checkpointer=InMemorySaver()
+    )
     request = AgentRequest(text="Name it", task_id="t", context_id="c", message_id="m", thread_id="h")
 
     events = [event async for event in Namer(runtime).stream(request)]
@@ -99,7 +102,9 @@ def test_a_card_tells_the_agent_s_own_version_or_else_the_project_s(tmp_path, ow
     class Versioned(Namer):
         version = own
 
-    runtime = AgentRuntime(home=tmp_path, environ={}, model=ScriptedModel.of(), checkpointer=InMemorySaver())
+    runtime = AgentRuntime(
+        home=tmp_path, settings=AgentSettings.load({}), model=ScriptedModel.of(), checkpointer=InMemorySaver()
+    )
     assert agent_card(Versioned(runtime), "http://127.0.0.1:1").version == (own or project_version())
 
 

@@ -250,6 +250,15 @@ def test_whole_numbers_arrive_as_written(helm4: Helm):
     assert settings["supervisor"]["MAX_BODY_BYTES"] == "8388608"
 
 
+def test_settings_of_one_agent_reach_its_pod_and_no_other(helm4: Helm):
+    own = {"MAX_CONTEXT_TOKENS": 32000, "CONTEXT_POLICY": "caipe"}
+    manifests = helm4.render({"agents": [{**GITHUB, "env": own}, {"name": "rag", "port": 8002}]})
+    settings = _settings(manifests)
+    assert settings["github"]["MAX_CONTEXT_TOKENS"] == "32000"
+    assert settings["github"]["CONTEXT_POLICY"] == "caipe"
+    assert not set(own) & (set(settings["rag"]) | set(settings["supervisor"]))
+
+
 def test_the_notes_name_the_next_command(helm4: Helm):
     done = helm4.run("install", "blue", str(CHART), "--dry-run=client", "--namespace", "team")
     assert done.returncode == 0, done.stderr

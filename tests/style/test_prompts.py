@@ -13,6 +13,7 @@ from tests.style.sources import ROOT
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.agent_tool import built
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.messages import results
 from utils.testing.scripted_model import ScriptedModel
 
@@ -38,7 +39,9 @@ def _agent(module: str, home: Path) -> BaseLangGraphAgent:
         if isinstance(value, type) and issubclass(value, BaseLangGraphAgent) and value.__module__ == module
     ]
     assert len(found) == 1, f"{module} defines {len(found)} agents"
-    runtime = AgentRuntime(home=home, environ=QUIET, model=ScriptedModel.of(), checkpointer=InMemorySaver())
+    runtime = AgentRuntime(
+        home=home, settings=AgentSettings.load(QUIET), model=ScriptedModel.of(), checkpointer=InMemorySaver()
+    )
     return found[0](runtime)
 
 

@@ -14,6 +14,7 @@ from utils.a2a_common.graph.agent_tool import AgentTool, agent_tool  # noqa: E40
 from utils.a2a_common.graph.own_graph import GraphParts  # noqa: E402
 from utils.a2a_common.graph.questions import ask_user  # noqa: E402
 from utils.a2a_common.graph.runtime import AgentRuntime  # noqa: E402
+from utils.a2a_common.graph.settings import AgentSettings  # noqa: E402
 from utils.a2a_common.graph.tool_events import publish  # noqa: E402
 from utils.a2a_common.protocol.request import AgentRequest  # noqa: E402
 from utils.a2a_common.protocol.skill import Skill  # noqa: E402
@@ -21,6 +22,7 @@ from utils.a2a_common.protocol.skill import Skill  # noqa: E402
 __all__ = [
     "AgentRequest",
     "AgentRuntime",
+    "AgentSettings",
     "AgentTool",
     "BaseLangGraphAgent",
     "GraphParts",

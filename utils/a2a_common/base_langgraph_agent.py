@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +26,6 @@ from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
-from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.extensions import asks_to_clear
 from utils.a2a_common.protocol.input_modes import INPUT_MODES
 from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
@@ -34,7 +33,6 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
 from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
-from utils.settings import McpSettings, RecoverySettings
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -192,7 +190,7 @@ class BaseLangGraphAgent(ABC):
 
     @property
     def _turn_seconds(self) -> float:
-        return RecoverySettings.load(self.runtime.environ).turn_timeout_seconds
+        return self.runtime.settings.recovery.turn_timeout_seconds
 
     async def build(self) -> None:
         """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""
@@ -213,11 +211,11 @@ class BaseLangGraphAgent(ABC):
         return (*own, *skills_of(self._mcp.offers() if self._mcp else ()))
 
     def _mcp_servers(self) -> McpServers | None:
-        if not McpSettings.load(self.runtime.environ).servers:
+        if not self.runtime.settings.mcp.servers:
             return None
         from utils.mcp.servers import mcp_servers
 
-        return mcp_servers(self.runtime.environ, self.name)
+        return mcp_servers(self.runtime.settings.mcp, self.runtime.environ, self.name)
 
     async def _build(self) -> BuiltGraph:
         from utils.a2a_common.graph.graph_build import build_graph
@@ -230,7 +228,7 @@ class BaseLangGraphAgent(ABC):
         tools = [described(tool, self.shown_examples) for tool in (*own, *joined)]
         return await build_graph(self, tools, self._middlewares.stack(self.model_middleware()))
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Work on one request and say so as it happens.
 
         Turns of one conversation run one after the other. The last event is `Completed`, `Failed`
@@ -266,9 +264,7 @@ class BaseLangGraphAgent(ABC):
         async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
-        if not turn.waits and not find_delegation_context(
-            request.data
-        ):  # another agent's words are not the user's
+        if not turn.waits and request.delegation is None:  # another agent's words are not the user's
             self._pins.after_turn(built, config, None if turn.is_answer else request.text)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
@@ -331,7 +327,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""
-        if not self.runtime.notice or find_delegation_context(request.data):
+        if not self.runtime.notice or request.delegation is not None:
             return ""
         state = await graph.aget_state(config)
         return "" if state.values.get("messages") else self.runtime.notice

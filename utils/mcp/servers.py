@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.mcp.config import McpServer, servers_of
-from utils.settings import McpSettings
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from utils.mcp.connection import Connection
     from utils.mcp.tools import Offer
+    from utils.settings import McpSettings
 
 log = structlog.get_logger(__name__)
 
@@ -29,13 +29,17 @@ _NAMED = 30
 """Largest number of tool names in one log line or phrase."""
 
 
-def mcp_servers(environ: Mapping[str, str], agent: str) -> McpServers | None:
+def mcp_servers(settings: McpSettings, environ: Mapping[str, str], agent: str) -> McpServers | None:
     """The configured MCP servers of an agent, or `None`; imports nothing heavy then.
+
+    Args:
+        settings: Where the servers are described.
+        environ: Where `${NAME}` in their descriptions is looked up.
+        agent: The agent.
 
     Raises:
         SettingsError: `MCP_SERVERS` is invalid.
     """
-    settings = McpSettings.load(environ)
     found = servers_of(settings.servers, environ, agent) if settings.servers else []
     return McpServers(found, settings) if found else None
 

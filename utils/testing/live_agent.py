@@ -9,8 +9,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import agent_app, open_runtime
-from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ async def running_agent(
     async with AsyncExitStack() as stack:
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        settings = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {})}
-        runtime = await open_runtime(agent_class.name, settings, stack, model=model)
         listener = listener or loopback_socket()
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server_settings = ServerSettings.load({**settings, "PUBLIC_URL": url})
-        app = agent_app(agent_class(runtime), server_settings, url=url)
+        variables = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {}), "PUBLIC_URL": url}
+        settings = AgentSettings.load(variables)
+        runtime = await open_runtime(agent_class.name, settings, stack, model=model)
+        app = agent_app(agent_class(runtime), settings.server, url=url)
         yield await stack.enter_async_context(running(app, listener=listener))

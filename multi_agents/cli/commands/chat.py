@@ -61,7 +61,7 @@ async def _chat(url: str | None, asked: Asked) -> ExitCode:
         from multi_agents.cli.service.keeper import kept_up
         from multi_agents.cli.service.progress import progress_told
 
-        progress = progress_told(own, notify) if asked.ask is None else nullcontext()
+        progress = progress_told(own, notify) if asked.text is None else nullcontext()
         async with kept_up(own, notify), progress:
             return await _talk(running.supervisor.url, asked)
 

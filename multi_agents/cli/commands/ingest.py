@@ -6,26 +6,31 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.paths import ROOT
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
+from multi_agents.cli.service.own_settings import own_settings
 from utils.settings import process_environment
 
 MODULE = "agents.rag"
 
 
-def ingest(sources: Sequence[str]) -> int:
+def ingest(sources: Sequence[str], agents_file: Path) -> int:
     """Run the program and give its exit code."""
     codes: list[int] = []
-    ended = run(_ingest(sources, codes))
+    ended = run(_ingest(sources, agents_file, codes))
     return codes[0] if codes else ended
 
 
-async def _ingest(sources: Sequence[str], codes: list[int]) -> ExitCode:
+async def _ingest(sources: Sequence[str], agents_file: Path, codes: list[int]) -> ExitCode:
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
+    for own in own_settings(agents_file, environ):  # it searches the index with the settings that write it
+        if own.module == MODULE:
+            environ = own.over(environ)
     environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
     command = (sys.executable, "-m", MODULE, "ingest", *sources)
     with watch_interrupts():  # Ctrl-C reaches the program too; this process waits for it to finish tidily

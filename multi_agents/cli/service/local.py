@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
 from multi_agents.cli.console import say
+from multi_agents.cli.service.own_settings import OwnSettings, names_beyond, own_settings, wrong_shared
 from multi_agents.cli.service.plan import (
     AGENTS_FILE,
     SUPERVISOR_MODULE,
@@ -20,10 +21,17 @@ from multi_agents.cli.service.plan import (
 from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
-from multi_agents.cli.settings_groups import settings_of_agents, unknown_settings, wrong_settings
+from multi_agents.cli.settings_groups import (
+    settings_of_agents,
+    unknown_own_settings,
+    unknown_settings,
+    wrong_settings,
+)
 from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.errors import SettingsError
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, SubAgentSettings, process_environment
+from utils.settings_index import names_of, shared_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +92,13 @@ async def _started(
         raise problem
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
     entries = configured_agents(options.agents_file)
-    plan: ServicePlan = make_plan(entries, options.port, options.module)
+    own = await _checked_own_settings(options.agents_file, environ, entries)
+    plan: ServicePlan = make_plan(
+        entries, options.port, options.module, settings={one.agent: one.env for one in own}
+    )
     view = show(plan)
     starting = start_service(plan, run_file, environ, home / LOGS, view.report)
-    unknown = asyncio.create_task(_unknown(entries))
+    unknown = asyncio.create_task(_unknown(entries, own))
     try:
         with view:
             service = await starting.__aenter__()
@@ -100,10 +111,28 @@ async def _started(
         await starting.__aexit__(None, None, None)
 
 
-async def _unknown(entries: Iterable[AgentEntry]) -> list[str]:
+async def _checked_own_settings(
+    agents_file: Path, environ: Mapping[str, str], entries: Iterable[AgentEntry]
+) -> tuple[OwnSettings, ...]:
+    """The settings of single processes, all of whose values can be read.
+
+    Raises:
+        SettingsError: One cannot. Names file, agent and setting.
+    """
+    own = own_settings(agents_file, environ)
+    for problem in wrong_shared(own, environ):
+        raise problem
+    if names_beyond(own, names_of(shared_groups())):
+        for sentence in (await settings_of_agents(entries, own)).wrong_own:
+            raise SettingsError("env", sentence)
+    return own
+
+
+async def _unknown(entries: Iterable[AgentEntry], own: Sequence[OwnSettings]) -> list[str]:
     """Warnings of names that look like settings and are none; found out while the processes start."""
     told = await settings_of_agents(entries)
-    return [one.sentence for one in unknown_settings(told.names) if one.suspicious]
+    found = [*unknown_settings(told.names), *unknown_own_settings(told.names, own)]
+    return [one.sentence for one in found if one.suspicious]
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:

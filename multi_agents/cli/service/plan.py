@@ -28,12 +28,21 @@ OWN_PER_PROCESS = (
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One process to start. `preferred` is the port it would have had, were it free."""
+    """One process to start.
+
+    Attributes:
+        name: What it is called.
+        module: What it runs.
+        port: Port that it gets.
+        preferred: Port that it would have got, were it free.
+        env: Settings of its own, which replace those of the service.
+    """
 
     name: str
     module: str
     port: int
     preferred: int
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def url(self) -> str:
@@ -65,13 +74,15 @@ def make_plan(
     port: int = SUPERVISOR_PORT,
     module: str = SUPERVISOR_MODULE,
     choose: Callable[[Iterable[int]], list[int]] = choose_ports,
+    *,
+    settings: Mapping[str, Mapping[str, str]] | None = None,
 ) -> ServicePlan:
-    """A plan over the ports that are free now."""
+    """A plan over the ports that are free now; `settings` are those of single processes, by name."""
     own = [(SUPERVISOR, module, port)]
     own += [(one.name, one.module, one.port) for one in entries if one.module and one.port]
     chosen = choose(preferred for _, _, preferred in own)
     planned = [
-        Planned(name, module, got, preferred)
+        Planned(name, module, got, preferred, (settings or {}).get(name, {}))
         for (name, module, preferred), got in zip(own, chosen, strict=True)
     ]
     foreign = {one.name: one.url for one in entries if one.module is None}
@@ -86,8 +97,12 @@ def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
 
 
 def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
-    """The environment of one process."""
-    env = shared_environment(base) | {"HOST": HOST, "PORT": str(child.port), "PUBLIC_URL": child.url}
+    """The environment of one process: the service's, over it its own settings, over those what the plan decides."""
+    env = (
+        shared_environment(base)
+        | dict(child.env)
+        | {"HOST": HOST, "PORT": str(child.port), "PUBLIC_URL": child.url}
+    )
     if child is plan.supervisor:
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())

@@ -14,8 +14,8 @@ ADDRESSES: tuple[Rule, ...] = (
             broken(
                 "the card names where the process listens",
                 "utils/a2a_common/server/agent_process.py::run_agent",
-                "settings.public_url or f'http://{settings.host}:{port}'",
-                "f'http://{settings.host}:{port}'",
+                "listening.public_url or f'http://{listening.host}:{port}'",
+                "f'http://{listening.host}:{port}'",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
             ),
             broken(

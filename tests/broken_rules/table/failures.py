@@ -170,7 +170,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the library's exception is told",
                 _ACTOR + "::failure_of",
-                "'Something went wrong inside the agent. Please try again.'",
+                "CRASHED",
                 "str(error)",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
@@ -183,21 +183,21 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the guard tells an executor's exception",
                 "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor._run",
-                "log.exception('turn_failed', task_id=context.task_id, code=_BROKEN.code)\nfailure = _BROKEN",
+                "log.exception('turn.crashed', task_id=context.task_id, code=_BROKEN.code)\nfailure = _BROKEN",
                 "failure = Failed(_BROKEN.code, repr(__import__('sys').exc_info()[1]))",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
             broken(
                 "a tool's exception is told to the model, and by it to the user",
                 _BOUNDARY + "::_problem_message",
-                "f'The tool {name} failed unexpectedly.'",
+                "TOOL_CRASHED.format(tool=name)",
                 "str(error)",
                 _TURNS + "test_a_bug_in_a_tool_shows_no_detail_to_model_or_client",
             ),
             broken(
                 "a request that fails outside of a turn tells why",
                 "utils/a2a_common/handler/safe_errors.py::public_error",
-                "'The server failed to handle this request. Its log has the details.'",
+                "SERVER_CRASHED",
                 "str(error)",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_broken_store_shows_nothing_of_itself_over_any_binding",
             ),

@@ -59,15 +59,15 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "it is waited for without end",
-                "utils/a2a_common/server/http/body_limit.py::BodyLimit.__call__",
+                "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
                 "BODY_SECONDS",
                 "BODY_SECONDS * 1000",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),
             broken(
                 "the connection is cut off without a word",
-                "utils/a2a_common/server/http/body_limit.py::BodyLimit.__call__",
-                'await refusal(scope, 408, "The request\'s body did not arrive.")(scope, receive, send)',
+                "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
+                'Complaint(408, "The request\'s body did not arrive.")',
                 "None",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),
@@ -97,7 +97,7 @@ LIMITS: tuple[Rule, ...] = (
                     Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "0.0"),
                     Edit(
                         "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(settings.shutdown_grace_seconds) + 1",
+                        "int(listening.shutdown_grace_seconds) + 1",
                         "1",
                     ),
                 ),
@@ -109,7 +109,7 @@ LIMITS: tuple[Rule, ...] = (
                     Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "600.0"),
                     Edit(
                         "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(settings.shutdown_grace_seconds) + 1",
+                        "int(listening.shutdown_grace_seconds) + 1",
                         "600",
                     ),
                 ),

@@ -70,7 +70,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "an agent that stops without a word completes",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
-                "publisher.publish(_SILENT)",
+                "publisher.publish(failed(NoAnswer()))",
                 "sink.status(TaskState.TASK_STATE_COMPLETED)",
                 _SAID + "test_an_agent_that_stops_without_an_end_fails_its_task",
             ),

@@ -28,6 +28,7 @@ from agents.rag.startup import StartupIngestion
 from tests.preloaded import process as preloaded
 from tests.unit.rag.conftest import WordEmbedder
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import Completed, Failed
 from utils.messages.results import Articles, Items, Record, ToolProblem, parse_result
@@ -51,7 +52,7 @@ async def agent(
 ) -> AsyncIterator[RagAgent]:
     runtime = AgentRuntime(
         home=home,
-        environ={"RAG_SOURCES": str(sources), **environ},
+        settings=AgentSettings.load({"RAG_SOURCES": str(sources), **environ}),
         model=ScriptedModel.of(*steps),
         checkpointer=InMemorySaver(),
         embedder=embedder or WordEmbedder(),

@@ -16,6 +16,7 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import team
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, message
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.agent_process import agent_card, open_runtime
@@ -38,7 +39,8 @@ async def behind_a_login(model: ScriptedModel) -> AsyncIterator[str]:
     """An agent whose callers are who they say they are."""
     async with AsyncExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        runtime = await open_runtime(Keys.name, {"PLATFORM_ENGINEER_HOME": str(home)}, stack, model=model)
+        settings = AgentSettings.load({"PLATFORM_ENGINEER_HOME": str(home)})
+        runtime = await open_runtime(Keys.name, settings, stack, model=model)
         agent = Keys(runtime)
         service = AgentService(
             card=agent_card(agent, "http://127.0.0.1:1"),

@@ -24,6 +24,7 @@ from utils.a2a_common.graph.agent_tool import agent_tool
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.questions import ask_user
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.graph.tool_events import publish
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.middleware import ContextState
@@ -141,7 +142,8 @@ async def test_a_graph_without_the_agent_in_it_is_refused_with_a_sentence(tmp_pa
             graph.add_edge(START, "alone")
             return graph
 
-    runtime = AgentRuntime(home=tmp_path, environ={}, model=scripted([]), checkpointer=InMemorySaver())
+    settings = AgentSettings.load({})
+    runtime = AgentRuntime(home=tmp_path, settings=settings, model=scripted([]), checkpointer=InMemorySaver())
     with pytest.raises(TypeError, match=r"no node that is parts\.agent"):
         await Lost(runtime).build()
 

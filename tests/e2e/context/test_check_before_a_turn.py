@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 from tests.e2e.agents.peers import ask, connected
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, ContextCompacted
@@ -78,7 +79,8 @@ class Talker(BaseLangGraphAgent):
 
 def runtime(home: Path, saver: InMemorySaver, **environ: str) -> AgentRuntime:
     model = ScriptedModel(script=answer)
-    return AgentRuntime(home=home, environ={**NO_MODEL, **environ}, model=model, checkpointer=saver)
+    settings = AgentSettings.load({**NO_MODEL, **environ})
+    return AgentRuntime(home=home, settings=settings, model=model, checkpointer=saver)
 
 
 async def say(agent: BaseLangGraphAgent, text: str, number: int) -> list[AgentEvent]:

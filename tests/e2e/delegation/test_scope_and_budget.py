@@ -14,7 +14,6 @@ from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from tests.e2e.delegation.teams import model, supervising, team
 from utils.a2a_common.protocol.delegation_context import (
     DelegationContext,
-    delegation_context_of,
     reference_of,
 )
 from utils.a2a_common.protocol.extensions import BUDGET_EXTENSION, USAGE_EXTENSION
@@ -31,7 +30,7 @@ seen: list[DelegationContext] = []
 @tool
 async def read_scope(runtime: ToolRuntime[AgentRequest]) -> str:
     """Reads what the delegating agent told."""
-    scope = delegation_context_of(runtime.context)
+    scope = runtime.context.delegation
     assert scope is not None
     seen.append(scope)
     return "read"

@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent
 from utils.testing.scripted_model import ScriptedModel
@@ -88,7 +89,10 @@ async def talk(tmp_path: Path) -> AsyncIterator[Callable[..., Any]]:
             "MCP_START_SECONDS": "20",
         }
         runtime = AgentRuntime(
-            home=tmp_path, environ=settings | environ, model=model, checkpointer=InMemorySaver()
+            home=tmp_path,
+            settings=AgentSettings.load(settings | environ),
+            model=model,
+            checkpointer=InMemorySaver(),
         )
         agent = Plain(runtime)
         agents.append(agent)

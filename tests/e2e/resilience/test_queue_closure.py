@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -42,7 +42,7 @@ class Talker:
         self.stopped: list[str] = []
         self.finished = 0
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         try:
             yield TextDelta("first")
             await self.go.wait()
@@ -54,6 +54,9 @@ class Talker:
         except (asyncio.CancelledError, GeneratorExit):
             self.stopped.append(request.task_id)
             raise
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Nothing waits elsewhere."""
 
 
 @asynccontextmanager

@@ -23,6 +23,7 @@ from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import message
 from utils.a2a_common import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
@@ -89,7 +90,9 @@ def reply(messages: Sequence[BaseMessage]) -> ScriptedReply:
 
 @asynccontextmanager
 async def served(home: Path, model: ScriptedModel) -> AsyncIterator[tuple[str, Whoami]]:
-    runtime = AgentRuntime(home=home, environ={}, model=model, checkpointer=InMemorySaver())
+    runtime = AgentRuntime(
+        home=home, settings=AgentSettings.load({}), model=model, checkpointer=InMemorySaver()
+    )
     agent = Whoami(runtime)
     await agent.build()
     store = memory_task_store(owner_of)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from tests.e2e.agents.peers import Keys
 from utils.a2a_common.protocol.request import AgentRequest
@@ -15,7 +15,7 @@ class Slow(Keys):
 
     name = "slow"
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         yield TextDelta("Begun. ")
         while not (self.runtime.home / "go").exists():
             await asyncio.sleep(0.05)

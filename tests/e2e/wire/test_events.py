@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -64,12 +64,15 @@ class Saying:
     def __init__(self, steps: Sequence[Step]) -> None:
         self._steps = steps
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         for step in self._steps:
             if callable(step):
                 await step()
             else:
                 yield step
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Nothing waits elsewhere."""
 
 
 @asynccontextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -58,7 +58,7 @@ class PdfReader(Reader):
     input_modes = ("text/plain", "application/pdf")
     seen: ClassVar[list[AgentRequest]] = []
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         self.seen.append(request)
         yield TextDelta("Read.")
         yield Completed()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import httpx
@@ -26,7 +26,7 @@ class Planner(Keys):
 
     name = "planner"
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         yield PlanUpdated([PlanStep("1", "Look", "keys", StepStatus.COMPLETED, 1)])
         yield TextDelta("**Here.**")
         yield InputRequired("Which?", "keys", FORM) if request.text == "ask" else Completed()

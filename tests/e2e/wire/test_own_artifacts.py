@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class Clerk(BaseLangGraphAgent):
     async def tools(self) -> Sequence[BaseTool]:
         return [invoice]
 
-    async def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         if request.text == "invoice":
             async for event in super().stream(request):
                 yield event
@@ -227,7 +227,7 @@ async def test_words_while_it_works_do_not_make_the_history_grow_without_end(tmp
         (["application/pdf", "text/markdown"], {"Invoice", "Notes"}),
         (["application/*"], {"Invoice", "Sum", "Rows"}),
     ],
-    ids=str,
+    ids=lambda value: str(sorted(value)),
 )
 async def test_parts_that_a_client_does_not_accept_are_left_out_and_named(
     accepts: list[str], names: set[str], tmp_path: Path

@@ -16,7 +16,7 @@ from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_rest_of_0_3 import old
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from utils.a2a_common.server import app as server
-from utils.a2a_common.server.http import body_limit
+from utils.a2a_common.server.http import request_guard
 
 SLOW = (*SERVE, "tests.e2e.wire.slow_agent:Slow")
 
@@ -44,7 +44,7 @@ async def trickle(wire: Wire, path: str) -> tuple[int, str]:
 async def test_a_body_that_does_not_arrive_is_answered_with_408(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(body_limit, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.2)
     async with asyncio.timeout(10), serving(echo) as wire:
         status, body = await trickle(wire, path)
         assert status == 408

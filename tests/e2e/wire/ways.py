@@ -25,6 +25,7 @@ from a2a.types.a2a_pb2 import (
 )
 
 from utils.a2a_common import BaseLangGraphAgent
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import agent_app, open_runtime
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
@@ -86,7 +87,7 @@ async def served(
     """Serve an agent as its own process would, over all bindings."""
     async with AsyncExitStack() as stack:
         settings = {"PLATFORM_ENGINEER_HOME": str(home), "GRPC_PORT": "0", **environ}
-        runtime = await open_runtime(agent_class.name, settings, stack, model=model)
+        runtime = await open_runtime(agent_class.name, AgentSettings.load(settings), stack, model=model)
         listener = stack.enter_context(closing(loopback_socket()))
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         agent = agent_class(runtime)

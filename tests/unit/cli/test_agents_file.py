@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.client.agent_env import WIRED, resolve_env
+from utils.a2a_common.client.agents_file import (
+    AgentEntry,
+    load_agents_file,
+    load_supervisor_env,
+    parse_sub_agents,
+    with_shares,
+)
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import SettingsError
 
@@ -75,7 +82,11 @@ def test_an_empty_file_means_no_agents(tmp_path):
         ("a: {url: 'ftp://x'}\n", "not an http or https URL"),
         ("a: {url: 'http://x:port'}\n", "not an http or https URL"),
         ("A: {url: 'http://x'}\n", "'A' is no name"),
-        ("supervisor: {url: 'http://x'}\n", "'supervisor' is no name"),
+        ("supervisor: {url: 'http://x'}\n", "supervisor is no sub-agent and takes env alone"),
+        ("supervisor:\n", "supervisor is no sub-agent and takes env alone"),
+        ("a: {url: 'http://x', env: {}}\n", "a runs elsewhere"),
+        ("a: {module: x, port: 9, env: [A]}\n", "env of a must map names to values"),
+        ("a: {module: x, port: 9, env: {'A B': 1}}\n", "env of a has a name that is no variable's"),
         ("a: {module: x, port: 9}\nb: {module: y, port: 9}\n", "same port"),
         ("a: {url: 'http://x', colour: red}\n", "module and port, or url"),
         ("a: {url: 'http://x', shares: all}\n", "shares of a is nothing, request or results"),
@@ -86,6 +97,38 @@ def test_a_wrong_file_is_one_sentence_that_names_the_variable(tmp_path, text, sa
     with pytest.raises(SettingsError, match=says) as caught:
         load_agents_file(written(tmp_path, text))
     assert caught.value.variable == "SUB_AGENTS"
+
+
+def test_the_settings_of_one_agent_are_texts_as_the_environment_would_have_them(tmp_path):
+    env = "{MAX_CONTEXT_TOKENS: 32000, LLM_TEMPERATURE: 0.5, GITHUB_WRITE: true, LLM_MODEL: , GITHUB_TOKEN: '${T}'}"
+    path = written(
+        tmp_path, f"a: {{module: x, port: 9, env: {env}}}\nsupervisor: {{env: {{LLM_MODEL: big}}}}\n"
+    )
+    (entry,) = load_agents_file(path)
+    assert entry.env == {
+        "MAX_CONTEXT_TOKENS": "32000",
+        "LLM_TEMPERATURE": "0.5",
+        "GITHUB_WRITE": "true",
+        "LLM_MODEL": "",
+        "GITHUB_TOKEN": "${T}",
+    }
+    assert load_supervisor_env(path) == {"LLM_MODEL": "big"}
+    assert "32000" not in repr(entry)
+
+
+@pytest.mark.parametrize("name", sorted(WIRED))
+def test_what_the_service_sets_for_each_process_cannot_be_set_in_the_file(tmp_path, name):
+    with pytest.raises(SettingsError, match=f"agents.yaml is wrong: env of a: {name} cannot be set here"):
+        load_agents_file(written(tmp_path, f"a: {{module: x, port: 9, env: {{{name}: 1}}}}\n"))
+
+
+def test_a_reference_takes_the_value_of_the_services_variable_and_one_that_is_not_set_is_named():
+    environ = {"TEAM_TOKEN": "s3cret"}
+    env = resolve_env({"GITHUB_TOKEN": "${TEAM_TOKEN}", "A": "$x {y}"}, environ, "github", "The file")
+    assert env == {"GITHUB_TOKEN": "s3cret", "A": "$x {y}"}
+    with pytest.raises(SettingsError, match="env of github: B needs GONE, which is not set") as caught:
+        resolve_env({"A": "${TEAM_TOKEN}", "B": "${GONE}"}, environ, "github", "The file")
+    assert "s3cret" not in caught.value.message
 
 
 def test_a_missing_file_is_a_settings_error(tmp_path):

@@ -38,6 +38,16 @@ def test_variables_of_one_process_do_not_reach_another():
     assert boss["SUB_AGENTS_SHARES"] == "github=results,weather=nothing"
 
 
+def test_the_settings_of_one_process_replace_the_services_there_and_nowhere_else():
+    own = {"github": {"CONTEXT_POLICY": "caipe", "GRPC_PORT": "9001", "LLM_MODEL": ""}}
+    plan = make_plan(ENTRIES, choose=list, settings=own)
+    base = {"CONTEXT_POLICY": "rag", "LLM_MODEL": "gpt-4.1", "GRPC_PORT": "1"}
+    agent, boss = (child_environment(plan, one, base) for one in (plan.processes[1], plan.supervisor))
+    assert (agent["CONTEXT_POLICY"], agent["GRPC_PORT"], agent["LLM_MODEL"]) == ("caipe", "9001", "")
+    assert (boss["CONTEXT_POLICY"], boss["LLM_MODEL"], "GRPC_PORT" in boss) == ("rag", "gpt-4.1", False)
+    assert "caipe" not in repr(plan)
+
+
 def test_two_processes_never_get_the_same_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

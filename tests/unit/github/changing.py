@@ -13,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.github.agent import GitHubAgent
 from tests.unit.github.conftest import TOKEN
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, InputRequired, TextDelta
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -61,7 +62,9 @@ class Conversation:
 
 def agent_with(home: Path, url: str, model: ScriptedModel, saver: Any = None, **environ: str) -> GitHubAgent:
     settings = {"GITHUB_API_URL": url, "GITHUB_TOKEN": TOKEN, "GITHUB_WRITE": "true", **environ}
-    runtime = AgentRuntime(home=home, environ=settings, model=model, checkpointer=saver or InMemorySaver())
+    runtime = AgentRuntime(
+        home=home, settings=AgentSettings.load(settings), model=model, checkpointer=saver or InMemorySaver()
+    )
     return GitHubAgent(runtime)
 
 

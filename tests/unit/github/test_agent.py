@@ -10,6 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.github.agent import GitHubAgent
 from agents.github.settings import GitHubSettings
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import ChangeRefused, SettingsError
 from utils.events import Completed, Failed
@@ -23,7 +24,7 @@ SHARED_WORDS = {"total", "note", "source"}
 async def agent(tmp_path: Path, github):
     runtime = AgentRuntime(
         home=tmp_path,
-        environ={"GITHUB_API_URL": github.url},
+        settings=AgentSettings.load({"GITHUB_API_URL": github.url}),
         model=FakeListChatModel(responses=["done"]),
         checkpointer=InMemorySaver(),
     )
@@ -102,7 +103,7 @@ def scripted_agent(tmp_path: Path, url: str, *script: object) -> tuple[GitHubAge
     model = ScriptedModel(script=list(script))
     runtime = AgentRuntime(
         home=tmp_path,
-        environ={"GITHUB_API_URL": url, "GITHUB_MAX_RETRIES": "0"},
+        settings=AgentSettings.load({"GITHUB_API_URL": url, "GITHUB_MAX_RETRIES": "0"}),
         model=model,
         checkpointer=InMemorySaver(),
     )

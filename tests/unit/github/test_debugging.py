@@ -11,6 +11,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.testing.data import FAILED_STEP
 from tests.unit.github.changing import question_in, text_of
 from tests.unit.github.conftest import TOKEN
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.agent_process import open_runtime
 from utils.events import ToolStarted
@@ -25,7 +26,7 @@ async def agent(tmp_path: Path, github):
         "PLATFORM_ENGINEER_HOME": str(tmp_path),
     }
     async with AsyncExitStack() as stack:
-        agent = GitHubAgent(await open_runtime("github", environ, stack))
+        agent = GitHubAgent(await open_runtime("github", AgentSettings.load(environ), stack))
         yield agent
         await agent.stop()
 

@@ -11,6 +11,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from agents.github.agent import GitHubAgent
 from tests.unit.github.conftest import TOKEN
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.embeddings.cache import CachedEmbedder
 from utils.embeddings.minilm import MiniLmEmbedder
@@ -52,7 +53,7 @@ async def ask(tmp_path: Path, github, embedder):
             environ = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": TOKEN, "GITHUB_WRITE": write}
             runtime = AgentRuntime(
                 home=tmp_path,
-                environ=environ,
+                settings=AgentSettings.load(environ),
                 model=EmbeddedChatModel(embedder),
                 checkpointer=InMemorySaver(),
             )

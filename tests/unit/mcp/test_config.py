@@ -7,7 +7,8 @@ import pytest
 
 from utils.errors import SettingsError
 from utils.mcp.config import servers_of
-from utils.mcp.servers import mcp_servers
+from utils.mcp.servers import McpServers, mcp_servers
+from utils.settings import McpSettings
 
 BOX = {"command": "box", "args": ["-x"]}
 
@@ -69,8 +70,12 @@ def test_a_secret_that_is_not_set_is_named_and_no_value_is_shown():
     assert "s3cret" not in caught.value.message
 
 
+def _of(agent: str, **environ: str) -> McpServers | None:
+    return mcp_servers(McpSettings.load(environ), environ, agent)
+
+
 def test_without_servers_for_an_agent_there_is_nothing_to_start():
     given = json.dumps({"box": {**BOX, "agents": ["rag"]}})
-    assert mcp_servers({"MCP_SERVERS": given}, "rag") is not None
-    assert mcp_servers({"MCP_SERVERS": given}, "github") is None
-    assert mcp_servers({}, "rag") is None
+    assert _of("rag", MCP_SERVERS=given) is not None
+    assert _of("github", MCP_SERVERS=given) is None
+    assert _of("rag") is None

@@ -13,12 +13,13 @@ import sys, tempfile, pathlib
 from langgraph.checkpoint.memory import InMemorySaver
 from agents.template.agent import TemplateAgent as Agent
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.testing.scripted_model import ScriptedModel
 import asyncio
 
 async def main():
     home = pathlib.Path(tempfile.mkdtemp())
-    agent = Agent(AgentRuntime(home=home, environ={}, model=ScriptedModel(script=[]), checkpointer=InMemorySaver()))
+    agent = Agent(AgentRuntime(home=home, settings=AgentSettings.load({}), model=ScriptedModel(script=[]), checkpointer=InMemorySaver()))
     await agent.start()
     await agent.build()
     await agent.close()

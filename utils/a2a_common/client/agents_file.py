@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+from utils.a2a_common.client.agent_env import parse_env
 from utils.a2a_common.protocol.shares import CHOICES, Shares, parse_shares
 from utils.a2a_common.protocol.shares import VARIABLE as SHARES_VARIABLE
 from utils.errors import SettingsError
@@ -17,7 +19,7 @@ SUPERVISOR = "supervisor"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_KEYS = frozenset({"module", "port", "url", "shares"})
+_KEYS = frozenset({"module", "port", "url", "shares", "env"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class AgentEntry:
         module: Python module that serves a local agent.
         port: Port that a local agent prefers.
         url: Address of the agent, without a trailing slash; for a local one its default on loopback.
-        shares: What it is told of a conversation; results where we start it ourselves, else nothing.
+        shares: What it is told of a conversation; by default results for a local agent, nothing for a foreign one.
+        env: Settings of a local agent's process, as they are written.
     """
 
     name: str
@@ -37,14 +40,43 @@ class AgentEntry:
     module: str | None = None
     port: int | None = None
     shares: Shares = Shares.NOTHING
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
-    """The entries of a YAML file of `name: {module, port}` or `name: {url}`, each with `shares` if need be, in their order.
+    """The sub-agents of a YAML file of `name: {module, port, env}` or `name: {url}`, in their order; `shares` is optional.
 
     Raises:
         SettingsError: The file is missing, is no such YAML, or an entry is wrong. Names the entry.
     """
+    value = _read(path)
+    _supervisor_env(value, path.name)
+    entries = [_from_file(str(name), entry, path.name) for name, entry in value.items() if name != SUPERVISOR]
+    ports = [entry.port for entry in entries if entry.port is not None]
+    if len(set(ports)) != len(ports):
+        raise SettingsError(VARIABLE, f"Two agents in {path.name} have the same port.")
+    return tuple(entries)
+
+
+def load_supervisor_env(path: Path) -> Mapping[str, str]:
+    """The settings of the supervisor's process: `env` of the entry `supervisor`, as they are written.
+
+    Raises:
+        SettingsError: The file cannot be read, or the entry has anything else.
+    """
+    return _supervisor_env(_read(path), path.name)
+
+
+def _supervisor_env(value: Mapping[Any, Any], file: str) -> dict[str, str]:
+    if SUPERVISOR not in value:
+        return {}
+    entry, where = value[SUPERVISOR], f"The agents file {file}"
+    if not isinstance(entry, Mapping) or set(entry) != {"env"}:
+        raise SettingsError(VARIABLE, f"{where} is wrong: {SUPERVISOR} is no sub-agent and takes env alone.")
+    return parse_env(entry["env"], SUPERVISOR, where)
+
+
+def _read(path: Path) -> dict[Any, Any]:
     import yaml
 
     try:
@@ -54,14 +86,10 @@ def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(VARIABLE, f"The agents file {path.name} is not valid YAML.") from error
     if value is None:
-        return ()
+        return {}
     if not isinstance(value, dict):
         raise SettingsError(VARIABLE, f"The agents file {path.name} must be a mapping of names to agents.")
-    entries = [_from_file(str(name), entry, path.name) for name, entry in value.items()]
-    ports = [entry.port for entry in entries if entry.port is not None]
-    if len(set(ports)) != len(ports):
-        raise SettingsError(VARIABLE, f"Two agents in {path.name} have the same port.")
-    return tuple(entries)
+    return value
 
 
 def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
@@ -105,6 +133,9 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
         raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
     module, port, url = entry.get("module"), entry.get("port"), entry.get("url")
     if url is not None and module is None and port is None:
+        if "env" in entry:
+            text = f"{where} is wrong: {name} runs elsewhere and has its settings there; env is for agents with a module."
+            raise SettingsError(VARIABLE, text)
         shares = _checked_shares(entry.get("shares", Shares.NOTHING), name, where)
         return AgentEntry(name, _checked_url(str(url), name, where), shares=shares)
     if url is not None or module is None or port is None:
@@ -114,7 +145,9 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
     if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:  # noqa: PLR2004
         raise SettingsError(VARIABLE, f"{where} is wrong: the port of {name} is not between 1 and 65535.")
     shares = _checked_shares(entry.get("shares", Shares.RESULTS), name, where)
-    return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port, shares)
+    return AgentEntry(
+        name, f"http://127.0.0.1:{port}", str(module), port, shares, parse_env(entry.get("env"), name, where)
+    )
 
 
 def _checked_shares(value: object, name: str, where: str) -> Shares:

@@ -1,4 +1,4 @@
-"""The line to one remote agent: how many calls at a time, and none while it is down."""
+"""Concurrency limit and circuit breaker for one remote agent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.errors import SUB_AGENT_BUSY, SUB_AGENT_DOWN, DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import set_breaker
 from utils.resilience.breaker import Breaker
 
@@ -64,7 +64,7 @@ class Bulkhead:
         try:
             await asyncio.wait_for(self._places.acquire(), seconds)
         except TimeoutError as error:
-            raise SubAgentUnavailable(f"The {self._name} agent is busy with other requests.") from error
+            raise SubAgentUnavailable(SUB_AGENT_BUSY.format(agent=self._name)) from error
         try:
             if not self._breaker.admits():
                 raise SubAgentUnavailable(self._refusal())
@@ -107,7 +107,4 @@ class Bulkhead:
     def _refusal(self) -> str:
         since = datetime.now(UTC) - timedelta(seconds=self._breaker.down_seconds)
         again = max(1, round(self._breaker.wait_seconds))
-        return (
-            f"The {self._name} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {again} s. "
-            "Go on without it, and say which part could not be done."
-        )
+        return SUB_AGENT_DOWN.format(agent=self._name, since=since, seconds=again)

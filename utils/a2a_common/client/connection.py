@@ -15,7 +15,7 @@ from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
-from utils.errors import ProtocolViolation
+from utils.errors import SUB_AGENT_ANSWER_WRONG, ProtocolViolation
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ class Connection:
     def _check(self, sent: ProtoMessage) -> None:
         """Refuse values that could be neither stored nor shown to the user."""
         if complaint := complaint_about(sent):
-            raise ProtocolViolation(f"The {self.name} agent's answer {complaint}.")
+            raise ProtocolViolation(SUB_AGENT_ANSWER_WRONG.format(agent=self.name, complaint=complaint))
 
 
 def web_interfaces(card: AgentCard) -> Sequence[AgentInterface]:

@@ -17,7 +17,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.peer_text import with_words
-from utils.errors import DelegationFailed, PlatformError, SubAgentRefused, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_CRASHED,
+    SUB_AGENT_REFUSED,
+    SUB_AGENT_STOPPED,
+    SUB_AGENT_UNREACHABLE,
+    DelegationFailed,
+    PlatformError,
+    SubAgentRefused,
+    SubAgentUnavailable,
+)
 
 if TYPE_CHECKING:
     from a2a.utils.errors import A2AError
@@ -125,12 +134,12 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     """
     match error:
         case FailedInside():
-            return DelegationFailed(f"The {agent} agent failed inside.")
+            return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case RequestRefused(reason=reason):
-            return SubAgentRefused(with_words(f"The {agent} agent refused the request.", reason))
+            return SubAgentRefused(with_words(SUB_AGENT_REFUSED.format(agent=agent), reason))
         case NoProgress():
-            return DelegationFailed(f"The {agent} agent stopped answering.", retryable=True)
-    return SubAgentUnavailable(f"The {agent} agent cannot be reached right now.")
+            return DelegationFailed(SUB_AGENT_STOPPED.format(agent=agent), retryable=True)
+    return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))
 
 
 def _text(error: Exception | A2AError) -> str:

@@ -23,7 +23,15 @@ from utils.a2a_common.client.progress_gate import ProgressGate
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
-from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
+from utils.errors import (
+    SUB_AGENT_ENDED,
+    SUB_AGENT_FAILED,
+    SUB_AGENT_LATE,
+    DelegationFailed,
+    PeerLimitExceeded,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 
 if TYPE_CHECKING:
@@ -117,7 +125,7 @@ class RemoteAgent:
                 await self._follow(call, task, shown)
             finished = True
         except TimeoutError as error:
-            text = f"The {self._name} agent did not finish within {call.deadline:.0f} seconds."
+            text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (PeerError, ProtocolViolation) as error:
             raise self._failure(error) from error
@@ -209,12 +217,12 @@ class RemoteAgent:
                 error = task.error or TaskError("", "")
                 message = cleaned(error.message or task.said)
                 raise DelegationFailed(
-                    message or f"The {self._name} agent failed.",
+                    message or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
             case _:
-                ended = f"The {self._name} agent ended the task as {task.state.value}."
+                ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise DelegationFailed(with_words(ended, task.said))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import structlog
 from a2a.server.agent_execution import AgentExecutor
@@ -18,7 +18,7 @@ from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, task_tree
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.errors import DeadlineExceeded, PlatformError
+from utils.errors import CRASHED, INTERNAL, DeadlineExceeded, NoAnswer, PlatformError
 from utils.events import AgentEvent, Failed
 from utils.observability.observed import observed_turn
 from utils.resilience.timing import Deadline
@@ -44,8 +44,11 @@ class StreamingAgent(Protocol):
     def name(self) -> str:
         """Name of the agent."""
 
-    def stream(self, request: AgentRequest) -> AsyncIterator[AgentEvent]:
+    def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
         """Work on one request; the last event ends the turn."""
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
 
 
 class BaseLangGraphAgentExecutor(AgentExecutor):
@@ -94,20 +97,9 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             run.work.cancel()
             await run.ended.wait()
         else:
-            await self.cancel_children(task_id)
+            await self._agent.cancel_children(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
-
-    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a message without a task answers a question, as far as the agent can tell."""
-        is_answer = getattr(self._agent, "is_answer", None)
-        return is_answer is not None and bool(await is_answer(question, text, data))
-
-    async def cancel_children(self, task_id: str) -> None:
-        """Let the agent drop what waits elsewhere for a task that waited for its user."""
-        cancel_children = getattr(self._agent, "cancel_children", None)
-        if cancel_children is not None:
-            await cancel_children(task_id)
 
     async def _submit(self, sink: EventSink, task: Task) -> None:
         """Publish the task; later, where the agent may answer with a message instead."""
@@ -152,7 +144,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 await sink.status(TaskState.TASK_STATE_WORKING)
             await self._follow(request, publisher)
             if not sink.ended:
-                await publisher.publish(_SILENT)
+                await publisher.publish(failed(NoAnswer()))
         except asyncio.CancelledError:
             publisher.discard()
             raise
@@ -173,7 +165,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         left = Deadline(request.deadline).left
         allowed = asyncio.timeout(None if isinf(left) else left)
         try:
-            async with allowed, aclosing(_closable(self._agent.stream(request))) as events:
+            async with allowed, aclosing(self._agent.stream(request)) as events:
                 async for event in events:
                     await publisher.publish(event)
         except TimeoutError as error:
@@ -200,7 +192,10 @@ _UNHEARD = Failed(
 )
 """For the counts and the log alone: nobody hears of it by an event."""
 
-_SILENT = Failed("internal_error", "The agent ended without an answer. Please try again.")
+
+def failed(error: PlatformError) -> Failed:
+    """The event for an error whose sentence may be shown."""
+    return Failed(error.code, error.message, retryable=error.retryable)
 
 
 def failure_of(error: Exception) -> Failed:
@@ -210,19 +205,9 @@ def failure_of(error: Exception) -> Failed:
     known = error if isinstance(error, PlatformError) else classify(error)
     if known is None:
         log.error("turn.crashed", exc_info=error)
-        return Failed("internal_error", "Something went wrong inside the agent. Please try again.")
+        return Failed(INTERNAL, CRASHED)
     log.warning("turn.failed", code=known.code, exc_info=error)
-    return Failed(known.code, known.message, retryable=known.retryable)
-
-
-def _closable(events: Any) -> Any:
-    """An async generator as it is: a subclass may return any async iterator, which then needs no closing."""
-    return events if hasattr(events, "aclose") else _generator(events)
-
-
-async def _generator(events: AsyncIterator[AgentEvent]) -> AsyncIterator[AgentEvent]:
-    async for event in events:
-        yield event
+    return failed(known)
 
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:

@@ -1,9 +1,6 @@
-"""Belt and braces around any executor: every turn ends, and no exception's text leaves the house."""
+"""Wraps any executor: every turn ends in one final state, and no exception's text reaches a client."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import structlog
 from a2a.helpers.proto_helpers import new_task_from_user_message
@@ -11,16 +8,17 @@ from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events.event_queue import EventQueue
 from a2a.types.a2a_pb2 import Message, Part, Role, TaskState, TaskStatus, TaskStatusUpdateEvent
 
+from utils.a2a_common.execution.executor import failed
 from utils.a2a_common.execution.guarded_queue import GuardedQueue
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
 from utils.a2a_common.tasks.turns import Turns
-from utils.errors import PlatformError
+from utils.errors import CRASHED, INTERNAL, NoAnswer, PlatformError
 from utils.events import Failed
 
 log = structlog.get_logger(__name__)
 
-_BROKEN = Failed("internal_error", "The agent failed unexpectedly. The log has the details.")
-_SILENT = Failed("no_answer", "The agent stopped without an answer. Try again.", retryable=True)
+_BROKEN = Failed(INTERNAL, CRASHED)
+_SILENT = failed(NoAnswer())
 
 
 class GuardedExecutor(AgentExecutor):
@@ -54,10 +52,10 @@ class GuardedExecutor(AgentExecutor):
         try:
             await self._inner.execute(context, queue)
         except PlatformError as error:
-            log.exception("turn_failed", task_id=context.task_id, code=error.code)
-            failure = Failed(error.code, error.message, error.retryable)
+            log.exception("turn.failed", task_id=context.task_id, code=error.code)
+            failure = failed(error)
         except Exception:  # the executor boundary: every error ends the task
-            log.exception("turn_failed", task_id=context.task_id, code=_BROKEN.code)
+            log.exception("turn.crashed", task_id=context.task_id, code=_BROKEN.code)
             failure = _BROKEN
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_FAILED, failure)
@@ -69,34 +67,13 @@ class GuardedExecutor(AgentExecutor):
         try:
             await self._inner.cancel(context, queue)
         except Exception:  # the executor boundary: the task ends canceled all the same
-            log.exception("cancel_failed", task_id=context.task_id)
+            log.exception("cancel.failed", task_id=context.task_id)
         if running is not None and running.settled:
             return
         if running is not None:
             running.close()
         if not queue.settled:
             await _end(context, queue, TaskState.TASK_STATE_CANCELED, None)
-
-    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether a message without a task answers the question of one that waits; no, where nobody can tell."""
-        is_answer = getattr(self._inner, "is_answer", None)
-        if is_answer is None:
-            return False
-        try:
-            return bool(await is_answer(question, text, data))
-        except Exception:  # the executor boundary: the message is a request of its own
-            log.exception("answer_undecided")
-            return False
-
-    async def cancel_children(self, task_id: str) -> None:
-        """Let the executor drop what waits elsewhere for a task that this process does not hold."""
-        cancel_children = getattr(self._inner, "cancel_children", None)
-        if cancel_children is None:
-            return
-        try:
-            await cancel_children(task_id)
-        except Exception:  # the executor boundary: a cancel is answered whatever the executor does
-            log.exception("cancel_failed", task_id=task_id)
 
 
 async def _end(

@@ -39,7 +39,6 @@ class GuardedQueue(EventQueue):
         self.state: TaskState | None = None
         self.settled = False
         self.has_task = task is not None
-        self.message_only = False
 
     async def enqueue_event(self, event: Event) -> None:
         """Pass `event` on, or drop it when the turn is settled or it steps back.
@@ -80,7 +79,7 @@ class GuardedQueue(EventQueue):
 
     def _note(self, event: Event) -> None:
         if isinstance(event, Message):
-            self.message_only = self.settled = True
+            self.settled = True
         elif isinstance(event, Task):
             self.has_task = True
             self._note_status(event.status)
@@ -99,4 +98,4 @@ class GuardedQueue(EventQueue):
         if self._dropped == 1:
             kind = type(event).__name__
             task_id = event.task_id if isinstance(event, TaskArtifactUpdateEvent) else ""
-            log.warning("event_after_end_dropped", kind=kind, task_id=task_id)
+            log.warning("event_queue.dropped_after_end", kind=kind, task_id=task_id)

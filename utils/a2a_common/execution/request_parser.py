@@ -1,4 +1,4 @@
-"""An A2A message as an `AgentRequest`."""
+"""Parses an A2A message into an `AgentRequest`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     waiting = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
     current = context.current_task
     data = _data(message) if message else ()
-    scope = find_delegation_context(data)
+    delegation = find_delegation_context(data)
     metadata = _struct(message.metadata) if message else {}
     used = _used(current)
     return AgentRequest(
@@ -48,40 +48,43 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         caller=caller,
         data=data,
         parts=_parts(message) if message else (),
+        delegation=delegation,
         resumes=current is not None and current.status.state in waiting,
         judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
         metadata=metadata,
-        deadline=Deadline.after(scope.deadline_seconds if scope else None).at,
+        deadline=Deadline.after(delegation.deadline_seconds if delegation else None).at,
         used=used,
         accepted=accepted_of(context.configuration.accepted_output_modes if context.configuration else ()),
-        meter=_meter(metadata, scope, used),
+        meter=_meter(metadata, delegation, used),
     )
 
 
 def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
-    """The tree below the request's task, with what earlier turns of it knew."""
-    scope = find_delegation_context(request.data)
+    """The tree of delegations below the request's task, with those of the task's earlier turns."""
+    parent = request.delegation.parent_task_id if request.delegation else ""
     before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
-    return TaskTree(scope.parent_task_id if scope else "", before if isinstance(before, Mapping) else None)
+    return TaskTree(parent, before if isinstance(before, Mapping) else None)
 
 
 def _used(task: Task | None) -> Mapping[str, Usage]:
-    """What earlier turns of a task used, as its own metadata says."""
+    """Tokens that earlier turns of a task used, from its metadata."""
     payload = _struct(task.metadata).get(USAGE_EXTENSION) if task is not None else None
     reported = parse_usage(payload) if isinstance(payload, Mapping) else None
     return reported.by_agent if reported else {}
 
 
-def _meter(metadata: Mapping[str, Any], scope: DelegationContext | None, used: Mapping[str, Usage]) -> Meter:
+def _meter(
+    metadata: Mapping[str, Any], delegation: DelegationContext | None, used: Mapping[str, Usage]
+) -> Meter:
     asked = Budget.parse(metadata.get(BUDGET_EXTENSION))
-    return Meter(asked.within(scope.budget if scope else Budget()), sum(used.values(), Usage()))
+    return Meter(asked.within(delegation.budget if delegation else Budget()), sum(used.values(), Usage()))
 
 
 def thread_id(agent: str, caller: Caller, context_id: str) -> str:
     """Key of a conversation's checkpoints.
 
-    A context id is chosen by a client, so that alone it must not reach another owner's thread; the
-    parts are hashed together, each with its length, so that no choice of one imitates another.
+    The client chooses the context id, so the key also holds agent, tenant and owner. Each part is hashed with its
+    length, so that no choice of one part can produce the key of another owner.
     """
     parts = (agent, caller.tenant, caller.name, context_id)
     text = "".join(f"{len(part)}:{part}" for part in parts)

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.context.quotes import question_about, quotes_in
-from utils.context.settings import ConstraintSettings, ContextSettings
 from utils.messages.text import message_text
 from utils.messages.thoughts import split_thoughts
 from utils.messages.transcript import active_index
-from utils.settings import LLMSettings, ModelProvider
+from utils.settings import ModelProvider
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -44,9 +43,9 @@ class ConstraintFinder:
     """
 
     def __init__(self, runtime: AgentRuntime, lock_of: LockOf) -> None:
-        llm, self._settings = LLMSettings.load(runtime.environ), ConstraintSettings.load(runtime.environ)
+        llm, self._settings = runtime.settings.llm, runtime.settings.pins
         self._on = self._settings.with_model and llm.provider is not ModelProvider.EMBEDDED
-        self._model = _model(llm, runtime) if self._on else runtime.model
+        self._model = _model(runtime) if self._on else runtime.model
         self._lock_of = lock_of
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -126,9 +125,9 @@ def _said(messages: list[BaseMessage], text: str) -> BaseMessage | None:
     return next(said, None)
 
 
-def _model(llm: LLMSettings, runtime: AgentRuntime) -> BaseChatModel:
+def _model(runtime: AgentRuntime) -> BaseChatModel:
     """The model that writes summaries."""
     from utils.llm.factory import create_chat_model
 
-    cheaper = ContextSettings.load(runtime.environ).summary_model
+    llm, cheaper = runtime.settings.llm, runtime.settings.context.summary_model
     return create_chat_model(llm.model_copy(update={"model": cheaper})) if cheaper else runtime.model

@@ -1,4 +1,4 @@
-"""Shows a model what the delegating agent told of its context: quoted, as data."""
+"""Adds the delegation context of a delegated task to the system prompt, quoted as data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, SystemMessage
 
-from utils.a2a_common.protocol.delegation_context import DelegationContext, delegation_context_of
+from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.request import AgentRequest
 
 _OPENING = (
@@ -19,32 +19,32 @@ _OPENING = (
 
 
 class DelegationPromptMiddleware(AgentMiddleware[Any, Any]):
-    """Adds the scope of a delegated request to the system prompt of its model calls."""
+    """Adds the delegation context to the system prompt of each model call of a delegated task."""
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any] | AIMessage:
-        """Let the model answer, told what its task belongs to."""
+        """Call the model with the extended system prompt."""
         context = request.runtime.context
-        scope = delegation_context_of(context) if isinstance(context, AgentRequest) else None
-        if scope is None:
+        delegation = context.delegation if isinstance(context, AgentRequest) else None
+        if delegation is None:
             return await handler(request)
         system = request.system_message.text if request.system_message else ""
-        told = SystemMessage(f"{system}{_OPENING}{quoted(scope)}")
+        told = SystemMessage(f"{system}{_OPENING}{quoted(delegation)}")
         return await handler(request.override(system_message=told))
 
 
-def quoted(scope: DelegationContext) -> str:
-    """The scope as one line of JSON per fact. Pure."""
+def quoted(delegation: DelegationContext) -> str:
+    """The context as one line of JSON per fact. Pure."""
     lines = [
-        f"sub-task: {scope.subtask_index} of {scope.total_subtasks}",
-        f"original request: {_json(scope.original_request)}",
-        *(f"earlier, {remark.role}: {_json(remark.content)}" for remark in scope.conversation_history),
+        f"sub-task: {delegation.subtask_index} of {delegation.total_subtasks}",
+        f"original request: {_json(delegation.original_request)}",
+        *(f"earlier, {remark.role}: {_json(remark.content)}" for remark in delegation.conversation_history),
         *(
             f"earlier result of {_json(each.agent or 'an agent')} for {_json(each.task)}: {_json(each.result)}"
-            for each in scope.previous_results
+            for each in delegation.previous_results
         ),
     ]
     return "\n".join(lines)

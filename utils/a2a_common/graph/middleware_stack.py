@@ -1,4 +1,4 @@
-"""What stands around every agent's model and tools, with nothing to configure."""
+"""Builds the middleware stack that every agent has around its model and its tools."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from utils.context.settings import ContextSettings
-from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
-
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
 
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.context.middleware import ContextMiddleware
+    from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
 
 
 @dataclass(frozen=True)
 class MiddlewareStack:
-    """The middleware of one agent; made once and kept when the agent's graph is made anew.
+    """The middleware of one agent; made once and kept when the agent's graph is rebuilt.
 
     Attributes:
-        context: Makes every model request fit. It has learnt limits and counted messages.
+        context: Makes every model request fit; remembers limits that it learnt and counts of messages.
         model_calls: Most model calls in one turn.
     """
 
@@ -38,9 +36,9 @@ class MiddlewareStack:
 def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -> MiddlewareStack:
     """The middleware that the agent's settings ask for.
 
-    Around a tool: events and errors, time limit, loop guard, truncation. Around the model: the call
-    limit, the budget, what a delegating agent told, recovery, and inside it the context, so that every try is prepared anew;
-    innermost each try is measured as it is sent.
+    Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: call
+    limit, budget, delegation context, recovery, context management, metrics. Context management is inside recovery
+    so that each retry is prepared again; metrics are innermost so that each request is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
@@ -53,8 +51,8 @@ def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -
     from utils.resilience.loop_guard import LoopGuard
     from utils.resilience.recover import ModelRecovery
 
-    llm, context = LLMSettings.load(runtime.environ), ContextSettings.load(runtime.environ)
-    recovery = RecoverySettings.load(runtime.environ)
+    settings = runtime.settings
+    llm, context, recovery = settings.llm, settings.context, settings.recovery
     managed = default_context_middleware(
         llm, context, runtime.model, runtime.home / "artifacts.sqlite", summary_prompt=summary_prompt
     )
@@ -62,7 +60,7 @@ def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -
         ToolBoundary(recovery.tool_timeout_seconds),
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
-        _budget_guard(BudgetSettings.load(runtime.environ), llm),
+        _budget_guard(settings.budget, llm),
         DelegationPromptMiddleware(),
     )
     retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)

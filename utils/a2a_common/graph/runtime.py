@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from utils.a2a_common.graph.settings import AgentSettings
     from utils.embeddings import Embedder
 
 
@@ -20,16 +21,21 @@ class AgentRuntime:
 
     Attributes:
         home: The agent's own folder for databases and indexes.
-        environ: Settings by variable name; what `EnvSettings.load` is given.
+        settings: The settings that every agent has, parsed once.
         model: The chat model.
-        checkpointer: Where conversations are kept.
+        checkpointer: Stores conversations.
         embedder: The embedding model, or `None` for lexical search only.
         notice: What the first answer of a conversation says about the model; empty for real models.
     """
 
     home: Path
-    environ: Mapping[str, str]
+    settings: AgentSettings
     model: BaseChatModel
     checkpointer: BaseCheckpointSaver[str]
     embedder: Embedder | None = None
     notice: str = ""
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The process's variables, for an agent's own settings: `MySettings.load(runtime.environ)` in its constructor."""
+        return self.settings.environ

@@ -17,7 +17,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
-from utils.errors import PlatformError, ToolTimeout, UpstreamRefused
+from utils.errors import INTERNAL, TOOL_CRASHED, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
 from utils.messages.results import ToolProblem, dump_result
@@ -129,7 +129,7 @@ def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
         problem = ToolProblem(error=error.code, message=error.message, retryable=error.retryable)
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
-        problem = ToolProblem(error="internal_error", message=f"The tool {name} failed unexpectedly.")
+        problem = ToolProblem(error=INTERNAL, message=TOOL_CRASHED.format(tool=name))
     fatal = not isinstance(error, UpstreamRefused)
     return ToolMessage(
         content=dump_result(problem),

@@ -1,14 +1,14 @@
-"""A message that names no task, in a conversation where a task waits for its user.
+"""Routes a message that names no task, in a conversation where a task waits for its user.
 
-It is an answer to that task's question, or a request of its own. Either way no task is left waiting
-for an answer that cannot come any more: the conversation has one question at a time.
+The message is the answer to that task's question, or a new request; then the waiting task is canceled, because a
+conversation has one open question at a time.
 """
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 from a2a.server.context import ServerCallContext
@@ -17,6 +17,7 @@ from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
 from utils.a2a_common.handler.idempotency import holds, new_task_id
+from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.tasks.turns import Turns
@@ -28,8 +29,28 @@ log = structlog.get_logger(__name__)
 _NEWEST = 20
 """Tasks of a conversation that are looked at, newest status first."""
 
-IsAnswer = Callable[[str, str, Sequence[Mapping[str, Any]]], Awaitable[bool]]
-"""Whether a text with its data parts answers a question: the agent's own rule."""
+
+class PendingInputPolicy(Protocol):
+    """What an agent decides about its tasks that wait for the user."""
+
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether a text with its data parts answers a question."""
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
+
+
+class NoPendingInput:
+    """The policy of an agent that has none: every message is a new request, and nothing waits elsewhere."""
+
+    async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
+        """No."""
+        del question, text, data
+        return False
+
+    async def cancel_children(self, task_id: str) -> None:
+        """Nothing to cancel."""
+
 
 Cancel = Callable[[str, ServerCallContext], Awaitable[object]]
 
@@ -40,18 +61,20 @@ class PendingInputRouter:
     Args:
         store: The tasks.
         turns: Which of them are worked on in this process.
-        is_answer: Decides whether a message answers a question.
+        policy: Decides whether a message answers a question.
         cancel: Cancels a task with all that waits below it.
     """
 
-    def __init__(self, store: ChunkedTaskStore, turns: Turns, *, is_answer: IsAnswer, cancel: Cancel) -> None:
+    def __init__(
+        self, store: ChunkedTaskStore, turns: Turns, *, policy: PendingInputPolicy, cancel: Cancel
+    ) -> None:
         self._tasks = store
         self._turns = turns
-        self._is_answer = is_answer
+        self._policy = policy
         self._cancel = cancel
 
     async def route(self, message: Message, context: ServerCallContext) -> None:
-        """Name the task in a message that answers it, or has answered it before; else end what waits."""
+        """Set the task of a message that answers it, or answered it before; otherwise cancel the waiting tasks."""
         if message.task_id or not message.context_id:
             return
         listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
@@ -74,8 +97,15 @@ class PendingInputRouter:
         return task.status.state in INTERRUPTED and not self._turns.under_way(task.id)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
-        said = "\n".join(part.text for part in message.parts if part.text)
-        return await self._is_answer(_question(task), said, _data(message))
+        """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""
+        said, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
+        if find_delegation_context(data) is not None:
+            return False
+        try:
+            return await self._policy.is_answer(_question(task), said, data)
+        except Exception:  # as at the executor boundary: the message is a new request where the policy fails
+            log.exception("pending_input.undecided", task_id=task.id)
+            return False
 
 
 def _question(task: Task) -> str:

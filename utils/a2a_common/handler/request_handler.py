@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Any
 
+import structlog
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
 from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
@@ -35,7 +36,7 @@ from utils.a2a_common.execution.guarded_executor import GuardedExecutor
 from utils.a2a_common.handler.active_tasks import TidyRegistry
 from utils.a2a_common.handler.admission import Admission
 from utils.a2a_common.handler.idempotency import new_task_id
-from utils.a2a_common.handler.pending_input import PendingInputRouter
+from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.safe_errors import FellBehind
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.output_modes import check_output_modes
@@ -48,6 +49,8 @@ from utils.observability.metrics import held
 from utils.persistence.task_states import OPEN, TERMINAL
 from utils.persistence.tasks import ChunkedTaskStore
 from utils.persistence.unreadable import UNREADABLE, stand_in
+
+log = structlog.get_logger(__name__)
 
 
 @contextmanager
@@ -96,6 +99,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         store: ChunkedTaskStore,
         turns: Turns,
         agent_executor: GuardedExecutor,
+        pending_input: PendingInputPolicy,
         takes_files: bool = False,
         **options: Any,
     ) -> None:
@@ -113,15 +117,11 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
             event_stream=self._event_stream,
             interrupted_task_timeout=options.get("interrupted_task_timeout"),
         )
-        self._guarded = agent_executor
+        self._pending_input = pending_input
         self._tasks = store
         store.on_lost = end_by_storage
-        pending_input = PendingInputRouter(
-            store, turns, is_answer=agent_executor.is_answer, cancel=self._cancel_pending
-        )
-        self._admission = Admission(
-            store, turns, pending_input, card=self._agent_card, takes_files=takes_files
-        )
+        router = PendingInputRouter(store, turns, policy=pending_input, cancel=self._cancel_pending)
+        self._admission = Admission(store, turns, router, card=self._agent_card, takes_files=takes_files)
 
     async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
         """Answer a message with its task, when the turn ends or at once when asked to."""
@@ -228,7 +228,10 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         self, task_id: str, task: Task, version: TaskVersion, context: ServerCallContext
     ) -> Task:
         """Cancel a task that waits for its user and that no process holds any more."""
-        await self._guarded.cancel_children(task_id)
+        try:
+            await self._pending_input.cancel_children(task_id)
+        except Exception:  # as at the executor boundary: the task is canceled all the same
+            log.exception("cancel.children_failed", task_id=task_id)
         canceled: Task = await super()._cancel_remote(task_id, task, version, context)
         return canceled
 

@@ -1,4 +1,4 @@
-"""No exception's text reaches a client."""
+"""Turns any exception of the request handler into a protocol error without internal text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 import structlog
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
-from utils.errors import PlatformError
+from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError
 
 log = structlog.get_logger(__name__)
 
@@ -29,10 +29,10 @@ def public_error(error: Exception) -> A2AError:
     if isinstance(error, FellBehind) or (isinstance(error, A2AError) and not isinstance(error, _PRIVATE)):
         return error
     if isinstance(error, PlatformError):
-        log.error("request_failed", code=error.code, exc_info=error)
+        log.error("request.failed", code=error.code, exc_info=error)
         return InternalError(error.message)
-    log.error("request_failed", code="internal_error", exc_info=error)
-    return InternalError("The server failed to handle this request. Its log has the details.")
+    log.error("request.crashed", code=INTERNAL, exc_info=error)
+    return InternalError(SERVER_CRASHED)
 
 
 async def guarded(answer: Awaitable[Answer]) -> Answer:

@@ -1,8 +1,7 @@
-"""What a delegating agent tells with a request: the part of its context that the sub-agent needs.
+"""`DelegationContext`: what a delegating agent sends with a sub-task besides the request itself.
 
-Never the parent's messages: no prompts, tool calls or tool results. It travels as a data part of the
-A2A message, under the scope extension's URI. What arrives is a peer's data: parsed leniently, lengths
-capped, never trusted.
+It never contains the parent's messages: no prompts, tool calls or tool results. It is a data part of the A2A message,
+under the URI of the scope extension. What arrives is untrusted: it is parsed leniently and its lengths are capped.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from utils.resilience.budget import Budget
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
-
-    from utils.a2a_common.protocol.request import AgentRequest
 
 _LONGEST_TEXT = 8_000
 _LONGEST_RESULT = 3_000
@@ -85,7 +82,7 @@ class DelegationContext:
     trail: Sequence[Hop] = ()
 
     def within(self, shares: Shares, subtask: str, known: str) -> DelegationContext:
-        """What an agent may be told of it.
+        """The part of it that an agent may be sent.
 
         Args:
             shares: How much that is.
@@ -100,7 +97,7 @@ class DelegationContext:
         return replace(less, original_request=subtask, trail=without_digests(self.trail, known))
 
     def to_payload(self) -> dict[str, Any]:
-        """The data part that carries this scope."""
+        """The data part that carries this context."""
         fields = {name: value for name, value in asdict(self).items() if value is not None}
         fields["previous_results"] = [asdict(result) for result in self.previous_results]
         fields["conversation_history"] = [asdict(remark) for remark in self.conversation_history]
@@ -114,31 +111,26 @@ class DelegationContext:
 
 
 def reference_of(task_id: str) -> str:
-    """What other agents are told of a task of ours: the same on every replica and after a restart, and one-way.
+    """A one-way reference to a task, for other agents: the same on every replica and after a restart.
 
-    Whoever knows a task's id may read it and answer its question, so that the id itself stays here.
+    The id itself is not sent, because whoever knows a task's id may read the task and answer its question.
     """
     return hashlib.sha256(f"delegated by {task_id}".encode()).hexdigest()[:_REFERENCE_CHARACTERS]
 
 
 def takes_delegation_context(card: AgentCard, shares: Shares) -> bool:
-    """Whether an agent is sent a scope: it declares the extension, or is to be told more and takes JSON."""
+    """Whether an agent is sent a context: its card declares the extension, or it may be told more and accepts JSON."""
     declared = any(extension.uri == SCOPE_EXTENSION for extension in card.capabilities.extensions)
     return declared or (shares is not Shares.NOTHING and JSON in card.default_input_modes)
 
 
 def find_delegation_context(data: Sequence[Mapping[str, Any]]) -> DelegationContext | None:
-    """The scope among a message's data parts, or `None` for a request that no agent delegated."""
+    """The delegation context among a message's data parts, or `None` for a request that no agent delegated."""
     for part in data:
         payload = part.get(SCOPE_EXTENSION)
         if isinstance(payload, Mapping):
             return _parse(payload)
     return None
-
-
-def delegation_context_of(request: AgentRequest) -> DelegationContext | None:
-    """What a tool can read of the delegation that it works for: `delegation_context_of(runtime.context)`."""
-    return find_delegation_context(request.data)
 
 
 def _parse(payload: Mapping[str, Any]) -> DelegationContext | None:

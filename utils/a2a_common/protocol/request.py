@@ -1,4 +1,4 @@
-"""What an agent is asked: one request, frozen, passed by value so that nothing is shared."""
+"""`AgentRequest`: one turn as the agent sees it, parsed once from the A2A message. Frozen."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.output_modes import ALL, Accepted
 from utils.events import ContentPart, FileBytes, FileUrl, Usage
 from utils.resilience.budget import Meter
 
 ANSWERED_TASK = "answered_task"
-"""Key in the state of a call: the task whose question its message was found to answer."""
+"""Key in the state of a call: the task whose question the message answers, although it does not name the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +32,14 @@ class AgentRequest:
         data: Parts that are JSON objects, in order (a delegation's scoped context, a form's answer).
         parts: Everything that the message holds, in order: text, files, data of any kind. Names and addresses are the
             sender's: data, never trusted.
+        delegation: What the agent that delegated this task says of it; `None` where no agent delegated it.
         task_id: A2A task of this turn.
         context_id: A2A context, which is the conversation.
         message_id: Id of the user's message.
         thread_id: Key of the conversation's checkpoints: agent, tenant, owner and context.
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
-        judged: Whether that was decided by what the message says, not by the task that it names.
+        judged: Whether that was decided by the content of the message, which does not name the task.
         metadata: Metadata of the message, as received: data, never trusted.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
@@ -53,6 +55,7 @@ class AgentRequest:
     caller: Caller = field(default_factory=Caller)
     data: Sequence[Mapping[str, Any]] = ()
     parts: Sequence[ContentPart] = ()
+    delegation: DelegationContext | None = None
     resumes: bool = False
     judged: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
@@ -18,16 +17,9 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.server.startup import Startup
 from utils.errors import StorageError
 from utils.observability.export import export_traces
-from utils.observability.settings import TelemetrySettings
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.private import make_private
-from utils.settings import (
-    EmbeddingSettings,
-    HomeSettings,
-    LLMSettings,
-    ModelProvider,
-    ServerSettings,
-)
+from utils.settings import HomeSettings, LLMSettings, ModelProvider, ServerSettings
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
@@ -35,6 +27,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.graph.settings import AgentSettings
     from utils.a2a_common.protocol.readiness import Readiness
 
 log = structlog.get_logger(__name__)
@@ -45,12 +38,12 @@ _PARENT_SECONDS = 1.0
 
 async def open_runtime(
     name: str,
-    environ: Mapping[str, str],
+    settings: AgentSettings,
     stack: AsyncExitStack,
     *,
     model: BaseChatModel | None = None,
 ) -> AgentRuntime:
-    """Everything that an agent is given; closed with `stack`. `model` takes the place of the settings' one.
+    """Everything that an agent is given; closed with `stack`. `model` replaces the one that the settings name.
 
     Raises:
         SettingsError: A setting is missing or wrong.
@@ -60,16 +53,15 @@ async def open_runtime(
     from utils.llm.factory import create_chat_model
     from utils.persistence.checkpoints import open_checkpointer
 
-    home = HomeSettings.load(environ).agent_home(name)
-    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
-    llm = LLMSettings.load(environ)
+    home = settings.home.agent_home(name)
+    embedder = create_embedder(settings.embeddings, cache=home)
     return AgentRuntime(
         home=home,
-        environ=environ,
-        model=model or create_chat_model(llm, embedder_factory=lambda: embedder),
+        settings=settings,
+        model=model or create_chat_model(settings.llm, embedder_factory=lambda: embedder),
         checkpointer=await stack.enter_async_context(open_checkpointer(home / "checkpoints.sqlite")),
         embedder=embedder,
-        notice="" if model else _notice(llm),
+        notice="" if model else _notice(settings.llm),
     )
 
 
@@ -84,7 +76,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         skills=agent.offered_skills,
         version=_version(type(agent)),
         url=url,
-        model=describe_model(LLMSettings.load(agent.runtime.environ)),
+        model=describe_model(agent.runtime.settings.llm),
         input_modes=agent.input_modes,
         output_modes=agent.output_modes,
         options=agent.card_options(),
@@ -120,6 +112,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     service = AgentService(
         card=card,
         executor=agent.executor(),
+        pending_input=agent,
         store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
         push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
         readiness=partial(_readiness, agent),
@@ -139,7 +132,7 @@ async def _readiness(agent: BaseLangGraphAgent) -> Readiness:
 
 async def run_agent(
     agent_class: type[BaseLangGraphAgent],
-    environ: Mapping[str, str],
+    settings: AgentSettings,
     *,
     default_port: int,
     parent: int | None = None,
@@ -151,20 +144,20 @@ async def run_agent(
     """
     import uvicorn
 
-    settings, telemetry = ServerSettings.load(environ), TelemetrySettings.load(environ)
-    port = default_port if settings.port is None else settings.port
-    url = settings.public_url or f"http://{settings.host}:{port}"
+    listening = settings.server
+    port = default_port if listening.port is None else listening.port
+    url = listening.public_url or f"http://{listening.host}:{port}"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
-            export_traces(telemetry, agent=agent_class.name, version=_version(agent_class))
+            export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
         )
-        await _own_home(agent_class.name, environ, stack)
-        runtime = await open_runtime(agent_class.name, environ, stack)
-        app = Startup(agent_app(agent_class(runtime), settings, url=url))
-        grace = int(settings.shutdown_grace_seconds) + 1
+        await _own_home(agent_class.name, settings.home, stack)
+        runtime = await open_runtime(agent_class.name, settings, stack)
+        app = Startup(agent_app(agent_class(runtime), listening, url=url))
+        grace = int(listening.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,
-            host=settings.host,
+            host=listening.host,
             port=port,
             log_config=None,
             access_log=False,
@@ -184,14 +177,13 @@ async def run_agent(
             raise
 
 
-async def _own_home(name: str, environ: Mapping[str, str], stack: AsyncExitStack) -> None:
+async def _own_home(name: str, settings: HomeSettings, stack: AsyncExitStack) -> None:
     """Make the agent's folder this process' own, and nobody else's to read.
 
     Raises:
         SettingsError: Another process works on it.
         StorageError: It cannot be written.
     """
-    settings = HomeSettings.load(environ)
     try:
         home = settings.agent_home(name)
         await stack.enter_async_context(only_process_in(home))

@@ -20,6 +20,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.execution.guarded_executor import GuardedExecutor
+from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.protocol.owner import owner_of
@@ -27,14 +28,10 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.body_limit import BodyLimit
-from utils.a2a_common.server.http.content_type import JsonOnly
 from utils.a2a_common.server.http.host_origin import HostOrigin
-from utils.a2a_common.server.http.json_body import JsonBody
-from utils.a2a_common.server.http.rpc_rules import RpcRules
+from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
-from utils.a2a_common.server.metrics_route import metrics_route
-from utils.a2a_common.server.probes import probe_routes
+from utils.a2a_common.server.probes import metrics_route, probe_routes
 from utils.a2a_common.server.push import PushPolicy, PushSender
 from utils.a2a_common.server.push_store import SqlitePushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
@@ -92,6 +89,7 @@ class AgentService:
         middleware: Authentication and the like, inside the guards. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
+        pending_input: Decides about tasks that wait for their user; usually the agent.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
@@ -107,6 +105,7 @@ class AgentService:
     push_configs: SqlitePushConfigs | None = None
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
+    pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
     takes_files: bool = False
 
 
@@ -131,6 +130,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         store=service.store,
         turns=(turns := Turns()),
         agent_executor=GuardedExecutor(service.executor, turns),
+        pending_input=service.pending_input,
         agent_card=service.card,
         extended_agent_card=service.extended_card,
         interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
@@ -169,15 +169,12 @@ def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
 
 
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
-    """What every request passes, from the outside in."""
+    """The middleware of every request, from the outside in."""
     return [
         Middleware(TrailingSlash),
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *service.middleware,
-        Middleware(BodyLimit, limit=settings.max_body_bytes),
-        Middleware(JsonOnly),
-        Middleware(JsonBody),
-        Middleware(RpcRules),
+        Middleware(RequestGuard, limit=settings.max_body_bytes),
     ]
 
 

@@ -1,17 +1,22 @@
-"""`/healthz` and `/readyz`."""
+"""`/healthz`, `/readyz` and `/metrics`: what an orchestrator and Prometheus ask."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import structlog
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from utils.a2a_common.protocol.readiness import Readiness
+from utils.observability import catalogue
+from utils.observability.metrics import process_metrics
 
 log = structlog.get_logger(__name__)
+
+_METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
@@ -24,7 +29,7 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
         try:
             state = await readiness()
         except Exception:  # a hook of an agent: whatever it raises means not ready
-            log.exception("readiness_check_failed")
+            log.exception("readiness.check_failed")
             state = Readiness(ready=False, detail="The readiness check failed. The log has the details.")
         word = "ready" if state.ready else "not ready"
         body = {
@@ -36,3 +41,14 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
         return JSONResponse(body, status_code=200 if state.ready else 503)
 
     return [Route("/healthz", healthz, methods=["GET"]), Route("/readyz", readyz, methods=["GET"])]
+
+
+def metrics_route() -> Route:
+    """Answers with every metric of this process: counts, and names of parts; nothing about users."""
+    counted = process_metrics()  # made now, so that the first turn does not wait for it
+
+    async def metrics(_: Request) -> Response:
+        counted.set(catalogue.LOOP_TASKS, len(asyncio.all_tasks()))
+        return Response(counted.text(), media_type=_METRICS_TYPE)
+
+    return Route("/metrics", metrics, methods=["GET"])

@@ -79,7 +79,7 @@ class PushSender(PushNotificationSender):
             if len(lane.bodies) >= self._policy.waiting:
                 lane.bodies.popleft()
                 count(catalogue.PUSHES, outcome="dropped")
-                log.warning("push_dropped", task_id=task_id, config_id=config.id)
+                log.warning("push.dropped", task_id=task_id, config_id=config.id)
             lane.bodies.append(body)
             if lane.worker is None:
                 lane.worker = asyncio.create_task(self._work((task_id, config.id), lane))
@@ -102,7 +102,7 @@ class PushSender(PushNotificationSender):
                 async with self._slots:
                     await self._deliver(lane.config, body)
         except Exception:  # a background task: the next event starts another worker
-            log.exception("push_worker_failed", task_id=key[0], config_id=key[1])
+            log.exception("push.worker_failed", task_id=key[0], config_id=key[1])
         finally:
             self._lanes.pop(key, None)
 
@@ -118,7 +118,7 @@ class PushSender(PushNotificationSender):
             if not again:
                 break
         count(catalogue.PUSHES, outcome="failed")
-        log.warning("push_failed", task_id=config.task_id, config_id=config.id, reason=reason)
+        log.warning("push.failed", task_id=config.task_id, config_id=config.id, reason=reason)
 
     async def _attempt(self, config: TaskPushNotificationConfig, body: bytes) -> tuple[str, bool]:
         """One try: why it failed (empty when it did not), and whether another may help."""

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import fail, run_agent
 from utils.a2a_common.server.unknown_settings import warn_of_unknown_settings
 from utils.errors import PlatformError, SettingsError, StorageError
@@ -62,7 +63,7 @@ def serve(
         asyncio.run(
             run_agent(
                 agent_class,
-                environ,
+                AgentSettings.load(environ),
                 default_port=default_port,
                 parent=parent if options.exit_with_parent else None,
             )

@@ -1,8 +1,4 @@
-"""The supervisor as the A2A binding serves it.
-
-What a turn recovers from stands around every model call of every agent, the supervisor's included:
-`utils.resilience` for orphaned tool calls, overflows, empty answers and providers that are busy or down.
-"""
+"""Re-exports the supervisor's class beside its executor."""
 
 from __future__ import annotations
 

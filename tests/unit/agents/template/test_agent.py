@@ -9,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agents.template.agent import TemplateAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, Failed
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -18,7 +19,9 @@ ENTRIES = [{"title": "Slow search", "state": "open"}, {"title": "Lost mail", "st
 
 async def ask(home: Path, model: ScriptedModel, file: Path) -> list[AgentEvent]:
     environ = {"TEMPLATE_FILE": str(file)}
-    runtime = AgentRuntime(home=home, environ=environ, model=model, checkpointer=InMemorySaver())
+    runtime = AgentRuntime(
+        home=home, settings=AgentSettings.load(environ), model=model, checkpointer=InMemorySaver()
+    )
     request = AgentRequest("What is open?", task_id="t", context_id="c", message_id="m", thread_id="h")
     return [event async for event in TemplateAgent(runtime).stream(request)]
 

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
+from utils.errors import SERVER_CRASHED
 
 _NAMES = {
     400: "INVALID_ARGUMENT",
@@ -65,4 +66,4 @@ async def http_error(request: Request, error: Exception) -> Response:
 
 async def server_error(request: Request, _: Exception) -> Response:
     """Answer what nobody caught; the exception itself is logged by the server."""
-    return refusal(request.scope, 500, "The server failed to handle this request. Its log has the details.")
+    return refusal(request.scope, 500, SERVER_CRASHED)
