@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.agents import Target, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
-from multi_agents.cli.service.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import is_free
 from multi_agents.cli.settings_groups import (

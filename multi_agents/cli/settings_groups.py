@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.paths import ROOT
-from multi_agents.cli.service.own_settings import OwnSettings
 from utils.a2a_common.client.agents_file import AgentEntry
 from utils.errors import SettingsError
 from utils.settings import env_file, own_environment, process_environment

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.own_settings import own_settings
 from multi_agents.cli.paths import ROOT
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
-from multi_agents.cli.service.own_settings import own_settings
 from utils.settings import process_environment
 
 MODULE = "agents.rag"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.paths import ROOT
+from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE
 from multi_agents.cli.running import run
-from multi_agents.cli.service.plan import AGENTS_FILE, SUPERVISOR_MODULE
+from multi_agents.cli.service.plan import AGENTS_FILE
 from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
 from utils.settings import process_environment
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from multi_agents.cli.console import say
-from multi_agents.cli.service.own_settings import OwnSettings, names_beyond, own_settings, wrong_shared
+from multi_agents.cli.own_settings import OwnSettings, names_beyond, own_settings, wrong_shared
+from multi_agents.cli.paths import SUPERVISOR_MODULE
 from multi_agents.cli.service.plan import (
     AGENTS_FILE,
-    SUPERVISOR_MODULE,
     SUPERVISOR_PORT,
     ServicePlan,
     make_plan,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from multi_agents.cli.paths import ROOT
+from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE
 from multi_agents.cli.service.ports import HOST, choose_ports
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.protocol.shares import Shares
 
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"
-SUPERVISOR_MODULE = "multi_agents.platform_engineer"
 SUPERVISOR_PORT = 8000
 
 OWN_PER_PROCESS = (

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from multi_agents.cli.service.plan import SUPERVISOR_MODULE
+from multi_agents.cli.paths import SUPERVISOR_MODULE
 from utils.a2a_common.client.agent_env import resolve_env
 from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file, load_supervisor_env
 from utils.errors import SettingsError
