@@ -17,7 +17,11 @@ EXECUTOR = (
     "utils/a2a_common/execution/executor.py::BaseLangGraphAgentExecutor",
     "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor",
 )
-AGENT_HOOK = ("utils/a2a_common/server/probes.py::probe_routes",)
+AGENT_HOOK = (
+    "utils/a2a_common/server/probes.py::probe_routes",
+    "utils/a2a_common/handler/pending_input.py::PendingInputRouter",
+    "utils/a2a_common/handler/request_handler.py::PlatformRequestHandler",
+)
 TOOL = ("utils/a2a_common/graph/tool_boundary.py::ToolBoundary",)
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",

@@ -12,6 +12,7 @@ ENTRY_POINTS = {
     "utils/a2a_common/graph/settings.py": {"load"},
     "utils/a2a_common/server/serve.py": {"serve"},
     "agents/rag/ingest_command.py": {"_open"},
+    "agents/rag/ship_vectors.py": {"passages"},
 }
 """Functions that begin a process."""
 AGENT_FILES = ("agents/*/agent.py", "multi_agents/platform_engineer/agent.py")

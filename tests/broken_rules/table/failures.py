@@ -57,7 +57,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the results of tools are said as text",
                 _TURN + "::StreamTranslator.translate",
-                "metadata.get('langgraph_node') == _MODEL_NODE and isinstance(message, AIMessage)",
+                "metadata.get('langgraph_node') == MODEL_NODE and isinstance(message, AIMessage)",
                 "metadata and isinstance(message, BaseMessage)",
                 _TEAM
                 + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",

@@ -23,7 +23,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             broken(
                 "nobody calls it",
                 _BASE + "._run",
-                "for compacted in await self._preflight_context_check(config, request.text):\n"
+                "for compacted in await self._preflight_context_check(config, user_text(request)):\n"
                 "    yield compacted",
                 "_ = self._preflight_context_check",
                 _TURN + "test_the_check_runs_before_the_model_of_each_turn_and_makes_room_for_its_query",

@@ -103,7 +103,7 @@ class PendingInputRouter:
             return False
         try:
             return await self._policy.is_answer(_question(task), said, data)
-        except Exception:  # as at the executor boundary: the message is a new request where the policy fails
+        except Exception:  # a hook of an agent: where it fails, the message is a new request
             log.exception("pending_input.undecided", task_id=task.id)
             return False
 

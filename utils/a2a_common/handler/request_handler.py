@@ -230,7 +230,7 @@ class PlatformRequestHandler(DefaultRequestHandlerV2):
         """Cancel a task that waits for its user and that no process holds any more."""
         try:
             await self._pending_input.cancel_children(task_id)
-        except Exception:  # as at the executor boundary: the task is canceled all the same
+        except Exception:  # a hook of an agent: where it fails, the task is canceled all the same
             log.exception("cancel.children_failed", task_id=task_id)
         canceled: Task = await super()._cancel_remote(task_id, task, version, context)
         return canceled
