@@ -57,7 +57,7 @@ ci-fuzz: # beside the tests, which wait for servers half of their time
 	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=1
 
 ci-tests:
-	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip
+	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip --cov --cov-report=
 
 fmt: setup-dev ## Format the code
 	$(BIN)/ruff format $(CODE)
