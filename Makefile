@@ -13,7 +13,7 @@ export ASK
 unexport PYTHONDONTWRITEBYTECODE
 
 # Tests wait for servers and processes half of their time: twice as many workers as cores. A group shares a server.
-WORKERS ?= -n $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadgroup
+WORKERS ?= -n $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadfile
 FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
 
 N ?= 100000

@@ -45,6 +45,7 @@ CRASHED = "Something went wrong inside the agent. The log has the details. Pleas
 TOOL_CRASHED = "The tool {tool} failed unexpectedly."
 SERVER_CRASHED = "The server failed to handle this request. Its log has the details."
 
+# Of a sub-agent, as the result of its delegation. What the sub-agent says itself goes before SUB_AGENT_FAILED.
 SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
 SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
 SUB_AGENT_UNREACHABLE_FOR_ANSWER = (

@@ -62,7 +62,6 @@ def _addresses(running: dict[str, Any]) -> dict[str, str]:
     }
 
 
-@pytest.mark.xdist_group("documented service")
 @pytest.mark.timeout(300)  # the first one waits for four processes to start
 @pytest.mark.parametrize("block", [one for one in all_blocks("bash") if "service" in one.options], ids=str)
 def test_a_block_works_beside_a_running_service(block: Block, checkout: Checkout):

@@ -80,7 +80,8 @@ class ContextSettings(EnvSettings):
         alias="CONTEXT_SUMMARISE_AT",
         gt=0,
         le=1,
-        description="Share of the input budget at which a turn begins with a summary; the policy's when unset.",
+        description="Share of the input budget at which a turn begins with a summary; the policy's when unset. "
+        "Without a model for summaries, the policy standard waits until the budget is full.",
     )
     keep_messages: int | None = Field(
         None,

@@ -49,7 +49,7 @@ def _histogram(name: str, meaning: str, *labels: str, buckets: tuple[float, ...]
 
 
 TURNS = _counter(
-    "turns", "Turns that ended: completed, failed, input_required or canceled.", "agent", "outcome"
+    "turns", "Turns that ended: completed, failed, rejected, input_required or canceled.", "agent", "outcome"
 )
 FAILURES = _counter("turn_failures", "Failed turns by error code.", "agent", "code")
 TURN_SECONDS = _histogram("turn_seconds", "How long a turn took.", "agent")

@@ -1,4 +1,7 @@
-"""The tools of the GitHub agent. All of them only read."""
+"""The tools of the GitHub agent. All of them only read.
+
+A new one is a `ToolSpec` in a module of its own, listed in `SPECS`, with a call in `tests/contract/github/test_requests.py`.
+"""
 
 from __future__ import annotations
 

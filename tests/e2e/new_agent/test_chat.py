@@ -43,7 +43,7 @@ async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
     move_to_free_ports(folder)
     agents, answer = await delegated_to(folder, "List the try-out entries")
     assert agents == {"try-out"}
-    assert "agents/try_out/tools.py" in answer
+    assert "agents/try_out/agent.py" in answer
     async with running_agent(TemplateAgent, environ=OFFLINE) as url:
         code, _, err = await run(folder, "agents", "add", "board", url)
         assert code == 0, err

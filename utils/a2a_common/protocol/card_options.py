@@ -11,7 +11,7 @@ from typing import Any
 class CardOptions:
     """Fields of an agent's card that an author may set.
 
-    The card only announces: whoever announces a security scheme enforces it too, with `AgentService.middleware`.
+    The card only announces: whoever announces a security scheme enforces it too, with `http_middleware()`.
 
     Attributes:
         documentation_url: A page for people.

@@ -143,6 +143,9 @@ def _counts(usage: Usage) -> dict[str, Any]:
     return counts
 
 
+_COUNTS = ("input_tokens", "output_tokens", "cached_tokens")
+
+
 def parse_usage(payload: Mapping[str, Any]) -> UsageReported | None:
     """The usage of a payload (numbers come back from the wire as floats), or `None` when malformed."""
     try:
@@ -152,7 +155,8 @@ def parse_usage(payload: Mapping[str, Any]) -> UsageReported | None:
 
 
 def _usage(counts: Mapping[str, Any]) -> Usage:
-    tokens = {name: int(number) for name, number in counts.items() if name != "cost_usd"}
+    """The counts that this version knows: a newer agent may report further ones."""
+    tokens = {name: int(counts[name]) for name in _COUNTS if name in counts}
     return Usage(**tokens, cost_usd=float(counts.get("cost_usd", 0.0)))
 
 
