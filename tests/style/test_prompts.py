@@ -60,7 +60,8 @@ async def test_a_prompt_names_only_tools_and_arguments_that_exist(module, tmp_pa
 @pytest.mark.parametrize("module", MODULES)
 async def test_no_placeholder_is_left_in_a_prompt(module, tmp_path):
     agent = _agent(module, tmp_path)
+    await agent.start()
     prompt = agent.system_prompt()
-    await agent.stop()
+    await agent.close()
     assert prompt.strip()
     assert not re.search(r"\{\w*\}", prompt)
