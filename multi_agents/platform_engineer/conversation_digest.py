@@ -1,4 +1,4 @@
-"""What the supervisor's conversation holds for a sub-agent or a synthesis: cut, and without its messages. Pure."""
+"""Digest of the supervisor's conversation for a sub-agent or a synthesis: shortened text, no messages. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ends at remote agents what a killed process of ours had begun there, so that nobody works for nobody."""
+"""Cancels remote tasks orphaned by a previous crash of this process."""
 
 from __future__ import annotations
 

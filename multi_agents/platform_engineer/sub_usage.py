@@ -1,4 +1,4 @@
-"""What sub-agents used, added to ours: each token once, under our names. Pure."""
+"""Adds the usage of sub-agents to the supervisor's: each token once, by configured agent name. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a reply answers the question that was asked, or begins something else.
+"""Decides whether a reply answers the pending question or starts another request.
 
 A rule decides where it can. Where it cannot, a language model is asked, if one is configured. No
 kinds of parameters are built in: the rule looks at the form of the reply, not at what it is about.

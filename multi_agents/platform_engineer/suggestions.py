@@ -1,4 +1,4 @@
-"""What the user is likely to ask next: requests that the agents of this turn answer, about what was spoken of. Pure.
+"""Suggests likely next requests that the agents of this turn can answer. Pure.
 
 Candidates are the examples on the cards of the agents that were asked. A name of the form a/b in one
 is replaced by the one that was spoken of. Numbers, files and the like are not invented: an example

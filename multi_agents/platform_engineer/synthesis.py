@@ -1,4 +1,4 @@
-"""An answer where the conversation itself cannot be shown to the model any more. Pure.
+"""Builds an answer where the conversation no longer fits the model. Pure.
 
 Two ways down from the usual one: a prompt that fits any model, of a few remarks, the request and the
 results; and where no model answers, the results themselves.

@@ -1,4 +1,4 @@
-"""Saves what sub-agents have found where the model fails that should answer from it."""
+"""Keeps the results of sub-agents when the model that should answer from them fails."""
 
 from __future__ import annotations
 

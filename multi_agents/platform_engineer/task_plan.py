@@ -1,4 +1,4 @@
-"""The plan of one turn: which agent does what, and how far it is. Pure."""
+"""The plan of one turn: steps, agents and states. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns the delegations that the model decided on into steps of the plan, before they begin."""
+"""Adds the model's delegations to the plan before they start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a delegation is caused by: which call of which model answer in which task. Pure."""
+"""Identifies the tool call that caused a delegation: task, model answer and call. Pure."""
 
 from __future__ import annotations
 

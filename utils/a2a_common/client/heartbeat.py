@@ -1,4 +1,4 @@
-"""Progress of a remote agent that says nothing for a while, so that nobody takes waiting for hanging."""
+"""Emits heartbeat progress while a remote agent is silent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of what another agent says, in words: text and data as they are, a file by its name, type, and address or size.
+"""Parts of another agent's answer as text: text and data as they are, a file by name, type, and address or size.
 
 A model is told of a file, and not its content. Name, type and address are a peer's data: cleaned and capped, and only
 an address of the web is shown. Pure.

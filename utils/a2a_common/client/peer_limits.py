@@ -1,4 +1,4 @@
-"""What is taken from another agent at most, counted on the body of a response before anything parses it.
+"""Size limits for responses of other agents, applied to the body before anything parses it.
 
 A response is held back until it is known to be within the limits: a stream event by event, any other body as
 a whole. So neither memory nor the time of one parse depends on what an agent chooses to send.

@@ -1,4 +1,4 @@
-"""Words of another agent inside a sentence of ours: cut, and with nothing in them that cannot be seen. Pure."""
+"""Text of another agent inside a sentence of this service: shortened, without invisible characters. Pure."""
 
 from __future__ import annotations
 

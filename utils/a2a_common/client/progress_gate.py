@@ -1,4 +1,4 @@
-"""How much of another agent's progress is passed up: what somebody can read, and no more."""
+"""Rate limit for a remote agent's progress: no more than a person can read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sub-agents that a supervisor may use: a configured list, and what their live cards say.
+"""Registry of the configured sub-agents and their current cards.
 
 Cards are fetched in the background, never at import. An agent that is down at start joins when it
 comes up. The table is swapped as a whole, so that a reader never sees half of a change. A card is a

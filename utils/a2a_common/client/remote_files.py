@@ -1,4 +1,4 @@
-"""The files among what another agent says, made safe to pass on: a clean name, a plausible type, an address of the web. Pure."""
+"""Files of another agent's answer, made safe to pass on: name, media type and address are checked. Pure."""
 
 from __future__ import annotations
 

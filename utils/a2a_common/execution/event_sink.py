@@ -1,4 +1,4 @@
-"""The guarded way from an executor to the A2A event queue.
+"""Guard between an executor and the A2A event queue.
 
 A sink belongs to one run of one task. It lets through nothing after a terminal or interrupted
 status, notices a queue that closed (the SDK only logs that, once per event), says so once, counts

@@ -1,4 +1,4 @@
-"""The life cycle of a task: from an A2A request, through the agent's events, to one end state."""
+"""Runs one task: parses the request, publishes the agent's events, and ends in one final state."""
 
 from __future__ import annotations
 

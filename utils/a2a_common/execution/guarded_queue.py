@@ -1,4 +1,4 @@
-"""The queue that an executor writes to, with the order of states enforced."""
+"""Event queue that enforces the order of task states."""
 
 from __future__ import annotations
 

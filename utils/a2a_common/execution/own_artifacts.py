@@ -1,4 +1,4 @@
-"""An agent's own artifacts on their way to the wire: what the client accepts, within the limits of a task."""
+"""Publishes an agent's own artifacts within the client's output modes and the limits of a task."""
 
 from __future__ import annotations
 

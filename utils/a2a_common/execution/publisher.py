@@ -1,4 +1,4 @@
-"""`AgentEvent` -> A2A: one exhaustive match."""
+"""Publishes `AgentEvent`s as A2A events: one exhaustive match."""
 
 from __future__ import annotations
 

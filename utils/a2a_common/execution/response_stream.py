@@ -1,4 +1,4 @@
-"""The answer's text on its way to the wire: the first piece at once, then in coalesced chunks."""
+"""Sends the text of an answer: the first piece at once, later ones coalesced."""
 
 from __future__ import annotations
 

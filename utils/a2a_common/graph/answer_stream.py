@@ -1,4 +1,4 @@
-"""What of one model answer may be shown while the rest of it still comes."""
+"""Decides which text of an unfinished model answer can be shown."""
 
 from __future__ import annotations
 

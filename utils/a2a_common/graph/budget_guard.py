@@ -1,4 +1,4 @@
-"""Keeps a task within its budget: it ends in an answer from what was found, not in an error."""
+"""Ends a task that used up its budget with an answer from what was found, instead of an error."""
 
 from __future__ import annotations
 

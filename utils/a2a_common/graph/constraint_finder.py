@@ -1,4 +1,4 @@
-"""After an answer, the model is asked which standing constraints the user's message states.
+"""Asks the model, after an answer, which standing constraints the user's message contains.
 
 It happens in the background: no answer waits for it, a turn that begins meanwhile goes first, and what
 fails is logged and left. What was found is kept in the conversation's state, from the next turn on.

@@ -1,4 +1,4 @@
-"""One turn on an agent's graph, from the user's words or answer to the end, with no tool call left open."""
+"""One run of an agent's graph, from the user's message or answer to its end; leaves no tool call open."""
 
 from __future__ import annotations
 

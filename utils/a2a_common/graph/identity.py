@@ -1,4 +1,4 @@
-"""What an agent must say of itself, and the prompt that follows from it. Pure."""
+"""Checks that an agent has a name and a description, and makes its default prompt. Pure."""
 
 from __future__ import annotations
 

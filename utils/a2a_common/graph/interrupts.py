@@ -1,4 +1,4 @@
-"""A question of a remote agent on its way to the user, and the answer on its way back. Pure.
+"""Converts a remote agent's question to an interrupt, and the user's answer to its resume value. Pure.
 
 The question travels as the value of a LangGraph interrupt, the answer as the value that the graph
 is resumed with: the user's words, or `{"text": …, "data": […]}` where structured parts came along.

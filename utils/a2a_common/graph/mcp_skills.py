@@ -1,4 +1,4 @@
-"""The tools of MCP servers on an agent's card: one skill for each server. Pure."""
+"""Skills for the tools of MCP servers: one for each server. Pure."""
 
 from __future__ import annotations
 

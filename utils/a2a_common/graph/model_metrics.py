@@ -1,4 +1,4 @@
-"""The innermost middleware: each try of a model call, as it is sent, is a span and a count."""
+"""Innermost middleware: records a span and metrics for each attempt of a model call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent is given to work with: one frozen bundle, made by whoever starts it."""
+"""`AgentRuntime`: the services that an agent is given, frozen."""
 
 from __future__ import annotations
 

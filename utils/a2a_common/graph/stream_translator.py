@@ -1,4 +1,4 @@
-"""One turn of a graph, translated from LangGraph's stream into `AgentEvent`s."""
+"""Translates LangGraph's stream of one run into `AgentEvent`s."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool's schema refuses, as a sentence for model and user, before the graph's own text for it is shown."""
+"""Turns a schema's validation error into a sentence for the model and the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where a tool's error becomes a result that a model can work with."""
+"""Turns every error of a tool into a result that the model can work with."""
 
 from __future__ import annotations
 

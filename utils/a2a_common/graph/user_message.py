@@ -1,4 +1,4 @@
-"""What the model reads of a user's message: the words, text files and JSON; of any other file what it is. Pure."""
+"""The model's view of a user's message: words, text files and JSON; other files by name, type and size. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The SDK's table of tasks that are worked on, without what it leaves behind."""
+"""The SDK's registry of running tasks, without its leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decides of each message whether it begins a turn, is known already, or is refused."""
+"""Decides for each message whether it starts a turn, repeats a known one, or is refused."""
 
 from __future__ import annotations
 

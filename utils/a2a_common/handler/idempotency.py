@@ -1,4 +1,4 @@
-"""A message that is sent again is answered with its first task, and nothing runs twice.
+"""Idempotent sends: a repeated message is answered with its first task.
 
 The id of a new task is derived from who sends and what message. So whether a message is known
 is one look at the task store, after a restart and on another replica as well.

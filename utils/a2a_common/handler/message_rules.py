@@ -1,4 +1,4 @@
-"""What a message must look like before an agent sees it."""
+"""Validates a message before an agent gets it."""
 
 from __future__ import annotations
 

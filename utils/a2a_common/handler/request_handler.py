@@ -1,4 +1,4 @@
-"""The SDK's request handler with what the protocol leaves to an application."""
+"""The SDK's request handler, extended with admission, idempotency and pending input."""
 
 from __future__ import annotations
 

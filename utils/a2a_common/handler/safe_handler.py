@@ -1,4 +1,4 @@
-"""Every operation of a request handler behind `safe_errors`."""
+"""Wraps every operation of a request handler in `safe_errors`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the artifacts of one task may hold, the text of its answer aside."""
+"""Limits on the artifacts of one task; the text of its answer is not counted."""
 
 MOST_BYTES = 3_000_000
 """Bytes of all artifacts of a task, and so of one file. In base64 they take 4,000,000, so that one event and the whole

@@ -1,4 +1,4 @@
-"""What an agent's card says beside its name, skills and addresses."""
+"""Optional fields of an agent's card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Through which agents a request came, so that it is not handed to and fro. Pure.
+"""Delegation chain of a request; detects delegation loops. Pure.
 
 Each agent that delegates adds itself with a digest of the request that it works on. An agent that
 is about to hand an agent of the trail the very request that this one handed on is going in circles.

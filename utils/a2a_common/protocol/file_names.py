@@ -1,4 +1,4 @@
-"""Names of files that a peer chose: one path component that can be shown and saved. Pure."""
+"""Sanitises file names that a peer chose: one path component that can be shown and saved. Pure."""
 
 from __future__ import annotations
 

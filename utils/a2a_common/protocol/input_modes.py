@@ -1,4 +1,4 @@
-"""Which media types an agent takes, as its card says, and whether a message keeps to them. Pure."""
+"""Checks the media types of a message against the input modes of an agent's card. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses a JSON body and refuses what the parsers behind it would answer with a message of their own. Pure."""
+"""Parses a JSON body and refuses what later parsers would reject with messages of their own. Pure."""
 
 from __future__ import annotations
 

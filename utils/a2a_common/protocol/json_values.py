@@ -1,4 +1,4 @@
-"""What protocol messages may carry in their free values (`data`, `metadata`), so that every reader can read it.
+"""Validates the free JSON values of protocol messages (`data`, `metadata`), so that every client can read them.
 
 Such a value is stored with its task and sent again with every list of tasks. A number that JSON cannot say, or
 nesting that protocol buffers do not read back, would break each of them for everybody who lists that task.

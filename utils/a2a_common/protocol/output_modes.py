@@ -1,4 +1,4 @@
-"""Which media types a client accepts in an answer, and what an agent makes of it. Pure.
+"""Output modes that a client accepts, and which of an agent's parts match them. Pure.
 
 `acceptedOutputModes` of a message's configuration. A client that names none takes everything. Names may
 be patterns (`*/*`, `text/*`); parameters do not count; the bare `text` of protocol 0.3 means any text.

@@ -1,4 +1,4 @@
-"""How much of a conversation an agent is told. Our configuration says so, never what an agent says of itself."""
+"""How much of a conversation an agent is given, as configured; an agent's own claims do not matter."""
 
 from __future__ import annotations
 

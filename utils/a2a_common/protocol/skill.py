@@ -1,4 +1,4 @@
-"""What an agent can do, as its card tells it."""
+"""One skill on an agent's card."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tasks a task caused, at any depth: kept in its own metadata, so that one look shows the whole tree."""
+"""The tree of tasks below a task, kept in its metadata, so that one request shows all of it."""
 
 from __future__ import annotations
 

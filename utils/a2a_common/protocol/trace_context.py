@@ -1,4 +1,4 @@
-"""W3C trace context at the borders of the protocol: read from a call, and put on our own requests."""
+"""W3C trace context: read from incoming calls, set on outgoing requests."""
 
 from __future__ import annotations
 

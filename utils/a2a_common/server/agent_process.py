@@ -1,4 +1,4 @@
-"""One agent's process: opens what the agent needs, serves it over A2A, and closes everything again."""
+"""One agent's process: opens its resources, serves it over A2A, and closes them."""
 
 from __future__ import annotations
 

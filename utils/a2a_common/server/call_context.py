@@ -1,4 +1,4 @@
-"""The context of one call, with what the protocol asks of its headers checked."""
+"""Builds the context of a call and checks the protocol's headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent's card, built from what the agent says of itself."""
+"""Builds an agent's card."""
 
 from __future__ import annotations
 

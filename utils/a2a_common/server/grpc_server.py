@@ -1,4 +1,4 @@
-"""The same agent over gRPC, protocol 1.0 and 0.3 on one port."""
+"""Serves an agent over gRPC: protocol 1.0 and 0.3 on one port."""
 
 from __future__ import annotations
 

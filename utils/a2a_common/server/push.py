@@ -1,4 +1,4 @@
-"""Push notifications, delivered beside the task and never inside it."""
+"""Delivers push notifications beside the task: a slow webhook never delays it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Push configurations that outlive the process."""
+"""Stores push configurations in SQLite."""
 
 from __future__ import annotations
 

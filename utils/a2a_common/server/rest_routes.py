@@ -1,4 +1,4 @@
-"""HTTP+JSON as an application of its own, so that routes of a tenant work under any prefix."""
+"""HTTP+JSON routes as an application of their own, so that tenant routes work under any prefix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An application that cannot start for a reason of ours: the server ends with that reason, not with a traceback."""
+"""Ends the server with the reason when the application cannot start, instead of a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warns of variables that are nearly called as a setting of this process: they change nothing."""
+"""Warns of environment variables that look like a misspelt setting."""
 
 from __future__ import annotations
 

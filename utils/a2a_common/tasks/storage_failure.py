@@ -1,4 +1,4 @@
-"""How a task ends whose answer could not be stored."""
+"""Final status of a task whose answer could not be stored."""
 
 from __future__ import annotations
 

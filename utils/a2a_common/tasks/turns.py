@@ -1,4 +1,4 @@
-"""Which tasks have a turn under way in this process."""
+"""Tracks tasks with an active turn in this process."""
 
 from __future__ import annotations
 

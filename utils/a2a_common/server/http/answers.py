@@ -1,4 +1,4 @@
-"""What a refused request is answered with: JSON in the shape of the binding that was asked."""
+"""Error responses in the format of the binding that was called."""
 
 from __future__ import annotations
 

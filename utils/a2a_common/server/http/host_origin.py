@@ -1,4 +1,4 @@
-"""Refuses requests that a page in somebody's browser was made to send.
+"""Host and origin check: refuses requests that a web page made a browser send.
 
 A server on loopback without authentication is open to every page that the user visits: the page's
 name is made to resolve to 127.0.0.1 (DNS rebinding), or it posts across origins. Both show in the

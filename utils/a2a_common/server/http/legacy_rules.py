@@ -1,4 +1,4 @@
-"""Checks requests of protocol 0.3 before the SDK does, whose answers quote its validator."""
+"""Validates requests of protocol 0.3 before the SDK, whose errors quote its validator."""
 
 from __future__ import annotations
 
