@@ -7,8 +7,9 @@ carry plain values only, so that they can be logged and compared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -261,11 +262,18 @@ class Usage:
     cost_usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
+        return self._combined(other, operator.add)
+
+    def since(self, counted: Usage) -> Usage:
+        """What this total has more than an earlier one; never below zero."""
+        return self._combined(counted, lambda total, before: max(0, total - before))
+
+    def _combined(self, other: Usage, combine: Callable[[Any, Any], Any]) -> Usage:
         return Usage(
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cost_usd + other.cost_usd,
+            **{
+                each.name: combine(getattr(self, each.name), getattr(other, each.name))
+                for each in fields(self)
+            }
         )
 
 

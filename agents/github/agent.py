@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from agents.github.changes.sender import Sender
     from agents.github.gh.runner import Gh
+    from utils.a2a_common.graph.agent_tool import AgentTool
 
 _PROMPTS = Path(__file__).parent / "prompts"
 
@@ -64,9 +65,9 @@ class GitHubAgent(BaseLangGraphAgent):
         names = ["system", "write" if self._settings.write else "read_only", *(["gh"] if self._gh else [])]
         return "\n".join((_PROMPTS / f"{name}.md").read_text(encoding="utf-8") for name in names)
 
-    async def tools(self) -> Sequence[BaseTool]:
-        """All tools, which share one client."""
-        found = build_tools(self._github)
+    async def tools(self) -> Sequence[BaseTool | AgentTool]:
+        """All tools, which share one client; tools that a subclass marks with `@agent_tool` are among them."""
+        found = [*await super().tools(), *build_tools(self._github)]
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
 

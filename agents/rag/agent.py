@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from agents.rag.startup import StartupIngestion
+    from utils.a2a_common.graph.agent_tool import AgentTool
 
 log = structlog.get_logger(__name__)
 
@@ -52,15 +53,15 @@ class RagAgent(BaseLangGraphAgent):
         """The text of `prompts/system.md`."""
         return _PROMPT.read_text(encoding="utf-8")
 
-    async def tools(self) -> Sequence[BaseTool]:
-        """The three tools, on the index in the agent's home."""
+    async def tools(self) -> Sequence[BaseTool | AgentTool]:
+        """The three tools, on the index in the agent's home, and those that a subclass marks with `@agent_tool`."""
         from agents.rag.retrieve.library import Library
         from agents.rag.retrieve.tools import build_tools
 
         library = Library(
             self.runtime.home / INDEX_FILE, self.runtime.embedder, self._missing, self._words_only
         )
-        return build_tools(library, self._settings)
+        return [*await super().tools(), *build_tools(library, self._settings)]
 
     async def start(self) -> None:
         """Open the index and begin to ingest the configured sources."""

@@ -14,19 +14,10 @@ def usage_since(counted: Mapping[str, Any], told: UsageReported | None) -> Usage
     before = parse_usage(counted)
     known = before.by_agent if before else {}
     now = told.by_agent if told else {}
-    return UsageReported({agent: _minus(usage, known.get(agent, Usage())) for agent, usage in now.items()})
+    return UsageReported({agent: usage.since(known.get(agent, Usage())) for agent, usage in now.items()})
 
 
 def under_name(usage: UsageReported, agent: str) -> UsageReported:
     """A sub-agent's usage under our name for it; agents further down keep theirs, as a path."""
     own = {agent if name == agent else f"{agent}/{name}": tokens for name, tokens in usage.by_agent.items()}
     return UsageReported(own)
-
-
-def _minus(total: Usage, counted: Usage) -> Usage:
-    return Usage(
-        max(0, total.input_tokens - counted.input_tokens),
-        max(0, total.output_tokens - counted.output_tokens),
-        max(0, total.cached_tokens - counted.cached_tokens),
-        max(0.0, total.cost_usd - counted.cost_usd),
-    )

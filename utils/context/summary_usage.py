@@ -27,7 +27,9 @@ class SummaryUsage:
         total = None
         for used in self._handler.usage_metadata.values():
             cached = used.get("input_token_details", {}).get("cache_read", 0) or 0
-            total = (total or Usage()) + Usage(used["input_tokens"], used["output_tokens"], cached)
+            total = (total or Usage()) + Usage(
+                input_tokens=used["input_tokens"], output_tokens=used["output_tokens"], cached_tokens=cached
+            )
         return total
 
 

@@ -232,9 +232,18 @@ def _usage(reply: ScriptedReply) -> UsageMetadata | None:
     )
 
 
+def _fresh(error: BaseException) -> BaseException:
+    """The error without what was added where it was raised before: a script may repeat one, in several tasks at once."""
+    again = type(error).__new__(type(error), *error.args)
+    again.__dict__.update(error.__dict__)
+    again.__dict__.pop("__notes__", None)
+    again.__cause__ = error.__cause__
+    return again
+
+
 def _result(reply: ScriptedReply) -> ChatResult:
     if reply.error is not None:
-        raise reply.error
+        raise _fresh(reply.error)
     message = AIMessage(
         content="".join(reply.pieces), tool_calls=list(reply.tool_calls), usage_metadata=_usage(reply)
     )
@@ -245,7 +254,7 @@ def _chunks(reply: ScriptedReply) -> Iterator[ChatGenerationChunk]:
     for piece in reply.pieces:
         yield ChatGenerationChunk(message=AIMessageChunk(content=piece))
     if reply.error is not None:
-        raise reply.error
+        raise _fresh(reply.error)
     for index, made in enumerate(reply.tool_calls):
         part = tool_call_chunk(name=made["name"], args=json.dumps(made["args"]), id=made["id"], index=index)
         yield ChatGenerationChunk(message=AIMessageChunk(content="", tool_call_chunks=[part]))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 from uuid import uuid4
 
 from multi_agents.cli.chat.ask import print_result, say_files, sink_for, summary
 from multi_agents.cli.chat.downloads import Downloads
 from multi_agents.cli.chat.drive import TurnResult, drive
+from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text
 from multi_agents.cli.chat.typing_in import PipedLines, line_source
 from multi_agents.cli.console import one_line, print_json, say
 from multi_agents.cli.errors import CliError, ServiceUnreachable
@@ -22,17 +24,6 @@ from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.events import ContextMeasured
-
-HELP = """\
-/new      begin a new conversation
-/agents   the agent you talk to, and the agents of the local service
-/context  what the last model request of the agent held
-/clear    let the agent forget this conversation, and begin a new one
-/cancel   cancel the task that waits for your answer
-/1 /2 /3  ask one of the requests that were suggested
-/help     this list
-/quit     end the chat (also Ctrl-D)
-Ctrl-C while the agent works cancels the task; twice ends the chat."""
 
 
 @dataclass(slots=True)
@@ -88,26 +79,31 @@ class Chat:
 
     async def command(self, line: str) -> bool:
         """A slash command; whether to go on."""
-        match line.split(maxsplit=1)[0]:
-            case name if name[1:].isdecimal():
-                return await self._ask_suggested(int(name[1:]))
-            case "/quit" | "/exit":
+        name = line.split(maxsplit=1)[0]
+        if name[1:].isdecimal():
+            return await self._ask_suggested(int(name[1:]))
+        command = find(name)
+        if command is None:
+            say(f"There is no command {name}. /help lists them.")
+            return True
+        match command:
+            case SlashCommand.QUIT:
                 return False
-            case "/new":
+            case SlashCommand.NEW:
                 self._begin()
                 say("A new conversation.")
-            case "/context":
+            case SlashCommand.CONTEXT:
                 show_context(self.context)
-            case "/clear":
+            case SlashCommand.CLEAR:
                 await self._clear()
-            case "/cancel":
+            case SlashCommand.CANCEL:
                 await self._cancel()
-            case "/agents":
+            case SlashCommand.AGENTS:
                 await self._agents()
-            case "/help":
-                say(HELP)
-            case other:
-                say(f"There is no command {other}. /help lists them.")
+            case SlashCommand.HELP:
+                say(help_text())
+            case _:
+                assert_never(command)
         return True
 
     async def _ask_suggested(self, number: int) -> bool:

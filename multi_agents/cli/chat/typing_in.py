@@ -7,9 +7,8 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
+from multi_agents.cli.chat.slash_commands import SlashCommand
 from multi_agents.cli.console import say
-
-COMMANDS = ("/new", "/agents", "/context", "/clear", "/cancel", "/help", "/quit")
 
 
 class LineSource(Protocol):
@@ -41,7 +40,7 @@ class PromptLines:
         history.touch(mode=0o600)
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(history)),
-            completer=WordCompleter(list(COMMANDS), sentence=True),
+            completer=WordCompleter([command.line for command in SlashCommand], sentence=True),
             complete_while_typing=False,
         )
 

@@ -51,11 +51,17 @@ def test_steps_that_nobody_asked_for_are_an_error():
         model.assert_finished()
 
 
-async def test_an_error_is_raised_as_it_is():
+async def test_an_error_that_is_raised_twice_keeps_nothing_of_the_first_time():
     error = TimeoutError("slow")
-    with pytest.raises(TimeoutError) as caught:
-        await ScriptedModel.of(error).ainvoke("a")
-    assert caught.value is error
+    error.status_code = 504
+    model = ScriptedModel.of(error, error)
+    for _ in range(2):
+        with pytest.raises(TimeoutError, match="slow") as caught:
+            await model.ainvoke("a")
+        assert caught.value.status_code == 504
+        caught.value.add_note("seen")
+    assert error.__traceback__ is None
+    assert not hasattr(error, "__notes__")
 
 
 async def test_text_streams_in_the_given_pieces_then_calls_then_usage():

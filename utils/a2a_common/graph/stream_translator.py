@@ -196,7 +196,12 @@ def usage_of(message: AIMessage | AIMessageChunk) -> Usage:
         return Usage()
     cached = usage.get("input_token_details", {}).get("cache_read", 0) or 0
     cost = float(message.response_metadata.get(COST, 0.0))
-    return Usage(usage["input_tokens"], usage["output_tokens"], cached, cost)
+    return Usage(
+        input_tokens=usage["input_tokens"],
+        output_tokens=usage["output_tokens"],
+        cached_tokens=cached,
+        cost_usd=cost,
+    )
 
 
 def _question(interrupts: Sequence[Any], agent: str) -> InputRequired:
