@@ -233,7 +233,7 @@ PROMISES: tuple[Rule, ...] = (
         (
             broken(
                 "it is offered all of them",
-                _ENGINEER + ".middleware",
+                _ENGINEER + ".model_middleware",
                 "AgentSelector(self._settings.shown)",
                 "AgentSelector(10**9)",
                 _FLOW

@@ -50,7 +50,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             )
             for part, old, new in (
                 ("the query", "[HumanMessage(query)]", "[HumanMessage(query)][:0]"),
-                ("the system prompt", "SystemMessage(system)", "SystemMessage(system[:0])"),
+                ("the system prompt", "SystemMessage(built.system)", "SystemMessage(built.system[:0])"),
                 ("the agent's own tools", "[*tools, *context.tools]", "[*context.tools]"),
             )
         ),

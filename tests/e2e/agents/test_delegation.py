@@ -65,6 +65,7 @@ async def test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words
     async with team(script, keys=keys) as (url, models, _), connected(url) as client:
         answer = await ask(client, "Tell me about a")
     assert answer.text == "In short: a is known."
+    assert not any("The value of a" in text for _, _, text in answer.chunks)  # not even for a moment
     assert answer.state == "completed"
     assert results(models["supervisor"], 1) == ["The value of a is the value of a."]
 

@@ -26,16 +26,26 @@ async def test_an_agent_that_is_asked_for_its_card_and_never_answers_holds_nothi
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(registry, "_CARD_SECONDS", 60.0)
-    with loopback_socket() as silent:  # connections are taken by the kernel and nobody reads them
-        environ = {"SUB_AGENTS": f"keys=http://127.0.0.1:{silent.getsockname()[1]}"}
-        async with asyncio.timeout(20):
-            async with (
-                running_agent(PlatformEngineer, environ=environ, model=ScriptedModel.of("Hi.")) as url,
-                httpx.AsyncClient(trust_env=False) as http,
-                connected(url) as client,
-            ):
-                assert (await http.get(f"{url}/healthz")).status_code == 200
-                assert (await ask(client, "hello")).text == "Hi."
+    given_up = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(4096):  # the request; nothing is answered
+            pass
+        given_up.set()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    environ = {"SUB_AGENTS": f"keys=http://127.0.0.1:{server.sockets[0].getsockname()[1]}"}
+    async with (
+        server,
+        asyncio.timeout(60),
+        running_agent(PlatformEngineer, environ=environ, model=ScriptedModel.of("Hi.")) as url,
+        httpx.AsyncClient(trust_env=False) as http,
+        connected(url) as client,
+    ):
+        assert (await http.get(f"{url}/healthz")).status_code == 200
+        assert (await ask(client, "hello")).text == "Hi."
+        assert not given_up.is_set()  # its card is still asked for
 
 
 async def test_sub_agents_on_loopback_are_reached_past_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
