@@ -21,8 +21,13 @@ from multi_agents.cli.scaffold.template import CODE, TESTS, agent_files
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit
 from utils.a2a_common.client.agents_file import load_agents_file
 
-DOCUMENTS = "docs.make_configuration"
-_DOCUMENTS_SECONDS = 120
+GENERATORS = (
+    ("docs/make_configuration.py", "docs.make_configuration", "The tables of settings were"),
+    ("agents/rag/ship_vectors.py", "agents.rag.ship_vectors", "The vectors of the documents were"),
+)
+"""What `make docs` runs, in order: its file, its module, and what it writes. The second reads what the first one wrote."""
+
+_GENERATOR_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +118,25 @@ def _write(made: Draft) -> None:
 
 
 def _refresh_documents(root: Path) -> list[str]:
-    """Put the agent's settings into the tables of settings, by the program that makes them."""
-    if not (root / "docs" / "make_configuration.py").is_file():
-        return []
-    command = [sys.executable, "-m", DOCUMENTS]
+    """Put the agent's settings into the documents, by the programs that make them; what is left to the person."""
+    for path, module, subject in GENERATORS:
+        if (root / path).is_file() and not _ran(module, root):
+            return [f"{subject} not renewed: run `make docs`."]
+    return []
+
+
+def _ran(module: str, root: Path) -> bool:
     try:
         done = subprocess.run(  # noqa: S603 - our own program
-            command, cwd=root, capture_output=True, check=False, timeout=_DOCUMENTS_SECONDS
+            [sys.executable, "-m", module],
+            cwd=root,
+            capture_output=True,
+            check=False,
+            timeout=_GENERATOR_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
-        done = None
-    if done is not None and done.returncode == 0:
-        return []
-    return [f"docs/configuration.md was not made anew: run python -m {DOCUMENTS}."]
+        return False
+    return done.returncode == 0
 
 
 def _tell(made: Draft, root: Path, notes: list[str]) -> None:

@@ -38,8 +38,13 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
     after = snapshot(checkout)
     assert {name for name in before if before[name] != after[name]} == {
         ".env.example", "agents/agents.yaml", "docker-compose.yaml", "docs/configuration.md",
-        "helm/platform-engineer/values.yaml",
+        "helm/platform-engineer/values.yaml", "agents/rag/ingest/shipped_vectors.txt",
     }  # fmt: skip
+    vectors = subprocess.run(
+        [sys.executable, "-m", "agents.rag.ship_vectors", "--check"],
+        cwd=checkout, env=environment(checkout), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert vectors.returncode == 0, vectors.stdout  # the shipped tests of the checkout hold the same
     added = {name for name in after if name not in before}
     assert "agents/try_out/agent.py" in added
     assert all(name.startswith(("agents/try_out/", "tests/unit/agents/try_out/")) for name in added)
