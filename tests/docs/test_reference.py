@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from typer.main import get_command
 
-from multi_agents.cli.chat.typing_in import COMMANDS
+from multi_agents.cli.chat.slash_commands import SlashCommand
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.main import app
 from multi_agents.cli.view.json_lines import KINDS
@@ -85,8 +85,8 @@ def test_the_kinds_of_json_lines_are_complete():
 
 def test_the_slash_commands_are_complete():
     told = _section(_page("getting-started.md"), "In the chat")
-    for command in COMMANDS:
-        assert f"`{command}`" in told, command
+    for command in SlashCommand:
+        assert f"`{command.line}`" in told, command
 
 
 def test_the_table_of_events_is_complete():
