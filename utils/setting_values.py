@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from urllib.parse import urlsplit
+
+
+def choices(values: Iterable[str], **remarks: str) -> str:
+    """The values as a phrase, a remark in brackets behind those that have one: "embedded (offline), openai or none"."""
+    *others, last = (f"{value} ({remarks[value]})" if value in remarks else str(value) for value in values)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def http_address(value: str | None) -> str | None:

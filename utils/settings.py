@@ -17,7 +17,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from utils.errors import SettingsError
-from utils.setting_values import http_address, price_table
+from utils.setting_values import choices, http_address, price_table
 
 
 class EnvSettings(BaseModel):
@@ -101,7 +101,7 @@ def own_environment() -> dict[str, str]:
 
 
 class ModelProvider(StrEnum):
-    """Where chat models or embeddings come from."""
+    """Where chat models come from. Each has a row in `utils/model_providers.py` and a client in `utils/llm/factory.py`."""
 
     EMBEDDED = "embedded"
     OPENAI = "openai"
@@ -170,7 +170,7 @@ class LLMSettings(ProviderSettings):
     provider: ModelProvider = Field(
         ModelProvider.EMBEDDED,
         alias="LLM_PROVIDER",
-        description="embedded (offline), openai, azure-openai, aws-bedrock or openai-compatible.",
+        description=f"{choices(ModelProvider, embedded='offline')}.",
     )
     model: str | None = Field(
         None,
@@ -263,7 +263,7 @@ class EmbeddingSettings(ProviderSettings):
     provider: EmbeddingsProvider = Field(
         EmbeddingsProvider.EMBEDDED,
         alias="EMBEDDINGS_PROVIDER",
-        description="embedded (offline), openai, azure-openai, aws-bedrock, openai-compatible or none.",
+        description=f"{choices(EmbeddingsProvider, embedded='offline')}.",
     )
     model: str | None = Field(
         None, alias="EMBEDDINGS_MODEL", description="Embedding model, deployment or model id."

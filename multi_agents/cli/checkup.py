@@ -23,6 +23,7 @@ from multi_agents.cli.settings_groups import (
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
+from utils.setting_values import choices
 from utils.settings import (
     EmbeddingSettings,
     EmbeddingsProvider,
@@ -128,11 +129,12 @@ def check_model(environ: Mapping[str, str]) -> Iterator[Finding]:
     if settings.provider is not ModelProvider.EMBEDDED:
         yield Finding("model", "ok", describe_model(settings))
         return
+    configured = [one for one in ModelProvider if one is not ModelProvider.EMBEDDED]
     yield Finding(
         "model",
         "note",
         f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
-        "LLM_PROVIDER to openai, azure-openai, aws-bedrock or openai-compatible, and LLM_MODEL.",
+        f"LLM_PROVIDER to {choices(configured)}, and LLM_MODEL.",
     )
     if settings.openai_api_key and fallback is None and _embeddings_are_offline(environ):
         yield Finding("model", "note", "OPENAI_API_KEY is set and not used: LLM_PROVIDER=openai uses it.")

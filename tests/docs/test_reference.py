@@ -15,7 +15,10 @@ from tests.docs.blocks import ROOT
 from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.client.events import PeerEvent
+from utils.context.policy import PRESETS, Stage
 from utils.messages import results
+
+STAGES_IN_ORDER = [stage.value for stage in Stage]
 
 
 def _page(name: str) -> str:
@@ -93,6 +96,14 @@ def test_the_table_of_events_is_complete():
     rows = _first_column(_section(_page("architecture.md"), "Events"))
     told = set(re.findall(r"`(\w+)`", " ".join(rows)))
     assert told == {kind.__name__ for kind in get_args(events.AgentEvent)}
+
+
+def test_the_stages_and_the_policies_of_context_management_are_complete():
+    page = _page("context.md")
+    stages = _first_column(_section(page, "The stages"))
+    assert stages == ["repair", *STAGES_IN_ORDER, "clip", "verify"]
+    policies = [row.strip("`") for row in _first_column(_section(page, "Settings"))]
+    assert policies == list(PRESETS)
 
 
 def test_the_tables_for_authors_of_agents_name_what_exists():

@@ -186,6 +186,27 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
         {"agents": [{**GITHUB, "prot": 1}]},
         ("agents", "prot", "dditional propert"),
     ),
+    "a key of the supervisor in an agent": (
+        {"agents": [{**GITHUB, "publicUrl": "https://a.example.com"}]},
+        ("agents", "publicUrl"),
+    ),
+    "a key of agents in the supervisor": (
+        {"supervisor": {"port": 8000, "shares": "nothing"}},
+        ("supervisor", "shares"),
+    ),
+    "a key of one pod in the defaults": ({"defaults": {"port": 8000}}, ("defaults", "port")),
+    "a misspelled key of the supervisor": (
+        {"supervisor": {"prot": 1}},
+        ("supervisor", "prot", "dditional propert"),
+    ),
+    "a misspelled key of the defaults": (
+        {"defaults": {"replicsa": 1}},
+        ("defaults", "replicsa", "dditional propert"),
+    ),
+    "a service type that agents have not": (
+        {"agents": [{**GITHUB, "serviceType": "NodePort"}]},
+        ("agents", "serviceType", "ClusterIP"),
+    ),
     "a port that is a word": ({"agents": [{"name": "github", "port": "http"}]}, ("port", "integer")),
     "a privileged port": ({"supervisor": {"port": 80}}, ("supervisor", "port", "1,?024")),
     "a name with capitals": ({"agents": [{"name": "GitHub", "port": 8001}]}, ("agents", "name", "pattern")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from tests.helm.cases import ACCEPTED, MISTAKES, SCHEMA_MISTAKES
-from tests.helm.chart import Helm, of_kind
+from tests.helm.chart import CHART, Helm, of_kind
 from tests.helm.tools import Tools
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
@@ -85,3 +86,12 @@ def test_external_secrets_are_asked_of_the_store(helm4: Helm):
     assert external["spec"]["data"] == [
         {"secretKey": "OPENAI_API_KEY", "remoteRef": {"key": "platform/openai", "property": "api-key"}}
     ]
+
+
+def test_the_defaults_take_the_keys_that_values_yaml_shows():
+    schema = json.loads((CHART / "values.schema.json").read_text("utf-8"))
+    shown = yaml.safe_load((CHART / "values.yaml").read_text("utf-8"))["defaults"]
+    left_out = schema["properties"]["defaults"]["properties"]
+    taken = {key for key in schema["definitions"]["pod"]["properties"] if key not in left_out}
+    assert set(left_out.values()) == {False}
+    assert taken == {*shown, "secrets"}  # secrets of every pod have a key of their own

@@ -10,11 +10,11 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context.block import system_block
 from utils.context.compaction import Compaction, visible_messages
-from utils.context.offload import is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.report import Changed, Step
 from utils.context.strategies.compress import expected_result
+from utils.context.worker_thread import is_large
 from utils.messages.repair import Repair
 from utils.messages.tokens import TOKENS_PER_REPLY
 

@@ -48,7 +48,7 @@ def policy_for(
         output_reserve=context.output_reserve or llm.max_output_tokens or policy.output_reserve,
         summarise_at=context.summarise_at or policy.summarise_at,
         keep_messages=context.keep_messages or policy.keep_messages,
-        use_model=policy.use_model and context.auto_compression,
+        use_model=policy.use_model and context.model_summaries,
         extract_to=EXTRACT_TO if _extracts(llm, context) else policy.extract_to,
     )
 

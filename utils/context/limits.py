@@ -10,22 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.context.settings import ContextSettings
+from utils.model_providers import PROVIDER_TRAITS
 from utils.settings import ModelProvider
 
 DEFAULT_WINDOW = 128_000
 """Window of an unknown model, in tokens."""
-
-PROVIDER_WINDOWS: Mapping[str, int] = {
-    "aws-bedrock": 100_000,
-    "openai": 128_000,
-    "azure-openai": 128_000,
-    "openai-compatible": 32_000,
-    "anthropic": 100_000,
-    "google-gemini": 128_000,
-    "gcp-vertexai": 128_000,
-    "embedded": 128_000,
-}
-"""Window of an unknown model of a provider: that of the provider's smaller current models."""
 
 MODEL_WINDOWS: tuple[tuple[str, int], ...] = (
     ("gpt-4.1", 1_047_576),
@@ -52,16 +41,6 @@ MODEL_WINDOWS: tuple[tuple[str, int], ...] = (
 """Windows by prefix of the model's name; the first match counts."""
 
 _PREFIXES = ("us.", "eu.", "apac.", "global.", "anthropic.", "amazon.", "meta.", "mistral.")
-
-_SETTINGS: Mapping[str, str] = {
-    "aws-bedrock": "bedrock_window",
-    "openai": "openai_window",
-    "openai-compatible": "openai_window",
-    "azure-openai": "azure_window",
-    "anthropic": "anthropic_window",
-    "google-gemini": "gemini_window",
-    "gcp-vertexai": "vertex_window",
-}
 
 
 def get_context_window(
@@ -90,14 +69,16 @@ def get_context_limit_for_provider(
     provider: ModelProvider | str | None = None, settings: ContextSettings | None = None
 ) -> int:
     """The window of a provider: its own setting, the general setting, the table, or `DEFAULT_WINDOW`."""
-    return explicit_limit(provider, settings) or PROVIDER_WINDOWS.get(str(provider), DEFAULT_WINDOW)
+    traits = PROVIDER_TRAITS.get(str(provider))
+    return explicit_limit(provider, settings) or (traits.window if traits else DEFAULT_WINDOW)
 
 
 def explicit_limit(provider: ModelProvider | str | None, settings: ContextSettings | None) -> int | None:
     """The window that is set for this provider or for all providers; `None` if none is set."""
     if settings is None:
         return None
-    own = getattr(settings, _SETTINGS.get(str(provider), "window"))
+    traits = PROVIDER_TRAITS.get(str(provider))
+    own = getattr(settings, traits.window_setting) if traits else None
     return own or settings.window
 
 

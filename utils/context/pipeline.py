@@ -17,12 +17,12 @@ from utils.context import stages
 from utils.context.compaction import Compaction, visible_messages
 from utils.context.constraints import Constraint, constraints_in, within
 from utils.context.draft import Draft, repeated_as_user
-from utils.context.offload import call, is_large
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.report import Report, charged
 from utils.context.stages import SummaryTools
 from utils.context.verify import by_kind, checked, clipped_request
+from utils.context.worker_thread import call, is_large
 from utils.messages.counter import Calibration
 from utils.messages.handles import handles_in
 from utils.messages.repair import merge_system, repair

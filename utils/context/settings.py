@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import Field, model_validator
 
+from utils.context.policy import PRESETS
+from utils.setting_values import choices
 from utils.settings import EnvSettings
 
 SMALLEST_WINDOW = 1_024
@@ -24,8 +26,8 @@ class ContextSettings(EnvSettings):
     policy: str = Field(
         "standard",
         alias="CONTEXT_POLICY",
-        description="standard, caipe, rag, research, pipelit or turns: a set of thresholds (docs/context.md).",
-        pattern="^(standard|caipe|rag|research|pipelit|turns)$",
+        description=f"{choices(PRESETS)}: a set of thresholds (docs/context.md).",
+        pattern=f"^({'|'.join(PRESETS)})$",
     )
     window: int | None = Field(
         None,
@@ -88,7 +90,7 @@ class ContextSettings(EnvSettings):
         alias="MIN_MESSAGES_TO_KEEP",
         description="Recent messages that a summary leaves whole, where they fit; the policy's when unset.",
     )
-    auto_compression: bool = Field(
+    model_summaries: bool = Field(
         True,
         alias="ENABLE_AUTO_COMPRESSION",
         description="Whether a model writes summaries; if not, an extract replaces what is left out.",

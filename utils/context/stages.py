@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from utils.context.block import SUMMARY_TITLE
 from utils.context.draft import Draft
 from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
-from utils.context.offload import call
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
 from utils.context.report import Step
@@ -19,6 +18,7 @@ from utils.context.strategies.summarise import Summary, choose_cut, cost_from, s
 from utils.context.strategies.truncate import truncate
 from utils.context.summarisers.condense import condense
 from utils.context.summarisers.extractive import ExtractiveSummariser
+from utils.context.worker_thread import call
 from utils.errors import ContextBudgetExceeded
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index, legal_cuts

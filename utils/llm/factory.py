@@ -7,7 +7,7 @@ which only the provider can recognise, fails at the first call.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, assert_never
 
 from pydantic import SecretStr, ValidationError
 
@@ -42,15 +42,8 @@ def create_chat_model(
     Raises:
         SettingsError: A setting is missing or wrong; names the variable.
     """
-    makers: dict[ModelProvider, Callable[[LLMSettings], BaseChatModel]] = {
-        ModelProvider.EMBEDDED: lambda _: _embedded(embedder_factory),
-        ModelProvider.OPENAI: _openai,
-        ModelProvider.AZURE_OPENAI: _azure,
-        ModelProvider.AWS_BEDROCK: _bedrock,
-        ModelProvider.OPENAI_COMPATIBLE: _compatible,
-    }
     try:
-        return makers[settings.provider](settings)
+        return _made(settings, embedder_factory)
     except ValidationError as error:  # the client's own check of a model name or an address
         raise SettingsError(
             "LLM_MODEL",
@@ -71,6 +64,22 @@ def describe_model(settings: LLMSettings) -> str:
     if settings.provider is ModelProvider.EMBEDDED:
         return "offline model"
     return f"{settings.provider} {settings.model or '(no model set)'}"
+
+
+def _made(settings: LLMSettings, embedder_factory: Callable[[], Embedder | None] | None) -> BaseChatModel:
+    match settings.provider:
+        case ModelProvider.EMBEDDED:
+            return _embedded(embedder_factory)
+        case ModelProvider.OPENAI:
+            return _openai(settings)
+        case ModelProvider.AZURE_OPENAI:
+            return _azure(settings)
+        case ModelProvider.AWS_BEDROCK:
+            return _bedrock(settings)
+        case ModelProvider.OPENAI_COMPATIBLE:
+            return _compatible(settings)
+        case _:
+            assert_never(settings.provider)
 
 
 def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseChatModel:

@@ -21,23 +21,10 @@ from utils.messages.tokens import (
     count_text_tokens,
     count_tools_tokens,
 )
-
-PROVIDER_RATIOS: Mapping[str, float] = {
-    "openai": 1.0,
-    "azure-openai": 1.0,
-    "embedded": 1.0,
-    "aws-bedrock": 1.35,
-    "openai-compatible": 1.25,
-    "anthropic": 1.35,
-    "google-gemini": 1.2,
-    "gcp-vertexai": 1.2,
-}
-"""Upper bound of charged tokens per counted token by provider, used until measured.
-
-Claude's tokenisers give up to a third more than `o200k_base` on code and JSON; those of open models
-(Llama, Qwen, Mistral) up to a quarter more."""
+from utils.model_providers import PROVIDER_TRAITS
 
 UNKNOWN_RATIO = 1.35
+"""Upper bound of charged tokens per counted token for a provider that is in no table, used until it is measured."""
 
 BELIEVED = (0.7, 2.5)
 """Lowest and highest plausible ratio of reported to counted tokens.
@@ -134,7 +121,7 @@ def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> C
     question: for them a ratio of at least 1 is used, and after a short request at least the pessimistic
     one. Answers with an implausible usage are ignored.
     """
-    guess = PROVIDER_RATIOS.get(provider or "", UNKNOWN_RATIO) if provider else 1.0
+    guess = _guess(provider) if provider else 1.0
     since = 0
     for message in reversed(messages):
         counted, reported = _measured(message)
@@ -145,6 +132,11 @@ def calibrate(messages: Sequence[BaseMessage], provider: str | None = None) -> C
         floor = guess if counted < _REPRESENTATIVE else 1.0
         return Calibration((counted * ratio + since * max(ratio, floor)) / (counted + since))
     return Calibration(guess)
+
+
+def _guess(provider: str) -> float:
+    traits = PROVIDER_TRAITS.get(provider)
+    return traits.token_ratio if traits else UNKNOWN_RATIO
 
 
 def _measured(message: BaseMessage) -> tuple[int, int]:

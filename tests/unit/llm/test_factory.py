@@ -6,11 +6,13 @@ import pytest
 from langchain_aws import ChatBedrockConverse
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
+from utils.context.settings import ContextSettings
 from utils.errors import SettingsError
 from utils.llm.embedded import EmbeddedChatModel
 from utils.llm.factory import create_chat_model, describe_model
+from utils.model_providers import PROVIDER_TRAITS
 from utils.net.loopback import is_loopback
-from utils.settings import LLMSettings
+from utils.settings import LLMSettings, ModelProvider
 from utils.testing.strict_provider import run_strict_provider
 
 OPENAI = {"LLM_PROVIDER": "openai", "LLM_MODEL": "gpt-4.1", "OPENAI_API_KEY": "sk-test"}
@@ -208,3 +210,8 @@ def test_limits_of_the_settings_reach_the_provider():
             assert model.invoke("one two three four five").text == "one two three"
         openai, bedrock = (request.body for request in double.requests)
         assert openai["temperature"] == bedrock["inferenceConfig"]["temperature"] == 0.25
+
+
+@pytest.mark.parametrize("provider", ModelProvider)
+def test_every_provider_has_a_row_of_traits_whose_setting_exists(provider):
+    assert PROVIDER_TRAITS[provider].window_setting in ContextSettings.model_fields
