@@ -227,9 +227,10 @@ async def read_on(events: AsyncGenerator[Event, None]) -> list[Event]:
 
 
 def _copied(event: Event) -> Event:
-    copy = type(event)()
+    copy: Any = type(event)()
     copy.CopyFrom(event)
-    return copy
+    made: Event = copy
+    return made
 
 
 async def ended(answer: Awaitable[Any]) -> None:

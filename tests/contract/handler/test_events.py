@@ -88,6 +88,7 @@ async def test_a_task_that_is_told_again_changes_nothing(kind):
     async def again(stage: Stage) -> None:
         await stage.task()
         await stage.chunk("kept", append=False, last=True)
+        assert stage.context.message is not None
         replaced = new_task_from_user_message(stage.context.message)
         replaced.history.append(remark("foisted"))
         await stage.queue.enqueue_event(replaced)

@@ -12,9 +12,9 @@ from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.test_push import Hook, listening
 
 
-def hooked(url: str, **fields: str) -> pb.SendMessageRequest:
+def hooked(url: str, config_id: str = "") -> pb.SendMessageRequest:
     request = asking()
-    config = pb.TaskPushNotificationConfig(url=url, **fields)
+    config = pb.TaskPushNotificationConfig(url=url, id=config_id)
     request.configuration.task_push_notification_config.CopyFrom(config)
     return request
 
@@ -46,7 +46,7 @@ async def test_the_webhook_of_a_message_is_stored_before_the_agent_runs(kind):
 
     async with opened(kind, look) as desk:
         desks.append(desk)
-        await desk.request(hooked("http://127.0.0.1:9/hook", id="c"))
+        await desk.request(hooked("http://127.0.0.1:9/hook", "c"))
     assert stored == ["c"]
 
 
