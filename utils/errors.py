@@ -20,6 +20,7 @@
     ├── ArgumentsRefused            a tool does not take the arguments that it was called with
     ├── ChangeRefused               a tool was asked for a change that its agent does not make
     ├── ToolTimeout                 a tool did not answer in time
+    ├── OutcomeUnknown              a tool was cut off by the death of its process, and may have had its effect
     ├── DeadlineExceeded            a turn took longer than it may
     ├── NoAnswer                    a turn ended without an answer
     ├── RetrievalFailed             the document index could not be searched
@@ -243,6 +244,18 @@ class ToolTimeout(PlatformError):
 
     code = "tool_timeout"
     retryable = True
+
+
+class OutcomeUnknown(PlatformError):
+    """A tool was cut off by the death of its process, and may have had its effect. It is not run again."""
+
+    code = "unknown_outcome"
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"The tool {tool} was cut off by a restart: whether it had its effect is unknown. It was not run again. "
+            "Find out what it did, where that is possible, and tell the user."
+        )
 
 
 class DeadlineExceeded(PlatformError):

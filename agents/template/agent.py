@@ -44,7 +44,7 @@ class TemplateAgent(BaseLangGraphAgent):
         """What the model is told before every conversation."""
         return _PROMPT
 
-    @agent_tool(examples=_EXAMPLES)
+    @agent_tool(examples=_EXAMPLES, read_only=True)
     def list_entries(
         self, state: Literal["open", "done", "all"] = "all", limit: Annotated[int, Field(ge=1, le=100)] = 20
     ) -> Items:

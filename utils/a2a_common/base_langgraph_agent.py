@@ -32,7 +32,7 @@ from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import AgentEvent, Completed, ContextCompacted, TextDelta
+from utils.events import AgentEvent, Completed, ContextCompacted, Failed, InputRequired, TextDelta
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.mcp.servers import McpServers
+    from utils.persistence.tool_record import ToolRecord
 
 
 CLEARED = "Forgotten. The conversation begins anew."
@@ -140,9 +141,15 @@ class BaseLangGraphAgent(ABC):
         if self._mcp is not None:
             await self._mcp.stop()
         await self.stop()
+        await self._tool_record.close()
 
     async def cancel_children(self, task_id: str) -> None:
-        """Let go of what waits elsewhere for a task of this agent that waited for its user and was canceled."""
+        """Let go of what is kept for a task that has ended without its turn: canceled while it waited, or not resumed.
+
+        A subclass that holds something elsewhere ends it here, and calls this one too.
+        """
+        await self._tool_record.open()
+        await self._tool_record.forget(task_id)
 
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a message that names no task answers the question of this conversation's waiting task.
@@ -174,7 +181,18 @@ class BaseLangGraphAgent(ABC):
     def _middlewares(self) -> MiddlewareStack:
         from utils.a2a_common.graph.middleware_stack import middleware_stack
 
-        return middleware_stack(self.runtime, self.summary_prompt)
+        return middleware_stack(self.runtime, self._tool_record, self.summary_prompt)
+
+    @cached_property
+    def _tool_record(self) -> ToolRecord:
+        """Where tool calls are recorded: in a file where conversations survive the process, else in memory."""
+        from langgraph.checkpoint.memory import InMemorySaver
+
+        from utils.persistence.tool_record import MemoryToolRecord, SqliteToolRecord
+
+        if isinstance(self.runtime.checkpointer, InMemorySaver):
+            return MemoryToolRecord()
+        return SqliteToolRecord(self.runtime.home / "tool_calls.sqlite")
 
     @cached_property
     def _pins(self) -> ConstraintFinder:
@@ -193,7 +211,12 @@ class BaseLangGraphAgent(ABC):
         return self.runtime.settings.recovery.turn_timeout_seconds
 
     async def build(self) -> None:
-        """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with."""
+        """Make the graph from prompt, tools and middleware; a running turn keeps the one it began with.
+
+        Raises:
+            StorageError: The record of tool calls cannot be opened.
+        """
+        await self._tool_record.open()
         if self._mcp is not None:
             await self._mcp.start(self._rebuild)
         await self._rebuild()
@@ -243,9 +266,6 @@ class BaseLangGraphAgent(ABC):
         return self._threads.setdefault(thread_id, asyncio.Lock())
 
     async def _run(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        from utils.a2a_common.graph.graph_run import GraphRun
-        from utils.a2a_common.graph.user_message import user_text
-
         if self._built is None:
             await self.build()
         if asks_to_clear(request.data):
@@ -254,13 +274,29 @@ class BaseLangGraphAgent(ABC):
             yield Completed()
             return
         assert self._built is not None
-        built, config = self._built, self._config(request)
-        graph = built.graph
+        keeps = False
+        try:
+            async with aclosing(self._turn(request, self._built)) as events:
+                async for event in events:
+                    keeps = isinstance(event, InputRequired)
+                    if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
+                        await self._tool_record.forget(request.task_id)
+                    yield event
+        finally:
+            if not keeps and not request.suspended.is_set():
+                await self._tool_record.forget(request.task_id)
+
+    async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
+        from utils.a2a_common.graph.graph_run import GraphRun
+        from utils.a2a_common.graph.user_message import user_text
+
+        config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
         await turn.open()
-        notice = await self._notice(graph, config, request)
-        for compacted in await self._preflight_context_check(config, user_text(request)):
-            yield compacted
+        notice = await self._notice(built.graph, config, request)
+        if not turn.goes_on:
+            for compacted in await self._preflight_context_check(config, user_text(request)):
+                yield compacted
         async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
@@ -330,4 +366,5 @@ class BaseLangGraphAgent(ABC):
         if not self.runtime.notice or request.delegation is not None:
             return ""
         state = await graph.aget_state(config)
-        return "" if state.values.get("messages") else self.runtime.notice
+        earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.message_id]
+        return "" if earlier else self.runtime.notice

@@ -19,6 +19,7 @@ from utils.context.grep import grep_lines
 from utils.context.rendering import render
 from utils.context.search import bm25, passages_of
 from utils.messages.repair import repair
+from utils.messages.repeatable import READ_ONLY
 from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         return await asyncio.to_thread(_recalled, query, messages, compaction)
 
     for made in (read_tool_output, recall):
-        made.metadata = {"examples": list(_EXAMPLES[made.name])}
+        made.metadata = {"examples": list(_EXAMPLES[made.name]), READ_ONLY: True}
     return [read_tool_output, recall]
 
 

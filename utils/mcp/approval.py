@@ -24,8 +24,12 @@ ALL = "*"
 
 def asks_first(server: McpServer, offered: types.Tool) -> bool:
     """Whether a call needs approval: the tool is not marked read-only and no setting allows it."""
-    reads = offered.annotations is not None and offered.annotations.readOnlyHint is True
-    return not reads and ALL not in server.allow and offered.name not in server.allow
+    return not is_read_only(offered) and ALL not in server.allow and offered.name not in server.allow
+
+
+def is_read_only(offered: types.Tool) -> bool:
+    """Whether the server marks a tool as one that changes nothing."""
+    return offered.annotations is not None and offered.annotations.readOnlyHint is True
 
 
 def may_call(server: str, tool: str, arguments: Mapping[str, Any]) -> bool:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.errors import UpstreamRefused
-from utils.mcp.approval import DECLINED, asks_first, may_call
+from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call
 from utils.mcp.blocks import blocks_of, text_of
+from utils.messages.repeatable import READ_ONLY
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -151,5 +152,5 @@ def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[s
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=schema,
         coroutine=call,
-        metadata={"mcp_server": server},
+        metadata={"mcp_server": server, READ_ONLY: is_read_only(offered)},
     )

@@ -13,6 +13,7 @@ from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
 from agents.github.tools.arguments import RepositoryArguments
+from utils.messages.repeatable import REPEATABLE
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -105,7 +106,7 @@ class ChangeSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            metadata={"examples": list(self.examples), "changes": True},
+            metadata={"examples": list(self.examples), "changes": True, REPEATABLE: True},  # by the journal
         )
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from agents.github.gh.allowed import ALLOWED, parse
 from agents.github.tools.arguments import RepositoryArguments
 from agents.github.tools.joblog import JobLog
+from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Record, dump_result
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def gh_tool(gh: Gh) -> BaseTool:
         name="gh",
         description=f"Run a read-only command of the gh program for one repository. Allowed: {commands}.",
         args_schema=RunGh,
+        metadata={READ_ONLY: True},
     )
 
 

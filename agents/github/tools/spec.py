@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from agents.github.client import GitHubClient
+from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Result, dump_result
 
 if TYPE_CHECKING:
@@ -49,5 +50,5 @@ class ToolSpec(Generic[A]):
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
-            metadata={"examples": list(self.examples), "changes": self.changes},
+            metadata={"examples": list(self.examples), "changes": self.changes, READ_ONLY: True},
         )

@@ -13,6 +13,7 @@ from agents.rag.retrieve.library import Library
 from agents.rag.retrieve.limit import searches_before
 from agents.rag.settings import RagSettings
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Articles, dump_result
 
 if TYPE_CHECKING:
@@ -55,5 +56,5 @@ def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
 
 def _tool(run: Callable[..., Awaitable[str]], description: str, examples: tuple[str, ...]) -> BaseTool:
     return StructuredTool.from_function(
-        coroutine=run, description=description, metadata={"examples": list(examples)}
+        coroutine=run, description=description, metadata={"examples": list(examples), READ_ONLY: True}
     )

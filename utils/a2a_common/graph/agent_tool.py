@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 
 from utils.a2a_common.graph.tool_result import result_text
 from utils.errors import UpstreamRefused, UpstreamUnavailable
+from utils.messages.repeatable import READ_ONLY
 
 if TYPE_CHECKING:
     import httpx
@@ -42,6 +43,7 @@ class AgentTool:
         examples: Requests that it answers, in users' words.
         kind: What a row of its result is, plural: "incidents".
         approval: What the user is asked to approve before each call; empty for none.
+        read_only: Whether it changes nothing, so that a call that was cut off by a restart may run again.
     """
 
     function: Callable[..., Any]
@@ -49,6 +51,7 @@ class AgentTool:
     examples: tuple[str, ...] = ()
     kind: str = ""
     approval: str = ""
+    read_only: bool = False
 
     def __call__(self, *args: Any, **values: Any) -> Any:
         """Call the function itself, without approval and conversion."""
@@ -82,7 +85,11 @@ class AgentTool:
             name=self.name,
             description=schema.__doc__ or "",
             args_schema=schema,
-            metadata={"examples": list(self.examples), **({"changes": True} if self.approval else {})},
+            metadata={
+                "examples": list(self.examples),
+                READ_ONLY: self.read_only,
+                **({"changes": True} if self.approval else {}),
+            },
         )
 
     def _check(self) -> None:
@@ -140,7 +147,12 @@ class AgentTool:
 
 
 def agent_tool(
-    *, examples: Iterable[str] = (), name: str = "", kind: str = "", approval: str = ""
+    *,
+    examples: Iterable[str] = (),
+    name: str = "",
+    kind: str = "",
+    approval: str = "",
+    read_only: bool = False,
 ) -> Callable[[Callable[..., Any]], AgentTool]:
     """Make a function a tool.
 
@@ -154,12 +166,19 @@ def agent_tool(
         kind: What a row of its result is, plural: "incidents"; from the name when empty.
         approval: What the user is asked to approve before each call, as in "delete a ticket". The question
             shows all arguments. Empty for a tool that changes nothing.
+        read_only: Whether it changes nothing. A call that was cut off by a restart of the agent then runs again; of
+            another tool the model is told that the outcome is unknown.
+
+    Raises:
+        TypeError: It is declared read-only and asks for approval of a change.
     """
+    if read_only and approval:
+        raise TypeError("A tool that asks for approval of a change is not read-only.")
 
     def decorate(function: Callable[..., Any]) -> AgentTool:
         called = name or function.__name__
         rows = kind or called.removeprefix("list_").removeprefix("get_").replace("_", " ")
-        return AgentTool(function, called, tuple(examples), rows, approval)
+        return AgentTool(function, called, tuple(examples), rows, approval, read_only)
 
     return decorate
 

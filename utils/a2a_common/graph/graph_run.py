@@ -6,22 +6,33 @@ from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from langchain_core.messages import HumanMessage
+import structlog
+from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.constants import END
 from langgraph.types import Command
 
 from utils.a2a_common.graph.interrupts import resume_value
-from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, StreamTranslator
+from utils.a2a_common.graph.recovery import (
+    TURN,
+    Recovery,
+    ResumePoint,
+    answers_had,
+    recovery_of,
+    stored_answer,
+)
+from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, STRUCTURED, StreamTranslator
 from utils.a2a_common.graph.user_message import answer_text, user_text
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.events import AgentEvent
+from utils.events import AgentEvent, TextRestarted
 from utils.resilience.ledger import close_open_calls
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
     from langgraph.types import Interrupt
+
+log = structlog.get_logger(__name__)
 
 
 class BuiltGraph(NamedTuple):
@@ -64,19 +75,29 @@ class GraphRun:
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
+        self._recovery: Recovery | None = None
         self._turn = StreamTranslator(agent, request.used, agents=built.agents)
 
     async def open(self) -> None:
-        """Find the questions that the request answers; where there are none, close what a killed turn left open."""
-        if self._request.resumes:
+        """Find where the turn begins; where it begins with a message, close the calls that an earlier turn left open."""
+        if self._request.recovered:
+            self._recovery = await self._recovered()
+            self._recall(self._recovery)
+        elif self._request.resumes:
             self._asked = (await self._graph.aget_state(self._config)).interrupts
-        if not self._asked:
+        if not self._asked and not self.goes_on:
             await close_open_calls(self._graph, self._config)
 
     @property
     def is_answer(self) -> bool:
         """Whether the request is the answer to a question, known once the turn is open."""
-        return bool(self._asked)
+        return bool(self._asked) or (self._recovery is not None and self._recovery.earlier)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the graph has taken in the request already, in a process that died."""
+        points = (ResumePoint.CHECKPOINT, ResumePoint.FINISHED)
+        return self._recovery is not None and self._recovery.point in points
 
     @property
     def waits(self) -> bool:
@@ -84,21 +105,47 @@ class GraphRun:
         return self._turn.waits
 
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
-        """The graph's run as events, without the last ones; no tool call is left open, unless it waits for the user."""
-        run = self._graph.astream(
-            self._entry(), self._config, stream_mode=STREAM_MODES, context=self._request, subgraphs=True
-        )
+        """The graph's run as events, without the last ones.
+
+        No tool call is left open, unless it waits for the user or the turn goes on in another process.
+        """
+        if self._recovery is not None:
+            yield TextRestarted()
+        if self._recovery is not None and self._recovery.point is ResumePoint.FINISHED:
+            for event in await self._stored():
+                yield event
+            return
         try:
-            async with aclosing(run) as parts:
+            async with aclosing(self._parts()) as parts:
                 async for namespace, mode, part in parts:
                     if self._is_shown(namespace):
                         for event in self._turn.translate(mode, part):
                             yield event
         finally:
-            if self._turn.ledger.pending_tool_calls and not self._turn.waits:
+            if (
+                self._turn.ledger.pending_tool_calls
+                and not self._turn.waits
+                and not self._request.suspended.is_set()
+            ):
                 await close_open_calls(self._graph, self._config)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
+
+    def _parts(self) -> AsyncGenerator[tuple[Sequence[str], str, Any], None]:
+        """The graph's stream. Each checkpoint names the turn, and is stored before the step that follows it."""
+        named: RunnableConfig = {
+            **self._config,
+            "metadata": {**self._config.get("metadata", {}), TURN: self._request.message_id},
+        }
+        run: AsyncGenerator[tuple[Sequence[str], str, Any], None] = self._graph.astream(
+            self._entry(),
+            named,
+            stream_mode=STREAM_MODES,
+            context=self._request,
+            subgraphs=True,
+            durability="sync",
+        )
+        return run
 
     def _is_shown(self, namespace: Sequence[str]) -> bool:
         """Whether a part comes from the graph itself or from an agent that is a node of it, not from deeper inside."""
@@ -109,9 +156,40 @@ class GraphRun:
         return self._turn.finish()
 
     def _entry(self) -> Any:
-        """The answer to the first of the open questions, or a new message where there is none."""
-        request = self._request
+        """What the graph is given: nothing where it goes on, an answer to the first open question, or a message."""
+        if self.goes_on:
+            return None
         if self._asked:
-            data = [part for part in request.data if SCOPE_EXTENSION not in part]
-            return Command(resume={self._asked[0].id: resume_value(answer_text(request), data)})
+            return Command(resume={self._asked[0].id: self._answer()})
+        request = self._request
         return {"messages": [HumanMessage(user_text(request), id=request.message_id or None)]}
+
+    def _answer(self) -> Any:
+        """The user's answer as the value that the graph is resumed with."""
+        data = [part for part in self._request.data if SCOPE_EXTENSION not in part]
+        return resume_value(answer_text(self._request), data)
+
+    async def _recovered(self) -> Recovery:
+        state, had = await self._graph.aget_state(self._config), list[Any]()
+        if self._request.resumes and state.interrupts:
+            stored = await self._graph.checkpointer.aget_tuple(self._config)
+            had = answers_had(stored.pending_writes or (), state.interrupts[0], state) if stored else []
+        found = recovery_of(
+            state, self._request.message_id, answers=self._request.resumes, had=had, answer=self._answer()
+        )
+        if found.point is ResumePoint.ANSWER:
+            self._asked = state.interrupts
+        log.info("turn.recovered", point=found.point.name.lower(), messages=len(found.done))
+        return found
+
+    def _recall(self, recovery: Recovery) -> None:
+        """Count what the process that died had used, as far as checkpoints hold it."""
+        used = self._turn.recall(recovery.done, whole_task=recovery.earlier)
+        self._request.meter.add(used, sum(isinstance(each, AIMessage) for each in recovery.done))
+
+    async def _stored(self) -> list[AgentEvent]:
+        """The answer of a graph that had finished."""
+        assert self._recovery is not None
+        state = await self._graph.aget_state(self._config)
+        answer = stored_answer(self._recovery.done)
+        return [] if answer is None else self._turn.repeat(answer, state.values.get(STRUCTURED))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.context.middleware import ContextMiddleware
+    from utils.persistence.tool_record import ToolRecord
     from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
 
 
@@ -33,8 +34,10 @@ class MiddlewareStack:
         return [*self._around, *own, *self._inside]
 
 
-def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -> MiddlewareStack:
-    """The middleware that the agent's settings ask for.
+def middleware_stack(
+    runtime: AgentRuntime, record: ToolRecord, summary_prompt: str | None = None
+) -> MiddlewareStack:
+    """The middleware that the agent's settings ask for; tool calls are recorded in `record`.
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: call
     limit, budget, delegation context, recovery, context management, metrics. Context management is inside recovery
@@ -57,7 +60,7 @@ def middleware_stack(runtime: AgentRuntime, summary_prompt: str | None = None) -
         llm, context, runtime.model, runtime.home / "artifacts.sqlite", summary_prompt=summary_prompt
     )
     around = (
-        ToolBoundary(recovery.tool_timeout_seconds),
+        ToolBoundary(recovery.tool_timeout_seconds, record),
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
         _budget_guard(settings.budget, llm),

@@ -87,6 +87,28 @@ class StreamTranslator:
         if interrupts:
             self._question = _question(interrupts, self._agent)
 
+    def recall(self, messages: Sequence[BaseMessage], *, whole_task: bool) -> Usage:
+        """Take in what an earlier process of the same turn did; return what the model used for it.
+
+        Args:
+            messages: What model and tools added, oldest first.
+            whole_task: Whether they include what earlier turns of the task did, which then is not counted twice.
+        """
+        if whole_task:
+            self._usage.pop(self._agent, None)
+        for message in messages:
+            self.ledger.observe(message)
+            if isinstance(message, AIMessage):
+                self._model_answered(message)
+            elif isinstance(message, ToolMessage):
+                self._tool_answered(message)
+        return sum((usage_of(each) for each in messages if isinstance(each, AIMessage)), Usage())
+
+    def repeat(self, answer: AIMessage, filled: Any = None) -> list[AgentEvent]:
+        """The events of an answer that was counted already, and of the schema that it filled."""
+        events = list(self._say(Shown(message_text(answer))))
+        return events if filled is None else [*events, *self._filled(filled)]
+
     @property
     def waits(self) -> bool:
         """Whether a tool asked the user; its call stays open until the answer comes."""

@@ -1,4 +1,4 @@
-"""Turns every error of a tool into a result that the model can work with."""
+"""Runs each tool call between its two events: records it, and turns every error into a result for the model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware
@@ -16,12 +16,18 @@ from langgraph.errors import GraphBubbleUp
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from utils.a2a_common.graph.call_outcome import CallOutcome
+from utils.a2a_common.graph.call_recorder import CallRecorder
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
-from utils.errors import INTERNAL, TOOL_CRASHED, PlatformError, ToolTimeout, UpstreamRefused
+from utils.a2a_common.graph.tool_events import published_events
+from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
 from utils.messages.results import ToolProblem, dump_result
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
+
+if TYPE_CHECKING:
+    from utils.persistence.tool_record import ToolRecord
 
 log = structlog.get_logger(__name__)
 
@@ -33,40 +39,68 @@ DELEGATION = "delegation"
 
 _DIGEST_LENGTH = 160
 
+Handler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+Write = Callable[[object], None]
+
 
 class ToolBoundary(AgentMiddleware):
     """Reports each tool call as events, and turns whatever a tool raises into a `ToolProblem`.
 
+    In a recovered turn, a call that ended in the process that died is answered from the record, without events of
+    the call: they were reported then, or nobody was left to read them.
+
     Args:
         timeout: Seconds that a call may take; delegations have a deadline of their own.
+        record: Where calls are recorded; delegations have a store of their own. `None` for no record.
     """
 
-    def __init__(self, timeout: float | None = None) -> None:
+    def __init__(self, timeout: float | None = None, record: ToolRecord | None = None) -> None:
         super().__init__()
         self._timeout = timeout
+        self._record = record
 
     async def awrap_tool_call(
         self,
         request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+        handler: Handler,
     ) -> ToolMessage | Command[Any]:
-        """Run one tool call between its two events."""
-        call = request.tool_call
-        call_id, name = str(call["id"]), call["name"]
+        """Run one tool call between its two events, or answer it from the record."""
+        recorder = CallRecorder(None if _delegates(request) else self._record, request)
         write = request.runtime.stream_writer if _is_shown(request) else _silent
-        write(ToolStarted(call_id, name, digest(call["args"])))
+        call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
+        try:
+            earlier = await recorder.earlier()
+        except OutcomeUnknown as error:
+            problem = _problem_message(error, call_id, name)
+            await recorder.finish(CallOutcome(problem))
+            write(ToolFinished(call_id, name, ToolStatus.INTERRUPTED, 0.0))
+            return problem
+        if earlier is not None:
+            for event in earlier.events:
+                request.runtime.stream_writer(event)
+            return earlier.result
+        await recorder.begin()
+        write(ToolStarted(call_id, name, digest(request.tool_call["args"])))
+        return await self._ended(request, handler, recorder, write)
+
+    async def _ended(
+        self, request: ToolCallRequest, handler: Handler, recorder: CallRecorder, write: Write
+    ) -> ToolMessage | Command[Any]:
+        """Run a call, record its outcome, then report its end."""
+        call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
         started, cut = time.monotonic(), False
-        with _observed(request) as seen:
+        with _observed(request) as seen, published_events() as events:
             try:
-                result = await self._in_time(request, handler)
-                failed = isinstance(result, ToolMessage) and result.status == "error"
+                try:
+                    result = await self._in_time(request, handler)
+                except GraphBubbleUp:
+                    await recorder.withdraw()
+                    raise
+                except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
+                    result = _problem_message(error, call_id, name)
+                await recorder.finish(CallOutcome(result, events))
+                seen.status = _status(result)
                 cut = isinstance(result, ToolMessage) and full_output_of(result) is not None
-                seen.status = ToolStatus.ERROR if failed else ToolStatus.OK
-            except GraphBubbleUp:
-                raise
-            except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
-                seen.status = ToolStatus.ERROR
-                result = _problem_message(error, call_id, name)
             finally:
                 write(ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut))
         return result
@@ -74,7 +108,7 @@ class ToolBoundary(AgentMiddleware):
     async def _in_time(
         self,
         request: ToolCallRequest,
-        handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]],
+        handler: Handler,
     ) -> ToolMessage | Command[Any]:
         limit = None if _delegates(request) else self._timeout
         allowed = asyncio.timeout(limit)
@@ -93,7 +127,7 @@ class ToolBoundary(AgentMiddleware):
 
 
 def _is_shown(request: ToolCallRequest) -> bool:
-    """A delegation tells of itself, with more than a tool call could."""
+    """Whether the call is reported as a tool call; a delegation reports more by events of its own."""
     return not _delegates(request)
 
 
@@ -108,6 +142,11 @@ def _observed(request: ToolCallRequest) -> AbstractContextManager[ObservedCall]:
     return (observed_delegation if _delegates(request) else observed_tool_call)(request.tool.name)
 
 
+def _status(result: ToolMessage | Command[Any]) -> ToolStatus:
+    failed = isinstance(result, ToolMessage) and result.status == "error"
+    return ToolStatus.ERROR if failed else ToolStatus.OK
+
+
 def _silent(_event: object) -> None:
     pass
 
@@ -119,7 +158,7 @@ def digest(arguments: Mapping[str, Any]) -> str:
 
 
 def _kind(cause: BaseException | None) -> str:
-    """Of what type the cause of an error is; its text may quote what a user wrote."""
+    """Type of the cause of an error; its text may quote what a user wrote."""
     return type(cause).__name__ if cause is not None else ""
 
 
@@ -130,7 +169,7 @@ def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
         problem = ToolProblem(error=INTERNAL, message=TOOL_CRASHED.format(tool=name))
-    fatal = not isinstance(error, UpstreamRefused)
+    fatal = not isinstance(error, UpstreamRefused | OutcomeUnknown)
     return ToolMessage(
         content=dump_result(problem),
         tool_call_id=call_id,

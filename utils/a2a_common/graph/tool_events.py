@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from utils.events import ArtifactAdded, MetadataReported, StatusText
 
 ToolEvent = ArtifactAdded | MetadataReported | StatusText
+
+_published: ContextVar[list[ToolEvent] | None] = ContextVar("published", default=None)
 
 
 def publish(event: ToolEvent) -> None:
@@ -16,3 +22,16 @@ def publish(event: ToolEvent) -> None:
     from langgraph.config import get_stream_writer
 
     get_stream_writer()(event)
+    if (published := _published.get()) is not None:
+        published.append(event)
+
+
+@contextmanager
+def published_events() -> Iterator[list[ToolEvent]]:
+    """The events that are published inside the block, in order, beside being published."""
+    events: list[ToolEvent] = []
+    token = _published.set(events)
+    try:
+        yield events
+    finally:
+        _published.reset(token)

@@ -1,0 +1,79 @@
+"""What every store of tool calls does."""
+
+import pytest
+
+from utils.persistence.tool_record import CallKey, MemoryToolRecord, RecordedCall, SqliteToolRecord
+
+KEY = CallKey("task", "answer-1", "call-1")
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+async def record(request, tmp_path):
+    made = MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    await made.open()
+    yield made
+    await made.close()
+
+
+async def test_a_call_that_has_not_begun_is_unknown(record):
+    assert await record.get(KEY) is None
+
+
+async def test_a_call_that_has_begun_has_no_outcome(record):
+    await record.begin(KEY)
+    assert await record.get(KEY) == RecordedCall()
+
+
+async def test_a_call_that_has_ended_has_its_outcome_also_when_its_begin_was_not_recorded(record):
+    await record.begin(KEY)
+    await record.finish(KEY, b"one")
+    other = CallKey("task", "answer-1", "call-2")
+    await record.finish(other, b"two")
+    assert await record.get(KEY) == RecordedCall(b"one")
+    assert await record.get(other) == RecordedCall(b"two")
+
+
+async def test_to_begin_again_and_to_withdraw_keep_the_outcome_of_a_call_that_has_ended(record):
+    await record.finish(KEY, b"one")
+    await record.begin(KEY)
+    await record.withdraw(KEY)
+    assert await record.get(KEY) == RecordedCall(b"one")
+
+
+async def test_a_withdrawn_call_has_not_begun(record):
+    await record.begin(KEY)
+    await record.withdraw(KEY)
+    assert await record.get(KEY) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        CallKey("other task", "answer-1", "call-1"),
+        CallKey("task", "answer-2", "call-1"),
+        CallKey("task", "answer-1", "call-2"),
+    ],
+)
+async def test_calls_are_told_apart_by_task_answer_and_id(record, other):
+    await record.begin(KEY)
+    assert await record.get(other) is None
+
+
+async def test_only_the_calls_of_a_task_that_ended_are_forgotten(record):
+    other = CallKey("other task", "answer-1", "call-1")
+    await record.begin(KEY)
+    await record.finish(other, b"kept")
+    await record.forget("task")
+    await record.forget("never seen")
+    assert await record.get(KEY) is None
+    assert await record.get(other) == RecordedCall(b"kept")
+
+
+async def test_calls_in_a_file_are_there_after_a_restart_and_can_be_forgotten_then(tmp_path):
+    for step in range(3):
+        record = SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+        await record.open()
+        found = await record.get(KEY)
+        assert found == (RecordedCall(b"one") if step == 1 else None)
+        await (record.finish(KEY, b"one") if step == 0 else record.forget("task"))
+        await record.close()

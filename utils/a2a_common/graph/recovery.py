@@ -1,0 +1,105 @@
+"""Decides where a turn goes on whose process died, from the conversation's last checkpoint. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+if TYPE_CHECKING:
+    from langgraph.types import Interrupt, StateSnapshot
+
+TURN = "turn"
+"""Key of a checkpoint's metadata: id of the message of the turn that wrote the checkpoint."""
+
+_RESUME = "__resume__"
+"""Channel in which LangGraph keeps the answers that an interrupted step has had."""
+
+
+class ResumePoint(Enum):
+    """Where a recovered turn goes on."""
+
+    MESSAGE = auto()
+    """With the user's message: no checkpoint holds it yet."""
+    ANSWER = auto()
+    """With the user's answer: no tool has had it yet."""
+    CHECKPOINT = auto()
+    """With the step that follows the last checkpoint."""
+    FINISHED = auto()
+    """Nowhere: the graph had finished, and the answer is stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What a recovered turn goes on with.
+
+    Attributes:
+        point: Where it goes on.
+        done: Messages that the model and the tools added in the process that died, as far as checkpoints hold them; for
+            a turn that answers a question, since the message that its task began with.
+        earlier: Whether `done` includes what earlier turns of the task did.
+    """
+
+    point: ResumePoint
+    done: Sequence[BaseMessage] = ()
+    earlier: bool = False
+
+
+def recovery_of(
+    state: StateSnapshot, message_id: str, *, answers: bool, had: Sequence[Any] = (), answer: Any = None
+) -> Recovery:
+    """Where a turn goes on.
+
+    Args:
+        state: The conversation's last checkpoint.
+        message_id: The user's message.
+        answers: Whether the message answers a question of its task.
+        had: The answers that the step which waits has had; from `answers_had`.
+        answer: The value that the question is answered with.
+    """
+    messages: Sequence[BaseMessage] = state.values.get("messages", ())
+    asked = _place_of(messages, message_id)
+    if asked is not None:
+        return Recovery(_point(state), messages[asked + 1 :])
+    if not answers:
+        return Recovery(ResumePoint.MESSAGE)
+    ours = (state.metadata or {}).get(TURN) == message_id
+    since = messages[_last_request(messages) + 1 :]
+    if ours or (state.interrupts and list(had[-1:]) == [answer]):
+        return Recovery(_point(state), since, earlier=True)
+    if state.interrupts:
+        return Recovery(ResumePoint.ANSWER, since, earlier=True)
+    return Recovery(ResumePoint.MESSAGE)
+
+
+def answers_had(
+    pending: Sequence[tuple[str, str, Any]], interrupt: Interrupt, state: StateSnapshot
+) -> list[Any]:
+    """The answers that the interrupted step has had so far, oldest first, from a checkpoint's pending writes."""
+    tasks = {task.id for task in state.tasks if interrupt in task.interrupts}
+    for task_id, channel, value in pending:
+        if channel == _RESUME and task_id in tasks:
+            return list(value) if isinstance(value, list) else [value]
+    return []
+
+
+def stored_answer(done: Sequence[BaseMessage]) -> AIMessage | None:
+    """The last answer of the model among messages; `None` where there is none."""
+    return next((each for each in reversed(done) if isinstance(each, AIMessage)), None)
+
+
+def _point(state: StateSnapshot) -> ResumePoint:
+    return ResumePoint.CHECKPOINT if state.next else ResumePoint.FINISHED
+
+
+def _place_of(messages: Sequence[BaseMessage], message_id: str) -> int | None:
+    places = (place for place, each in enumerate(messages) if each.id == message_id and message_id)
+    return next(places, None)
+
+
+def _last_request(messages: Sequence[BaseMessage]) -> int:
+    places = [place for place, each in enumerate(messages) if isinstance(each, HumanMessage)]
+    return places[-1] if places else -1

@@ -1,0 +1,18 @@
+"""Marks of a tool that decide whether a call that was cut off by the death of the process may run again. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+READ_ONLY = "read_only"
+"""Key of a tool's `metadata`: true where it changes nothing."""
+
+REPEATABLE = "repeatable"
+"""Key of a tool's `metadata`: true where the tool itself sees to it that a repeated call has no second effect."""
+
+
+def may_repeat(metadata: Mapping[str, Any] | None) -> bool:
+    """Whether a call with an unknown outcome may run again, by the tool's `metadata`."""
+    marks = metadata or {}
+    return marks.get(READ_ONLY) is True or marks.get(REPEATABLE) is True
