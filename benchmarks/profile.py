@@ -1,8 +1,8 @@
 """Where the processor time of a delegated turn goes, by room: `python -m benchmarks profile`.
 
 Supervisor and worker are sampled while they serve delegated turns one after the other. A sample belongs to the innermost
-frame whose file is in the map below; libraries that everybody uses belong to whoever calls them. `STACKS=` names a file
-for the functions with their inclusive shares.
+frame whose file is in the map below; libraries that everybody uses belong to whoever calls them. The variable
+`STACKS` names a file for the samples, as folded stacks that drawers of flame graphs read.
 """
 
 from __future__ import annotations
@@ -88,15 +88,6 @@ def shares(samples: Mapping[tuple[str, ...], int]) -> Counter[str]:
     return counts
 
 
-def inclusive(samples: Mapping[tuple[str, ...], int]) -> Counter[str]:
-    """Samples by function, each counted wherever it stands in a stack."""
-    counts: Counter[str] = Counter()
-    for stack, count in samples.items():
-        for frame in set(stack):
-            counts[_short(frame)] += count
-    return counts
-
-
 def _short(frame: str) -> str:
     return frame.rpartition("site-packages/")[2].removeprefix(f"{Path.cwd()}/")
 
@@ -149,17 +140,15 @@ async def run() -> None:
             f"  {room:28}{first:9.2f} ms{second:7.2f} ms{first + second:7.2f} ms{(first + second) / total:8.0%}"
         )
     if path := os.environ.get("STACKS"):
-        _write_functions(Path(path), (ours, theirs), per_turn)
+        _write_folded(Path(path), (ours, theirs))
 
 
-def _write_functions(
-    path: Path, sampled: tuple[dict[tuple[str, ...], int], ...], per_turn: list[float]
-) -> None:
-    lines = []
-    for name, samples, ms in zip(("supervisor", "worker"), sampled, per_turn, strict=True):
-        lines.append(f"{name}: inclusive milliseconds a turn")
-        lines += [f"{count * ms:8.2f} {frame}" for frame, count in inclusive(samples).most_common(400)]
-    path.write_text("\n".join(lines) + "\n")
+def _write_folded(path: Path, sampled: Iterable[Mapping[tuple[str, ...], int]]) -> None:
+    with path.open("w") as file:
+        for name, samples in zip(("supervisor", "worker"), sampled, strict=True):
+            for stack, count in samples.items():
+                frames = ";".join(_short(frame) for frame in reversed(stack))
+                file.write(f"{name};{frames} {count}\n")
 
 
 if __name__ == "__main__":

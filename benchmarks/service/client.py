@@ -74,22 +74,26 @@ class Talk:
         http: Its connections.
         url: The server.
         patience: Seconds that a turn is followed.
+        context_id: An earlier context, to go on with.
     """
 
-    def __init__(self, http: httpx.AsyncClient, url: str, patience: float = 120.0) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, url: str, patience: float = 120.0, *, context_id: str = ""
+    ) -> None:
         self._http = http
         self._url = url
         self._patience = patience
-        self._context_id = str(uuid4())
+        self.context_id = context_id or str(uuid4())
 
-    async def send(self, text: str, *, streamed: bool = True) -> Seen:
+    async def send(self, text: str, *, streamed: bool = True, task_id: str = "") -> Seen:
         """Send a message and follow its task to the end, whatever breaks in between."""
         seen = Seen()
         message = {
             "messageId": str(uuid4()),
             "role": "ROLE_USER",
-            "contextId": self._context_id,
+            "contextId": self.context_id,
             "parts": [{"text": text}],
+            **({"taskId": task_id} if task_id else {}),
         }
         method = "SendStreamingMessage" if streamed else "SendMessage"
         while seen.state in OPEN and time.monotonic() - seen.began < self._patience:
@@ -203,9 +207,13 @@ def _apply(seen: Seen, answer: Any) -> None:
             seen.text = seen.text + chunk if update.get("append") else chunk
     elif task := event.get("task") or (event if "status" in event else None):
         seen.task_id = task["id"]
-        answers = [each for each in task.get("artifacts", ()) if each["artifactId"] == RESPONSE]
-        seen.text = "".join(map(_text_of, answers))
+        seen.text = answer_of(task)
         _apply_status(seen, task["status"], task.get("metadata", {}))
+
+
+def answer_of(task: Any) -> str:
+    """The text of a task's answer."""
+    return "".join(_text_of(each) for each in task.get("artifacts", ()) if each["artifactId"] == RESPONSE)
 
 
 def _text_of(artifact: Any) -> str:

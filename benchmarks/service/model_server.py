@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.service.gate import GateClient
 from benchmarks.service.script import Thought, think
-from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider
+from utils.testing.strict_provider import ChatRequest, Fault, Reply, StrictProvider
 
 WINDOW = 128_000
 _PIECES_BEFORE = 3
@@ -37,7 +37,8 @@ class HeldModel:
             nonlocal pieces
             await send(message)
             pieces += message["type"] == "http.response.body" and bool(message.get("more_body"))
-            if pieces == _PIECES_BEFORE and thoughts and thoughts[0].reply.chunks:
+            reply = thoughts[0].reply if thoughts else None
+            if pieces == _PIECES_BEFORE and isinstance(reply, Reply) and reply.chunks:
                 pieces += 1
                 await self._gate.at(thoughts[0].key, f"{thoughts[0].agent} stream")
 
@@ -46,7 +47,7 @@ class HeldModel:
         for rejected in self._provider.rejections[refused:]:
             await self._gate.note("", "", (f"refused by the provider: {rejected.rule}",))
 
-    async def _think(self, request: ChatRequest) -> Reply:
+    async def _think(self, request: ChatRequest) -> Reply | Fault:
         thought = think(request)
         _thought.get().append(thought)
         await self._gate.note(thought.key, thought.agent, thought.remarks)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from utils.testing.strict_provider import Call, ChatRequest, Reply
+from utils.testing.strict_provider import Call, ChatRequest, Fault, FaultKind, Reply
 
-SAY, WORK, LOOK = "say", "work", "look"
-"""Answer without a tool; with a sub-agent's tool that has an effect; with one that only reads."""
+SAY, WORK, LOOK, ASK, FAIL = "say", "work", "look", "ask", "fail"
+"""Answer without a tool; with a sub-agent's tool that has an effect; with one that only reads; with one that asks the user;
+fail, because the provider refuses the credentials."""
 
 SUPERVISOR, WORKER = "supervisor", "worker"
-TOOLS = {WORK: "work", LOOK: "look"}
+TOOLS = {WORK: "work", LOOK: "look", ASK: "ask"}
 WORDS = 12
 _ORDER = re.compile(r"run-([\w.]+) (\w+)(?: (\d+))?")
 _SECRET = re.compile(r"secret-\d+")
@@ -45,13 +46,13 @@ class Thought(NamedTuple):
     """What a model answers, and what that shows.
 
     Attributes:
-        reply: The answer.
+        reply: The answer, or how the provider fails.
         key: The turn that it belongs to; empty where it belongs to none.
         agent: Who asked the model.
         remarks: What was seen in the request that should not be there, or that is counted.
     """
 
-    reply: Reply
+    reply: Reply | Fault
     key: str = ""
     agent: str = ""
     remarks: tuple[str, ...] = ()
@@ -68,13 +69,15 @@ def think(request: ChatRequest) -> Thought:
     if not tools & {WORKER, *TOOLS.values()}:
         return Thought(Reply(_aside(request)))
     agent = SUPERVISOR if WORKER in tools else WORKER
-    orders = orders_in(request.last_user_text)
+    last = request.messages[-1]
+    orders = orders_in(request.last_user_text) or (_all_orders(request) if last.role == "tool" else [])
     if not orders:
         secrets = sorted({found for said in request.messages for found in _SECRET.findall(said.text)})
         return Thought(Reply(f"The secret is {' '.join(secrets) or 'unknown'}"), agent=agent)
     order = orders[-1]
     remarks = _repeated(request, order)
-    last = request.messages[-1]
+    if order.kind == FAIL:
+        return Thought(Fault(FaultKind.UNAUTHORISED), order.key, agent, remarks)
     if order.kind not in TOOLS:
         return Thought(_chunked(order.answer), order.key, agent, remarks)
     if last.role != "tool":
@@ -96,6 +99,11 @@ def _call(order: Order, agent: str) -> Call:
     if agent == SUPERVISOR:
         return Call(f"call-{order.key}", WORKER, {"request": order.text})
     return Call(f"call-{order.key}", TOOLS[order.kind], {"key": order.key})
+
+
+def _all_orders(request: ChatRequest) -> list[Order]:
+    """What was asked for before the user answered a question."""
+    return [order for said in request.messages if said.role == "user" for order in orders_in(said.text)]
 
 
 def _repeated(request: ChatRequest, order: Order) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The sub-agent: one tool with an effect that can be counted, one that only reads."""
+"""The sub-agent: one tool with an effect that can be counted, one that only reads, one that asks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from langchain_core.tools import BaseTool, tool
+from langgraph.types import interrupt
 
 from benchmarks.service.gate import GateClient
 from utils.a2a_common import BaseLangGraphAgent
@@ -37,6 +38,12 @@ async def look(key: str) -> str:
     return f"did {key}"
 
 
+@tool
+async def ask(key: str) -> str:
+    """Asks the user."""
+    return f"did {key} with {interrupt('Which one?')}"
+
+
 class Worker(BaseLangGraphAgent):
     """Calls the tool that it is told to."""
 
@@ -47,4 +54,4 @@ class Worker(BaseLangGraphAgent):
         return "Use the tool."
 
     async def tools(self) -> Sequence[BaseTool]:
-        return [work, look]
+        return [work, look, ask]
