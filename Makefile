@@ -18,9 +18,10 @@ FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/br
 
 N ?= 100000
 SEED ?= 1
+STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos chaos-kill broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,6 +101,10 @@ docs: setup-dev ## Write docs/configuration.md and .env.example from the setting
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1
 	$(BIN)/python -m benchmarks.chaos N=$(N) SEED=$(SEED)
+
+chaos-kill: N = 300
+chaos-kill: setup-dev ## Kill processes under N=300 conversations whose turns must go on all the same; SEED=1, STORE=sqlite
+	$(BIN)/python -m benchmarks.chaos_kill STORE=$(STORE) N=$(N) SEED=$(SEED)
 
 broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
 	$(BIN)/python -m tests.broken_rules $(RULES)

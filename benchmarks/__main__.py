@@ -14,12 +14,14 @@ PARTS: Mapping[str, str] = {
     "context": "what context management costs and saves",
     "wire": "our server against the bare SDK's",
     "delegation": "a delegation against a bare call of the same agent",
+    "turn_cost": "what a delegated turn costs in processor time, beside a request of the bare SDK",
+    "profile": "where the processor time of a delegated turn goes",
     "startup": "what the start of the service costs",
     "guard": "what the guard before the event queue costs",
 }
 """Each is a module here with `run()`, or `main()`, which may be a coroutine."""
 
-QUICK: Mapping[str, int] = {"ROUNDS": 1, "REQUESTS": 32, "CHUNKS": 30, "TURNS": 12}
+QUICK: Mapping[str, int] = {"ROUNDS": 1, "REQUESTS": 32, "CHUNKS": 30, "TURNS": 16}
 """Constants of the modules that `--quick` lowers: enough to see that a part runs, too little to compare."""
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import httpx
 
@@ -18,6 +20,19 @@ from utils.testing.live_server import loopback_socket
 _LOOP_TASKS = re.compile(r"^platform_engineer_event_loop_tasks (\d+)", re.MULTILINE)
 _START_SECONDS = 120
 _STOP_SECONDS = 30
+
+
+class Process(Protocol):
+    """What is needed of a process, however it was started."""
+
+    pid: int
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, once it ended."""
+
+    async def wait(self) -> int:
+        """Wait until it ends."""
 
 
 class Footprint(NamedTuple):
@@ -43,7 +58,7 @@ class ServerProcess:
         self.log = home.with_suffix(".log")
         self._command = [*command, "--exit-with-parent", "--port", str(self._port)]
         self._environ = {**process_environment(), **environ, "PLATFORM_ENGINEER_HOME": str(home)}
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: Process | None = None
 
     async def start(self) -> None:
         """Start it and wait until it is ready.
@@ -52,9 +67,7 @@ class ServerProcess:
             RuntimeError: It ended at its start.
         """
         with self.log.open("ab") as log:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, *self._command, env=self._environ, stderr=log
-            )
+            self._process = await self.launch(log)
         ready, ended = asyncio.create_task(self._until_ready()), asyncio.create_task(self._process.wait())
         done, rest = await asyncio.wait([ready, ended], return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
@@ -63,18 +76,29 @@ class ServerProcess:
             raise RuntimeError(f"{self._command} ended at its start, with code {ended.result()}.")
         await ready
 
+    async def launch(self, log: IO[bytes]) -> Process:
+        """The new process."""
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *self._command, env=self._environ, stderr=log
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its id, once it was started."""
+        assert self._process is not None
+        return self._process.pid
+
     async def kill(self) -> None:
         """SIGKILL: no word of farewell."""
         if self._process is not None and self._process.returncode is None:
-            self._process.kill()
+            self._signal(signal.SIGKILL)
             await self._process.wait()
 
     async def stop(self) -> int | None:
         """SIGTERM; the exit code, or nothing where it did not end in time and was killed."""
         if self._process is None:
             return None
-        with suppress(ProcessLookupError):
-            self._process.terminate()
+        self._signal(signal.SIGTERM)
         with suppress(TimeoutError):
             async with asyncio.timeout(_STOP_SECONDS):
                 return await self._process.wait()
@@ -83,10 +107,13 @@ class ServerProcess:
 
     async def footprint(self, http: httpx.AsyncClient) -> Footprint:
         """What it holds now: its own loop is asked, and the kernel."""
-        assert self._process is not None
         counted = _LOOP_TASKS.search((await http.get(f"{self.url}/metrics")).text)
         assert counted is not None
-        return Footprint(sockets(self._process.pid), int(counted[1]))
+        return Footprint(sockets(self.pid), int(counted[1]))
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
     async def _until_ready(self) -> None:
         async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(_START_SECONDS):

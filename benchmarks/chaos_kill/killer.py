@@ -1,0 +1,146 @@
+"""Kills processes where turns are, and starts them again."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import asynccontextmanager
+from typing import Any
+
+from benchmarks.chaos_kill.deal import KINDS, MODEL, Kind, Turn
+from benchmarks.chaos_kill.tally import Tally
+from benchmarks.service.gate import Present
+from benchmarks.service.processes import Service
+from benchmarks.service.script import WORKER
+
+_LOCK_SECONDS = 10.0
+_LONGEST_AIM = 0.6
+"""Most seconds between a message and a kill that waits for no place."""
+
+
+class Killer:
+    """Carries out the kills that were dealt, one at a time.
+
+    Args:
+        service: What is killed.
+        turns: Every turn of the run.
+        tally: Counts.
+        seed: Decides the moments of kills that wait for no place.
+        reached: Keys of the turns that the worker has begun.
+
+    Attributes:
+        up: Set while the worker is up. No turn begins without it: those that are under way meet its absence.
+    """
+
+    def __init__(
+        self, service: Service, turns: Sequence[Turn], tally: Tally, seed: int, reached: AbstractSet[str]
+    ) -> None:
+        self._service = service
+        self._dealt = {turn.order.key: turn for turn in turns if turn.kill}
+        self._tally = tally
+        self._dice = random.Random(seed)
+        self.reached = reached
+        self.up = asyncio.Event()
+        self.up.set()
+        self._one_at_a_time = asyncio.Lock()
+        self._kills: set[asyncio.Task[None]] = set()
+        self._failure: BaseException | None = None
+
+    async def arrive(self, key: str, place: str, present: Present) -> None:
+        """A turn is at a place and waits: kill, where that was dealt, and return when it may go on."""
+        turn = self._dealt.get(key)
+        if turn is None or KINDS[turn.kill].place != place:
+            return
+        go_on = asyncio.Event()
+        self._start(
+            self._kill_there(turn, present, go_on)
+        )  # a task: who waits here may be the one that is killed
+        await go_on.wait()
+
+    def begin(self, turn: Turn) -> None:
+        """A turn begins: kill some time after that, where that was dealt."""
+        if turn.kill and not KINDS[turn.kill].place:
+            self._start(self._kill_any_time(turn))
+
+    async def finish(self) -> None:
+        """Wait for the last kill; count what was not placed.
+
+        Raises:
+            RuntimeError: A process did not start again.
+        """
+        while self._kills:
+            await asyncio.wait(set(self._kills))
+        self._tally.unplaced += len(self._dealt)
+        if self._failure is not None:
+            raise self._failure
+
+    def _start(self, kill: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(kill)
+        self._kills.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._kills.discard(task)
+        if not task.cancelled():
+            self._failure = task.exception() or self._failure
+
+    async def _kill_there(self, turn: Turn, present: Present, go_on: asyncio.Event) -> None:
+        kind = KINDS[turn.kill]
+        try:
+            async with self._one_at_a_time:
+                if turn.order.key not in self._dealt or not await present():
+                    return  # another kill was faster: this one waits for the turn to come here again
+                del self._dealt[turn.order.key]
+                async with self._locked(kind.locked):
+                    if kind.locked:
+                        go_on.set()
+                    await asyncio.sleep(turn.pause)
+                    await self._kill(kind)
+                await asyncio.sleep(turn.pause)
+                await self._restart(kind)
+        finally:
+            go_on.set()
+
+    async def _kill_any_time(self, turn: Turn) -> None:
+        await asyncio.sleep(self._dice.uniform(0, _LONGEST_AIM))
+        async with self._one_at_a_time:
+            del self._dealt[turn.order.key]
+            await self._kill(KINDS[turn.kill])
+            await asyncio.sleep(turn.pause)
+            await self._restart(KINDS[turn.kill])
+
+    async def _kill(self, kind: Kind) -> None:
+        if WORKER in kind.victims:
+            self.up.clear()
+        self._tally.killed(kind.group, kind.victims, time.monotonic())
+        for victim in kind.victims:
+            await (self._service.model if victim == MODEL else self._service.agents[victim]).kill()
+
+    async def _restart(self, kind: Kind) -> None:
+        await asyncio.gather(
+            *(
+                (self._service.model if victim == MODEL else self._service.agents[victim]).start()
+                for victim in kind.victims
+            )
+        )
+        self.up.set()
+
+    @asynccontextmanager
+    async def _locked(self, agent: str) -> AsyncIterator[None]:
+        """Keep an agent from writing checkpoints, where one is named: what it finishes now is not checkpointed."""
+        if not agent:
+            yield
+            return
+        path = self._service.data(agent) / "checkpoints.sqlite"
+        connection = sqlite3.connect(
+            path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        try:
+            await asyncio.to_thread(connection.execute, "BEGIN IMMEDIATE")
+            yield
+        finally:
+            await asyncio.to_thread(connection.close)
