@@ -1,4 +1,7 @@
-"""Schedules of the task log alone: attempts that race for a task in several processes, and readers in all of them."""
+"""Schedules of the task log alone: attempts that race for a task, and readers.
+
+One process serves at a time. One that stalled is taken for dead and followed by the next; then it goes on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from a2a.types.a2a_pb2 import TaskState
+from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
 
 from benchmarks.simulate.facts import Reading, Request, Run, Stored
@@ -73,13 +76,11 @@ class LogWorld:
         self.lots = setting.lots
         self.store = MemoryTaskLogStore()
         self.nodes: list[Node] = []
-        self._starting = 0
         self.jobs = [self._job(number) for number in range(self.lots.randint(1, 3))]
 
     async def run(self) -> None:
         """The whole schedule, and its facts."""
-        for _ in range(self.lots.randint(1, 3)):
-            self._start()
+        self._start()
         work = [asyncio.create_task(self._work(job)) for job in self.jobs]
         for number in range(self.lots.randint(0, 5)):
             work.append(asyncio.create_task(self._read(f"reader{number}", self.lots.choice(self.jobs))))
@@ -100,17 +101,15 @@ class LogWorld:
         self.nodes.append(Node(process, log))
 
     def _lost(self, process: Process) -> None:
-        for node in self.nodes:
-            if node.process is process:
-                node.lost.set()
+        assert self.nodes[-1].process is process
+        self.nodes[-1].lost.set()
         self.setting.loop.call_later(self.lots.uniform(0.0, 2.0), self._start)
 
     async def _node(self) -> Node:
-        while True:
-            up = [node for node in self.nodes if not node.process.dead and not node.process.stalled]
-            if up:
-                return self.lots.choice(up)
+        """The process that serves now: one at a time; one that stalled is not asked again."""
+        while self.nodes[-1].lost.is_set():
             await asyncio.sleep(0.1)
+        return self.nodes[-1]
 
     # writers
 
@@ -148,13 +147,12 @@ class LogWorld:
             asyncio.get_running_loop().call_later(self.lots.uniform(0.0, 1.0), self._cancel, attempt, node)
         await asyncio.wait([attempt, gone], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if attempt.done():
-            said = attempt.result()
-            while said == "failing" and not node.lost.is_set() and not await self._settled(ids):
+            said = "" if attempt.cancelled() else attempt.result()
+            while said == "failing" and not node.lost.is_set() and await self._unfinished(ids):
                 await asyncio.sleep(0.5)
             gone.cancel()
             return said if said == "said" else await self._settled(ids)
         gone.cancel()
-        self.setting.facts.lost_processes.add(node.process.name)
         self.setting.trace.note("world", f"leaves {ids.message} of {node.process.name} to another")
         return ""
 
@@ -166,11 +164,12 @@ class LogWorld:
     async def _settled(self, ids: Ids) -> str:
         """The state of the task where the turn is settled, as it is in the store."""
         snapshot = await TaskLog(self.store, clock=self.setting.now).snapshot(ids.task, OWNER)
-        if snapshot is None:
-            return ""
-        state = state_name(snapshot.task.status.state)
-        known = ids.message in {message.message_id for message in snapshot.task.history}
-        return state if state in TERMINAL or (state in INTERRUPTED and known) else ""
+        return _settled_by(snapshot.task, ids.message) if snapshot is not None else ""
+
+    async def _unfinished(self, ids: Ids) -> bool:
+        """Whether the task is stored, and its end is not."""
+        stored = await self.store.look(ids.task, OWNER)
+        return stored is not None and stored.row is not None and not await self._settled(ids)
 
     async def _attempt(self, node: Node, ids: Ids, script: Script) -> str:
         """Run a turn once; what became of it, in a word."""
@@ -193,12 +192,8 @@ class LogWorld:
 
     async def _write(self, writer: TaskWriter, ids: Ids, script: Script, run: Run) -> str:
         message = user_message(ids, script, task=ids.task)
-        if writer.head is not None:
-            known = {each.message_id for each in writer.head.history}
-            state = state_name(writer.head.status.state)
-            if state in TERMINAL or (state in INTERRUPTED and ids.message in known):
-                return "settled before"
-        self.setting.facts.runs.append(run)
+        if writer.head is not None and _settled_by(writer.head, ids.message):
+            return "settled before"
         try:
             if writer.head is not None:
                 await writer.add_message(message)
@@ -299,3 +294,11 @@ async def _events(store: MemoryTaskLogStore, task: str) -> tuple[Seen, ...]:
     """All events of a task that are stored, in order."""
     records = await store.events(task, after=0, limit=1_000_000)
     return tuple(seen_of(entry_of(record, task, "").event) for record in records)
+
+
+def _settled_by(task: Task, message: str) -> str:
+    """The state of a task where the turn of a message settled it; a task that got its answer has no question."""
+    state = state_name(task.status.state)
+    asks = state in INTERRUPTED and task.status.HasField("message")
+    answered = any(each.message_id == message for each in task.history)
+    return state if state in TERMINAL or (asks and answered) else ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import random
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +18,6 @@ import structlog
 from benchmarks.simulate.invariants import violations
 from benchmarks.simulate.log_world import LogWorld
 from benchmarks.simulate.setting import Setting
-from benchmarks.simulate.virtual_loop import Deadlock, TooManySteps
 
 
 @dataclass(slots=True)
@@ -51,8 +52,9 @@ def run_schedule(seed: int) -> Outcome:
     with _determined(setting), _quiet():
         try:
             setting.loop.run(WORLDS[kind](setting).run())
-        except (Deadlock, TooManySteps) as error:
-            setting.facts.unhandled.append(type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is looked for
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            setting.facts.unhandled.append(f"{error!r} in {where.name}, {where.filename}:{where.lineno}")
         setting.facts.unhandled.extend(setting.loop.unhandled)
         found = violations(setting.facts)
         outcome = Outcome(
@@ -90,7 +92,7 @@ def _quiet() -> Iterator[None]:
     """What dead processes leave behind is collected unheard, and nothing is logged."""
     hook = sys.unraisablehook
     config = structlog.get_config()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(100))
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     sys.unraisablehook = lambda _: None
     try:
         yield
