@@ -1,0 +1,102 @@
+"""Ends of tasks that could not be stored: tried again until they are."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import structlog
+
+from utils.errors import StorageError
+from utils.persistence.task_log_store import Refusal, TaskLogStore, Write, WriteRefused
+
+log = structlog.get_logger(__name__)
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 30.0
+"""Seconds between two tries, which double. A request for such a task starts a try at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnwrittenEnd:
+    """The end of a task.
+
+    Attributes:
+        write: What stores it.
+        stored: Called when it is stored, or when the store has another one.
+    """
+
+    write: Write
+    stored: Callable[[], None]
+
+
+class UnwrittenEnds:
+    """Ends that wait to be stored, by task."""
+
+    def __init__(self, store: TaskLogStore) -> None:
+        self._store = store
+        self._ends: dict[str, UnwrittenEnd] = {}
+        self._again = asyncio.Event()
+        self._work: asyncio.Task[None] | None = None
+
+    def keep(self, end: UnwrittenEnd) -> None:
+        """Keep the end of a task, and start to store it."""
+        log.warning("task.end_not_stored", task_id=end.write.task_id)
+        self._ends[end.write.task_id] = end
+        self._again.set()
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._until_stored())
+
+    def look(self, task_id: str) -> None:
+        """Somebody asks for the task: where its end is not stored, try again now."""
+        if task_id in self._ends:
+            self._again.set()
+
+    async def settle(self, task_id: str) -> None:
+        """Store the end of this task now, if it has one.
+
+        Raises:
+            StorageError: It still cannot be stored.
+        """
+        end = self._ends.get(task_id)
+        if end is not None:
+            await self._store_one(end)
+
+    async def close(self) -> None:
+        """Try each once more. The next start ends the tasks whose end cannot be stored now."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        await self._try_all()
+
+    async def _until_stored(self) -> None:
+        pause = FIRST_PAUSE
+        while self._ends:
+            self._again.clear()
+            await self._try_all()
+            if self._ends:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._again.wait(), pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _try_all(self) -> None:
+        """Try all at once, so that they wait for a lock together, and one that fails keeps no other back."""
+        await asyncio.gather(*(self._try_one(end) for end in list(self._ends.values())))
+
+    async def _try_one(self, end: UnwrittenEnd) -> None:
+        with suppress(StorageError):
+            await self._store_one(end)
+
+    async def _store_one(self, end: UnwrittenEnd) -> None:
+        task_id = end.write.task_id
+        try:
+            await self._store.append(end.write)
+        except WriteRefused as refused:
+            if refused.refusal != Refusal.ENDED:
+                log.info("task.end_dropped", task_id=task_id, reason=refused.refusal.value)
+        else:
+            log.info("task.end_stored", task_id=task_id)
+        if self._ends.get(task_id) is end:
+            del self._ends[task_id]
+            end.stored()

@@ -1,0 +1,148 @@
+"""The part of a task's log that is in memory, while somebody writes or reads it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import Task
+
+from utils.a2a_common.tasks.entries import Entry
+
+if TYPE_CHECKING:
+    from utils.a2a_common.tasks.writer import TaskWriter
+
+RECENT_ENTRIES = 1024
+RECENT_BYTES = 4_000_000
+"""How much of a log is kept in memory; a reader that is further behind reads from the store."""
+
+BATCH = 64
+"""Entries that a reader takes at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where the log goes on elsewhere.
+
+    Attributes:
+        last: What its readers are told first; it is not part of the log.
+    """
+
+    last: Event | None = None
+
+
+class LiveLog:
+    """What readers and the writer of one task share.
+
+    Attributes:
+        head: The task as readers see it, without the parts of its artifacts; `None` while there is none.
+        last: The sequence of the last event that readers see.
+        stored: The sequence of the last event that is stored.
+        floor: Entries after this sequence are in memory.
+        writer: Who writes it in this process.
+        pinned: Whether memory knows an end that the store does not know yet.
+        parked: Whether the turn is kept for another process or the next start.
+        cut: Set where readers cannot follow any further.
+        failure: Why there is nothing to read.
+        users: Writers, readers and background work that use it.
+        readers: Open streams among them.
+        lock: Held while it is loaded or claimed.
+        changed: Set, and replaced, at each change.
+    """
+
+    def __init__(self, task_id: str, owner: str) -> None:
+        self.task_id = task_id
+        self.owner = owner
+        self.head: Task | None = None
+        self.last = self.stored = self.floor = 0
+        self.loaded = False
+        self.writer: TaskWriter | None = None
+        self.pinned = False
+        self.parked = False
+        self.cut: Cut | None = None
+        self.failure: Exception | None = None
+        self.users = self.readers = 0
+        self.lock = asyncio.Lock()
+        self.changed = asyncio.Event()
+        self._entries: deque[tuple[Entry, int]] = deque()
+        self._bytes = 0
+
+    @property
+    def current(self) -> bool:
+        """Whether memory knows more than the store, or as much."""
+        return self.pinned or self.writer is not None
+
+    def start_at(self, head: Task | None, last: int) -> None:
+        """Take over what is stored. Entries in memory stay where they end at the same place.
+
+        Numbers that readers have seen are not used again, even where their events could not be stored.
+        """
+        self.stored = last
+        if not self.loaded or last != self.last:
+            self._entries.clear()
+            self._bytes = 0
+            self.floor = self.last = max(last, self.last)
+        self.loaded = True
+        self.head = head
+        self.notify()
+
+    def begin(self, head: Task | None, last: int) -> None:
+        """A new attempt writes the log."""
+        if self.parked:
+            self.parked = False
+            self.users -= 1
+        self.cut = self.failure = None
+        self.start_at(head, last)
+
+    def park(self, cut: Cut) -> None:
+        """Readers learn that the log goes on elsewhere, until a new attempt begins here."""
+        self.parked = True
+        self.users += 1
+        self.cut = cut
+        self.notify()
+
+    def publish(self, entry: Entry, size: int, head: Task | None) -> None:
+        """Let readers see an entry."""
+        self._entries.append((entry, size))
+        self._bytes += size
+        self.last = entry.sequence
+        self.head = head
+        self._trim()
+        self.notify()
+
+    def store(self, sequence: int) -> None:
+        """All entries up to `sequence` are stored."""
+        self.stored = sequence
+        self._trim()
+        self.notify()
+
+    def drop_unstored(self) -> None:
+        """Forget the entries that are not stored and never will be."""
+        while self._entries and self._entries[-1][0].sequence > self.stored:
+            self._bytes -= self._entries.pop()[1]
+
+    def notify(self) -> None:
+        """Wake everybody who waits for a change."""
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+    def after(self, sequence: int) -> Sequence[Entry]:
+        """The next entries past `sequence`, which is not below the floor."""
+        start = min(sequence - self.floor, len(self._entries))
+        while start > 0 and self._entries[start - 1][0].sequence > sequence:
+            start -= 1
+        return [entry for entry, _ in islice(self._entries, start, start + BATCH)]
+
+    def _trim(self) -> None:
+        while self._entries and (len(self._entries) > RECENT_ENTRIES or self._bytes > RECENT_BYTES):
+            entry, size = self._entries[0]
+            if entry.sequence > self.stored:
+                return
+            self._entries.popleft()
+            self._bytes -= size
+            self.floor = entry.sequence

@@ -1,0 +1,325 @@
+"""The log of tasks: what happens to a task is an event, appended by the attempt that runs it and read by everybody else.
+
+Every reader is a cursor at its own pace. While it keeps up it reads from memory, else from the store. No reader is
+dropped because it is slow, and none slows the writer down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from typing import Any
+
+from a2a.types.a2a_pb2 import ListTasksRequest, ListTasksResponse, Task
+from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from google.protobuf.message import DecodeError
+
+from utils.a2a_common.tasks.assembly import assemble
+from utils.a2a_common.tasks.ends import UnwrittenEnds
+from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
+from utils.a2a_common.tasks.event_codec import entry_of
+from utils.a2a_common.tasks.heads import head_of
+from utils.a2a_common.tasks.live import LiveLog
+from utils.a2a_common.tasks.pages import page_request, page_token
+from utils.a2a_common.tasks.states import OPEN, TERMINAL
+from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
+from utils.persistence.task_log_store import CONTENT, Record, Row, TaskLogStore, WriteRefused
+from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
+
+__all__ = ["Entry", "Fenced", "Snapshot", "Suspended", "TaskLog", "TaskWriter"]
+
+InThread = Callable[..., Awaitable[Any]]
+
+LONG = 1000
+"""Number of records above which artifacts are assembled in a thread: these take about 3 ms."""
+
+READ = 256
+"""Most events that a reader takes from the store at once."""
+
+CLOSE_SECONDS = 10.0
+"""Longest wait for events that are still to be stored when the log is closed."""
+
+
+class TaskLog:
+    """The logs of all tasks of one store.
+
+    Args:
+        store: Where they are stored.
+        clock: Seconds since 1970.
+        in_thread: Runs a function that takes long outside the event loop.
+
+    Attributes:
+        unreadable: Tasks whose stored form cannot be read, each logged once.
+    """
+
+    def __init__(
+        self,
+        store: TaskLogStore,
+        *,
+        clock: Callable[[], float] = time.time,
+        in_thread: InThread = asyncio.to_thread,
+    ) -> None:
+        self._store = store
+        self._in_thread = in_thread
+        self._ends = UnwrittenEnds(store)
+        self._lives: dict[tuple[str, str], LiveLog] = {}
+        self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
+        self.unreadable = Noted()
+
+    async def open(self) -> None:
+        """Open the storage.
+
+        Raises:
+            StorageError: It cannot be opened.
+        """
+        await self._store.open()
+
+    async def close(self) -> None:
+        """Store what waits, and close the storage. Safe to call twice."""
+        flushes = [asyncio.create_task(live.writer.flushed()) for live in self._lives.values() if live.writer]
+        if flushes:
+            _, late = await asyncio.wait(flushes, timeout=CLOSE_SECONDS)
+            for flush in late:
+                flush.cancel()
+        await self._ends.close()
+        await self._store.close()
+
+    async def writable(self) -> bool:
+        """Whether a write would succeed now, as far as is known without a long wait."""
+        return await self._store.writable()
+
+    async def claim(self, task_id: str, owner: str) -> TaskWriter:
+        """Begin a new attempt, which fences off every earlier writer. The task need not exist.
+
+        Raises:
+            TaskNotFoundError: The task belongs to somebody else.
+            UnsupportedOperationError: Its stored form cannot be read.
+            StorageError: The storage failed.
+        """
+        while True:
+            live = self._enter(task_id, owner)
+            try:
+                async with live.lock:
+                    if (
+                        self._lives.get((owner, task_id)) is live
+                    ):  # else another process took the task meanwhile
+                        return await self._claim(live)
+            except BaseException:
+                self._leave(live)
+                raise
+            self._leave(live)
+
+    async def _claim(self, live: LiveLog) -> TaskWriter:
+        if live.writer is not None:
+            live.writer.fence()
+            await live.writer.flushed()
+        await self._ends.settle(live.task_id)
+        try:
+            stored = await self._store.claim(live.task_id, live.owner)
+        except WriteRefused:
+            raise TaskNotFoundError from None
+        head = head_of(stored, self.unreadable)
+        if live.writer is not None:
+            live.writer.release()
+        live.begin(head, stored.last)
+        live.writer = TaskWriter(live, stored.attempt, self._around)
+        return live.writer
+
+    async def head(self, task_id: str, owner: str) -> Task | None:
+        """The owner's task without the parts of its artifacts. Do not change it.
+
+        Raises:
+            UnsupportedOperationError: Its stored form cannot be read.
+            StorageError: The storage failed.
+        """
+        self._ends.look(task_id)
+        live = self._lives.get((owner, task_id))
+        if live is not None and live.current:
+            return live.head
+        return head_of(await self._store.look(task_id, owner), self.unreadable)
+
+    async def snapshot(self, task_id: str, owner: str) -> Snapshot | None:
+        """The owner's task with its artifacts, as it is now.
+
+        Raises:
+            UnsupportedOperationError: The stored form of it cannot be read.
+            StorageError: The storage failed.
+        """
+        self._ends.look(task_id)
+        live = self._lives.get((owner, task_id))
+        waiting: list[Record] = []
+        if live is not None and live.current:
+            head, last, stored = live.head, live.last, live.stored
+            waiting = live.writer.unstored() if live.writer is not None else []
+        else:
+            found = await self._store.look(task_id, owner)
+            head = head_of(found, self.unreadable)
+            last = stored = found.last if found is not None else 0
+        if head is None:
+            return None
+        task = Task()
+        task.CopyFrom(head)
+        if task.artifacts:
+            await self._fill(task, stored, waiting)
+        return Snapshot(task, last)
+
+    async def _fill(self, task: Task, stored: int, waiting: Sequence[Record]) -> None:
+        """Give a task the content of its artifacts, from what is stored and what still waits to be."""
+        records = [*await self._content(task.id, stored), *waiting]
+        try:
+            if len(records) > LONG:
+                await self._in_thread(assemble, task, records)
+            else:
+                assemble(task, records)
+        except DecodeError as error:
+            self.unreadable.note(task.id, type(error).__name__)
+            raise UnsupportedOperationError(UNREADABLE) from error
+
+    async def _content(self, task_id: str, last: int) -> builtins.list[Record]:
+        found: list[Record] = []
+        after = 0
+        while after < last:
+            records = await self._store.events(task_id, after=after, limit=4 * LONG, kinds=CONTENT)
+            if not records:
+                break
+            after = records[-1].sequence
+            found += [record for record in records if record.sequence <= last]
+        return found
+
+    async def read(self, task_id: str, owner: str, *, after: int = 0) -> AsyncGenerator[Entry, None]:
+        """Follow a task: its events past `after`, up to one that settles the turn.
+
+        Waits while the task is claimed but has no event yet, and while it waits for its user.
+
+        Raises:
+            TaskNotFoundError: There is no such task.
+            Suspended: The turn goes on in another process or after the next start.
+            StorageError: The storage failed before there was a task, or while this reader was far behind.
+            UnsupportedOperationError: A stored event cannot be read.
+        """
+        live = self._enter(task_id, owner)
+        live.readers += 1
+        try:
+            await self._load(live)
+            cursor = after
+            while entries := await self._next(live, cursor):
+                for entry in entries:
+                    yield entry
+                    cursor = entry.sequence
+                    if entry.settles:
+                        return
+            if live.cut is not None:
+                if live.cut.last is not None:
+                    yield Entry(cursor, live.cut.last)
+                raise Suspended
+        finally:
+            live.readers -= 1
+            self._leave(live)
+
+    async def _load(self, live: LiveLog) -> None:
+        if live.loaded:
+            return
+        async with live.lock:
+            if not live.loaded:
+                stored = await self._store.look(live.task_id, live.owner)
+                if stored is None:
+                    raise TaskNotFoundError
+                live.start_at(head_of(stored, self.unreadable), stored.last)
+
+    async def _next(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
+        """The next entries past `cursor`; empty where there will be none. Waits for them."""
+        while True:
+            changed = live.changed
+            if cursor < live.floor:
+                entries = await self._stored_entries(live, cursor)
+                if not entries:
+                    cursor = live.floor
+                    continue
+            else:
+                entries = live.after(cursor)
+            if entries:
+                return entries
+            if live.failure is not None:
+                raise live.failure
+            ended = live.head is not None and live.head.status.state in TERMINAL
+            if ended or live.cut is not None:
+                return ()
+            await changed.wait()
+
+    async def _stored_entries(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
+        last = live.last
+        records = await self._store.events(live.task_id, after=cursor, limit=READ)
+        context_id = live.head.context_id if live.head is not None else ""
+        try:
+            return [
+                entry_of(record, live.task_id, context_id) for record in records if record.sequence <= last
+            ]
+        except DecodeError as error:
+            self.unreadable.note(live.task_id, type(error).__name__)
+            raise UnsupportedOperationError(UNREADABLE) from error
+
+    def readers(self, task_id: str) -> int:
+        """How many streams of the task are open now."""
+        return sum(live.readers for (_, known), live in self._lives.items() if known == task_id)
+
+    async def list(self, params: ListTasksRequest, owner: str) -> ListTasksResponse:
+        """A page of the owner's tasks, newest status first; a stand-in for each that cannot be read.
+
+        Artifacts are left out unless they are asked for.
+
+        Raises:
+            InvalidParamsError: The page token is invalid.
+            StorageError: The storage failed.
+        """
+        query = page_request(params, owner)
+        rows, total = await self._store.page(query)
+        shown = rows[: query.limit - 1]
+        tasks = [await self._listed(row, artifacts=params.include_artifacts) for row in shown]
+        token = page_token(shown[-1]) if len(rows) > len(shown) else ""
+        return ListTasksResponse(
+            tasks=tasks, total_size=total, page_size=query.limit - 1, next_page_token=token
+        )
+
+    async def _listed(self, row: Row, *, artifacts: bool) -> Task:
+        try:
+            if artifacts:
+                snapshot = await self.snapshot(row.id, row.owner)
+                if snapshot is not None:
+                    return snapshot.task
+            live = self._lives.get((row.owner, row.id))
+            task = Task()
+            if live is not None and live.current and live.head is not None:
+                task.CopyFrom(live.head)
+            elif row.state in OPEN:
+                task.CopyFrom(await self.head(row.id, row.owner) or Task())
+            else:
+                task.ParseFromString(row.body)
+        except (DecodeError, UnsupportedOperationError) as error:
+            self.unreadable.note(row.id, type(error).__name__)
+            return stand_in(row.id, row.context_id, status_of(row.state, row.updated))
+        task.ClearField("artifacts")
+        return task
+
+    async def unfinished(self) -> builtins.list[tuple[str, str]]:
+        """Submitted and working tasks of every owner: their ids and owners."""
+        return [(row.id, row.owner) for row in await self._store.unfinished(sorted(OPEN))]
+
+    async def delete(self, task_id: str, owner: str) -> None:
+        """Delete the owner's task with its events."""
+        await self._store.delete(task_id, owner)
+
+    def _enter(self, task_id: str, owner: str) -> LiveLog:
+        live = self._lives.setdefault((owner, task_id), LiveLog(task_id, owner))
+        live.users += 1
+        return live
+
+    def _leave(self, live: LiveLog) -> None:
+        live.users -= 1
+        if live.users == 0:
+            self._detach(live)
+
+    def _detach(self, live: LiveLog) -> None:
+        if self._lives.get((live.owner, live.task_id)) is live:
+            del self._lives[live.owner, live.task_id]

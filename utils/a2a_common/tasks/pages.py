@@ -1,0 +1,42 @@
+"""Pagination of ListTasks: from a request to a query, from a row to a page token."""
+
+from __future__ import annotations
+
+from a2a.types.a2a_pb2 import ListTasksRequest
+from a2a.utils.constants import DEFAULT_LIST_TASKS_PAGE_SIZE
+from a2a.utils.errors import InvalidParamsError
+from a2a.utils.task import ListTasksCursor, decode_list_tasks_cursor, encode_list_tasks_cursor
+
+from utils.persistence.task_log_store import Query, Row
+
+_MAX_NANOSECONDS = 2**63 - 1
+
+
+def page_request(params: ListTasksRequest, owner: str) -> Query:
+    """The query of a request, for one row more than the page, which shows whether another page follows.
+
+    Raises:
+        InvalidParamsError: The page token is invalid.
+    """
+    after = None
+    if params.page_token:
+        cursor = decode_list_tasks_cursor(params.page_token)
+        if cursor is None or not 0 <= (cursor.timestamp_ns or 0) <= _MAX_NANOSECONDS:
+            raise InvalidParamsError("The page token is not valid.")
+        after = (cursor.timestamp_ns or 0, cursor.task_id)
+    since = None
+    if params.HasField("status_timestamp_after"):
+        since = params.status_timestamp_after.ToNanoseconds()
+    return Query(
+        owner=owner,
+        context_id=params.context_id,
+        state=params.status,
+        updated_from=since,
+        after=after,
+        limit=(params.page_size or DEFAULT_LIST_TASKS_PAGE_SIZE) + 1,
+    )
+
+
+def page_token(last: Row) -> str:
+    """The token of the page after `last`."""
+    return encode_list_tasks_cursor(ListTasksCursor(timestamp_ns=last.updated, task_id=last.id))

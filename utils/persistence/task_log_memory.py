@@ -1,0 +1,124 @@
+"""Task logs in memory, for tests and temporary servers."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from utils.persistence.task_log_store import (
+    BATCH_BYTES,
+    CHANGES,
+    Kind,
+    Query,
+    Record,
+    Refusal,
+    Row,
+    Stored,
+    TaskLogStore,
+    Write,
+    WriteRefused,
+    check_write,
+)
+
+
+@dataclass
+class _Log:
+    owner: str
+    attempt: int = 0
+    row: Row | None = None
+    records: list[Record] = field(default_factory=list)
+
+    def bare(self) -> Stored:
+        last = self.records[-1].sequence if self.records else 0
+        return Stored(self.owner, self.attempt, last, self.row)
+
+    def stored(self) -> Stored:
+        since = self.row.sequence if self.row else 0
+        records = self.records[self.index(since) :]
+        return replace(self.bare(), changes=tuple(record for record in records if record.kind in CHANGES))
+
+    def index(self, after: int) -> int:
+        return bisect_right(self.records, after, key=lambda record: record.sequence)
+
+
+class MemoryTaskLogStore(TaskLogStore):
+    """A dictionary; lost with the process."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, _Log] = {}
+
+    async def open(self) -> None:
+        """Nothing to open."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def writable(self) -> bool:
+        """Always."""
+        return True
+
+    async def claim(self, task_id: str, owner: str) -> Stored:
+        """Begin the next attempt."""
+        log = self._logs.setdefault(task_id, _Log(owner))
+        if log.owner != owner:
+            raise WriteRefused(Refusal.OWNER)
+        if log.row is None:
+            log.records.clear()
+        log.attempt += 1
+        return log.stored()
+
+    async def append(self, write: Write) -> None:
+        """Store a write."""
+        log = self._logs.get(write.task_id)
+        check_write(log.bare() if log else None, write)
+        assert log is not None
+        log.records.extend(write.records)
+        log.row = write.row or log.row
+
+    async def look(self, task_id: str, owner: str) -> Stored | None:
+        """What is stored of a task."""
+        log = self._logs.get(task_id)
+        return log.stored() if log is not None and log.owner == owner else None
+
+    async def events(
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+    ) -> list[Record]:
+        """The next events."""
+        log = self._logs.get(task_id)
+        found: list[Record] = []
+        size = 0
+        for record in itertools.islice(log.records, log.index(after), None) if log else ():
+            if len(found) == limit or size >= BATCH_BYTES:
+                break
+            if kinds is None or record.kind in kinds:
+                found.append(record)
+                size += len(record.body)
+        return found
+
+    async def page(self, query: Query) -> tuple[list[Row], int]:
+        """Rows of one page."""
+        rows = [log.row for log in self._logs.values() if log.row is not None and log.owner == query.owner]
+        matching = [row for row in rows if _matches(row, query)]
+        rest = [row for row in matching if query.after is None or (row.updated, row.id) < query.after]
+        return heapq.nlargest(query.limit, rest, key=lambda row: (row.updated, row.id)), len(matching)
+
+    async def unfinished(self, states: Sequence[int]) -> list[Row]:
+        """Rows in one of `states`."""
+        return [log.row for log in self._logs.values() if log.row is not None and log.row.state in states]
+
+    async def delete(self, task_id: str, owner: str) -> None:
+        """Delete a task."""
+        log = self._logs.get(task_id)
+        if log is not None and log.owner == owner:
+            del self._logs[task_id]
+
+
+def _matches(row: Row, query: Query) -> bool:
+    return (
+        (not query.context_id or row.context_id == query.context_id)
+        and (not query.state or row.state == query.state)
+        and (query.updated_from is None or row.updated >= query.updated_from)
+    )

@@ -1,0 +1,252 @@
+"""Contract of the storage of task logs: a row per task, events under sequence numbers, and the attempt that may write.
+
+A row is the head of a task: the task without the parts of its artifacts, as it was after event `Row.sequence`. It is
+written again only where a reader of rows needs it (the state changes, a message joins the history, a turn is settled).
+The events of a task are never changed or removed, except with their task.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+from utils.persistence.task_states import TERMINAL
+
+
+class Kind(IntEnum):
+    """What the body of a record is, serialised. The numbers are stored."""
+
+    TASK = 1
+    """A `Task`: the first event of a task."""
+    STATUS = 2
+    """A `TaskStatusUpdateEvent`."""
+    ARTIFACT = 3
+    """A `TaskArtifactUpdateEvent` that starts an artifact, or starts it again."""
+    CHUNK = 4
+    """A `TaskArtifactUpdateEvent` that continues an artifact."""
+    MESSAGE = 5
+    """A `Message`: the whole answer of a turn without a task."""
+    BARE_ARTIFACT = 6
+    """An `Artifact` alone, as version 1 of the schema stored it, that starts an artifact."""
+    BARE_CHUNK = 7
+    """The same, which continues an artifact."""
+
+
+CONTENT = frozenset({Kind.TASK, Kind.ARTIFACT, Kind.CHUNK, Kind.BARE_ARTIFACT, Kind.BARE_CHUNK})
+"""Records that artifacts are assembled from."""
+
+CHANGES = frozenset({Kind.STATUS, Kind.ARTIFACT})
+"""Records that change the head of a task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One event as stored.
+
+    Attributes:
+        sequence: Its place among the events of the task, from 1.
+        kind: What `body` is.
+        body: The event, serialised.
+    """
+
+    sequence: int
+    kind: Kind
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The head of a task.
+
+    Attributes:
+        id: Task id, unique over all owners.
+        owner: Key of the scope that may see it.
+        context_id: The conversation.
+        state: Number of the task's state.
+        updated: Status timestamp in nanoseconds since 1970.
+        body: The task without the parts of its artifacts, serialised.
+        sequence: The last event that is part of it.
+    """
+
+    id: str
+    owner: str
+    context_id: str
+    state: int
+    updated: int
+    body: bytes
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What is stored of one task.
+
+    Attributes:
+        owner: Who sees it.
+        attempt: The attempt that may write; 0 where nobody claimed the task.
+        last: The sequence of its last event; 0 for none.
+        row: Its head; `None` while there is no task.
+        changes: Records of `CHANGES` after the row, in order: what makes the head of today of it.
+    """
+
+    owner: str
+    attempt: int
+    last: int
+    row: Row | None = None
+    changes: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Events of one task, and its row, that are stored together or not at all.
+
+    Attributes:
+        task_id: The task.
+        owner: Who sees it.
+        attempt: The attempt that writes.
+        after: The sequence of the last event that must be stored before; `None` for the end of an existing task whose
+            last events could not be stored, which may leave a gap.
+        records: New events, in order; may be empty.
+        row: The head to store; `None` where the stored one stays.
+    """
+
+    task_id: str
+    owner: str
+    attempt: int
+    after: int | None
+    records: tuple[Record, ...] = ()
+    row: Row | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A page of an owner's tasks, newest status first. Unset fields do not filter."""
+
+    owner: str
+    context_id: str = ""
+    state: int = 0
+    updated_from: int | None = None
+    after: tuple[int, str] | None = None
+    limit: int = 50
+
+
+class Refusal(StrEnum):
+    """Why a write may not be stored."""
+
+    OWNER = "owner"
+    """The task belongs to somebody else."""
+    ATTEMPT = "attempt"
+    """A later attempt has claimed the task."""
+    ENDED = "ended"
+    """A terminal status is stored."""
+    GAP = "gap"
+    """The last event that is stored is another one than the write follows."""
+    MISSING = "missing"
+    """There is no task that could be ended."""
+
+
+class WriteRefused(Exception):
+    """A write that does not fit what is stored. Nothing of it was stored.
+
+    Attributes:
+        refusal: Why.
+    """
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.value)
+        self.refusal = refusal
+
+
+def check_write(stored: Stored | None, write: Write) -> None:
+    """Check that `write` may be stored: the one fence that every store calls within its transaction.
+
+    Args:
+        stored: The task as it is; its `changes` are not looked at.
+        write: What shall be added.
+
+    Raises:
+        WriteRefused: It may not.
+    """
+    refusal = _refusal(stored, write)
+    if refusal is not None:
+        raise WriteRefused(refusal)
+
+
+def _refusal(stored: Stored | None, write: Write) -> Refusal | None:
+    if stored is None or stored.attempt != write.attempt:
+        return Refusal.ATTEMPT
+    if stored.owner != write.owner:
+        return Refusal.OWNER
+    if stored.row is not None and stored.row.state in TERMINAL:
+        return Refusal.ENDED
+    if write.after is None:
+        return Refusal.MISSING if stored.row is None else None
+    return None if write.after == stored.last else Refusal.GAP
+
+
+class TaskLogStore(ABC):
+    """Stores task logs. What a failed call was to do is either done or never will be when it raises.
+
+    Every method may raise `StorageError`.
+    """
+
+    @abstractmethod
+    async def open(self) -> None:
+        """Open the storage."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what is under way and close. Safe to call twice."""
+
+    @abstractmethod
+    async def writable(self) -> bool:
+        """Whether a write would succeed now, as far as is known without a long wait."""
+
+    @abstractmethod
+    async def claim(self, task_id: str, owner: str) -> Stored:
+        """Begin the next attempt of a task, which need not exist, and return what is stored of it.
+
+        Events of a log without a task (an answer that was one message) are removed.
+
+        Raises:
+            WriteRefused: The task belongs to somebody else.
+        """
+
+    @abstractmethod
+    async def append(self, write: Write) -> None:
+        """Store a write, if `check_write` allows it.
+
+        Raises:
+            WriteRefused: It does not.
+        """
+
+    @abstractmethod
+    async def look(self, task_id: str, owner: str) -> Stored | None:
+        """What is stored of the owner's task; `None` where nothing is, not even an attempt."""
+
+    @abstractmethod
+    async def events(
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+    ) -> list[Record]:
+        """The next events past `after`, in order: at most `limit`, and not many more than `BATCH_BYTES`.
+
+        Empty only where there are none. `kinds` leaves out the others.
+        """
+
+    @abstractmethod
+    async def page(self, query: Query) -> tuple[list[Row], int]:
+        """Up to `limit` rows, and how many match without paging."""
+
+    @abstractmethod
+    async def unfinished(self, states: Sequence[int]) -> list[Row]:
+        """Rows of every owner in one of `states`."""
+
+    @abstractmethod
+    async def delete(self, task_id: str, owner: str) -> None:
+        """Delete the owner's task with its events."""
+
+
+BATCH_BYTES = 1_000_000
+"""Bytes of events after which a batch that is read ends, so that a slow reader holds little memory."""
