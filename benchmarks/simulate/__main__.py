@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 CHUNK = 25
-SHOWN = 5
+SHOWN = 40
 LINES = 60
+FIRST = 40
 
 
 def chunk(first: int, last: int) -> tuple[Counter[str], list[tuple[int, str]]]:
@@ -38,7 +39,7 @@ def chunk(first: int, last: int) -> tuple[Counter[str], list[tuple[int, str]]]:
 
 def report(seed: int, title: str, faults: list[str], trace: list[str]) -> str:
     """A violation: what does not hold, the last steps, and how to run it again."""
-    shown = trace if len(trace) <= LINES else [f"… {len(trace) - LINES} lines before", *trace[-LINES:]]
+    shown = trace if len(trace) <= LINES + FIRST else [*trace[:FIRST], "…", *trace[-LINES:]]
     again = f"Again: make simulate SEED={seed} N=1"
     return "\n".join(
         (f"violation, seed {seed} ({title})", *faults[:SHOWN], *(f"  {line}" for line in shown), again)

@@ -37,7 +37,9 @@ async def call(node: Node, work: Callable[[], Awaitable[T]]) -> T:
     raise ConnectionLost
 
 
-async def stream(node: Node, source: Callable[[], AsyncGenerator[Event, None]]) -> AsyncGenerator[tuple[Event, Seen], None]:
+async def stream(
+    node: Node, source: Callable[[], AsyncGenerator[Event, None]]
+) -> AsyncGenerator[tuple[Event, Seen], None]:
     """Read a stream; leaving it cancels its request at the server.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from contextvars import Context
 from typing import Any, TypeVar
 
@@ -13,6 +14,11 @@ from benchmarks.simulate.process import Process
 
 StoreT = TypeVar("StoreT")
 ErrorOf = Callable[[str], Exception]
+
+READS = frozenset(
+    {"look", "events", "page", "unfinished", "rows", "writable", "open", "close", "get", "list"}
+)
+"""Methods of stores that change nothing. All others are done one after the other, as one writing connection does them."""
 
 
 class Link:
@@ -26,6 +32,7 @@ class Link:
         self.process = process
         self.faults = faults
         self.error_of = error_of
+        self._last_write: asyncio.Future[None] | None = None
 
     async def call(self, name: str, work: Callable[[], Any]) -> Any:
         """Do an operation of a store, with its fault.
@@ -44,16 +51,17 @@ class Link:
         self, fault: Fault, name: str, work: Callable[[], Any], answer: asyncio.Future[Any]
     ) -> None:
         dies_with_caller = self.faults.lots.random() < 0.5
-        if fault.before:
-            await asyncio.sleep(fault.before)
-        if self.process.dead and dies_with_caller:
-            return
         result, error = None, None
-        if fault.outcome is not Outcome.FAILED:
-            try:
-                result = await work()
-            except Exception as refused:  # noqa: BLE001 - it is the caller's
-                error = refused
+        async with self._in_order(name):
+            if fault.before:
+                await asyncio.sleep(fault.before)
+            if self.process.dead and dies_with_caller:
+                return
+            if fault.outcome is not Outcome.FAILED:
+                try:
+                    result = await work()
+                except Exception as refused:  # noqa: BLE001 - it is the caller's
+                    error = refused
         if fault.after:
             await asyncio.sleep(fault.after)
         if self.process.dead or answer.done():
@@ -64,6 +72,21 @@ class Link:
             answer.set_exception(error)
         else:
             answer.set_result(result)
+
+    @asynccontextmanager
+    async def _in_order(self, name: str) -> AsyncGenerator[None, None]:
+        """Writes of one process are done in the order in which they were asked for."""
+        if name in READS:
+            yield
+            return
+        before, done = self._last_write, asyncio.get_running_loop().create_future()
+        self._last_write = done
+        try:
+            if before is not None:
+                await asyncio.wait([before])
+            yield
+        finally:
+            done.set_result(None)
 
 
 def faulty(store: StoreT, link: Link) -> StoreT:

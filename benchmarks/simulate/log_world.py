@@ -26,7 +26,7 @@ from benchmarks.simulate.script import (
     task_of,
     user_message,
 )
-from benchmarks.simulate.setting import PATIENCE, Setting
+from benchmarks.simulate.setting import Setting
 from benchmarks.simulate.view import (
     INTERRUPTED,
     SETTLED,
@@ -81,15 +81,11 @@ class LogWorld:
     async def run(self) -> None:
         """The whole schedule, and its facts."""
         self._start()
-        work = [asyncio.create_task(self._work(job)) for job in self.jobs]
+        work = [asyncio.create_task(self._work(job), name=f"writer of {job.task}") for job in self.jobs]
         for number in range(self.lots.randint(0, 5)):
-            work.append(asyncio.create_task(self._read(f"reader{number}", self.lots.choice(self.jobs))))
-        calm = asyncio.create_task(self.setting.calm())
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await asyncio.gather(calm, *work)
-        except TimeoutError:
-            self.setting.facts.unhandled.append("a writer or a reader waits for ever")
+            name, job = f"reader{number}", self.lots.choice(self.jobs)
+            work.append(asyncio.create_task(self._read(name, job), name=f"{name} of {job.task}"))
+        await self.setting.finish(work)
         await self._gather_facts()
 
     # processes
@@ -116,7 +112,9 @@ class LogWorld:
     def _job(self, number: int) -> Job:
         task, turns = f"t{number}", []
         for turn in range(4):
-            script = deal(self.lots, endings=ENDINGS if turn == 0 else ENDINGS[:-1])
+            script = deal(
+                self.lots, endings=ENDINGS if turn == 0 else ENDINGS[:-1] if turn < 3 else ("done",)
+            )
             message = f"m{number}.{turn}"
             turns.append((Ids(task, f"c{number}", message), script))
             self.setting.facts.requests.append(
@@ -244,13 +242,17 @@ class LogWorld:
             after = 0
             if snapshot is not None:
                 after = snapshot.sequence
-                self._note(reading, snapshot_of(snapshot.task))
+                if node.lost.is_set():
+                    return False
+                self._note(reading, snapshot_of(snapshot.task), snapshot.sequence)
                 if state_name(snapshot.task.status.state) in TERMINAL:
                     reading.ended = True
                     return True
             async with aclosing(node.log.read(reading.task, OWNER, after=after)) as entries:
                 async for entry in entries:
-                    self._note(reading, seen_of(entry.event))
+                    if node.lost.is_set():
+                        return False
+                    self._note(reading, seen_of(entry.event), entry.sequence)
                     if leaves is not None and len(reading.seen) >= leaves:
                         return False
                     await asyncio.sleep(pace)
@@ -263,10 +265,9 @@ class LogWorld:
         )
         return reading.ended and not (isinstance(last, Status | Snapshot) and last.state in INTERRUPTED)
 
-    def _note(self, reading: Reading, seen: Seen) -> None:
+    def _note(self, reading: Reading, seen: Seen, sequence: int) -> None:
         reading.seen.append(seen)
-        if not isinstance(seen, Snapshot | Status) or seen.state in SETTLED:
-            self.setting.trace.note(reading.reader, f"{reading.task}: reads {str(seen)[:80]}")
+        self.setting.trace.note(reading.reader, f"{reading.task}: reads {sequence}: {str(seen)[:80]}")
 
     # facts
 

@@ -92,6 +92,15 @@ class Setting:
             self.trace.note(process.name, "goes on")
             self.loop.release(process.go_on())
 
+    async def finish(self, work: list[asyncio.Task[None]]) -> None:
+        """Wait for everybody: the faults stop on the way, and who is not done long after waits for ever."""
+        calm = asyncio.create_task(self.calm())
+        _, late = await asyncio.wait([calm, *work], timeout=PATIENCE)
+        self.facts.unhandled += [f"{task.get_name()} waits for ever" for task in work if task in late]
+        for task in work:
+            if task.done():
+                task.result()
+
     async def calm(self) -> None:
         """Wait for the end of the faults."""
         await asyncio.sleep(max(0.0, FAULTY_SECONDS - self.loop.time()))
