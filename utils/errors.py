@@ -29,7 +29,12 @@
     │   ├── SubAgentRefused         a sub-agent does not accept the request
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
-    └── StorageError                a database or file of ours failed
+    ├── StorageError                a database or file of ours failed
+    ├── RetryLater                  no new turn is taken now; says when to try again
+    │   ├── Overloaded              too many turns wait already
+    │   └── Draining                the process is about to stop
+    ├── TaskBusy                    another turn of the task is under way
+    └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
 
 Recovery decides by these types. The sentences of failures that occur in several places are constants here, so that one
 failure has one sentence. The message of a `PlatformError` is written for the person who
@@ -315,3 +320,56 @@ class StorageError(PlatformError):
 
     code = "storage_failed"
     retryable = True
+
+
+class RetryLater(PlatformError):
+    """No new turn is taken now. The same request, sent again later with its message id, is served.
+
+    Attributes:
+        retry_after: Seconds to wait before the next try.
+    """
+
+    code = "unavailable"
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after: float) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Overloaded(RetryLater):
+    """As many turns wait as `MAX_WAITING_TURNS` allows."""
+
+    code = "overloaded"
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("Too many requests are waiting. Try again in a moment.", retry_after=retry_after)
+
+
+class Draining(RetryLater):
+    """The process finishes its running turns and then stops."""
+
+    code = "draining"
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("The agent is being restarted. Try again in a moment.", retry_after=retry_after)
+
+
+class TaskBusy(PlatformError):
+    """Another turn of the task is under way."""
+
+    code = "task_busy"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("The task is working. Wait for its end, or cancel it.")
+
+
+class TurnInterrupted(PlatformError):
+    """The process of a turn ended before the turn did, and the turn is not resumed."""
+
+    code = "interrupted"
+    retryable = True
+
+    def __init__(self) -> None:
+        super().__init__("The agent was restarted while it worked on this. Send the request again.")

@@ -88,16 +88,22 @@ class _NotBegun(Exception):
 class Database:
     """Reads and writes one file outside the event loop.
 
+    Args:
+        path: The file; created when missing.
+        schema: Creates its tables: a script, or a function that also brings those of an earlier version up to date.
+
     Attributes:
         failing: Whether SQLite failed at the last write.
         written_at: When the last write ended or failed, in monotonic seconds; 0 before the first.
     """
 
-    def __init__(self, path: Path, schema: str) -> None:
+    def __init__(self, path: Path, schema: str | Work[None]) -> None:
         self._path = path
         self._schema = schema
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._gate = threading.Lock()
+        self._closing = False
         self._readers: ThreadPoolExecutor | None = None
         self._reader: sqlite3.Connection | None = None
         self.failing = False
@@ -123,17 +129,25 @@ class Database:
     def _prepare(self) -> sqlite3.Connection:
         connection = connect(self._path)
         try:
-            connection.executescript(self._schema)
+            if isinstance(self._schema, str):
+                connection.executescript(self._schema)
+            else:
+                self._schema(connection)
         except sqlite3.Error as error:
             connection.close()
             raise unopened(self._path, error) from error
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     async def close(self) -> None:
         """Finish queued writes and close the file. Safe to call twice."""
         if self._thread is None or self._readers is None or self._reader is None:
             return
-        self._jobs.put(None)
+        with self._gate:
+            self._closing = True
+            self._jobs.put(None)
         await asyncio.to_thread(self._thread.join)
         self._readers.shutdown(wait=True)
         self._reader.close()
@@ -141,10 +155,11 @@ class Database:
 
     def submit(self, work: Work[Result]) -> Future[Result]:
         """Queue a write without waiting; writes run in the order in which they are queued."""
-        if self._thread is None:
-            raise StorageError("The database is closed.")
         future: Future[Result] = Future()
-        self._jobs.put(_Job(work, future, time.monotonic()))
+        with self._gate:  # nothing is queued behind the sentinel, where nobody would take it
+            if self._thread is None or self._closing:
+                raise StorageError("The database is closed.")
+            self._jobs.put(_Job(work, future, time.monotonic()))
         return future
 
     async def write(self, work: Work[Result]) -> Result:

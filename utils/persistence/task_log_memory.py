@@ -49,6 +49,7 @@ class MemoryTaskLogStore(TaskLogStore):
 
     def __init__(self) -> None:
         self._logs: dict[str, _Log] = {}
+        self._attempts = itertools.count(1)
 
     async def open(self) -> None:
         """Nothing to open."""
@@ -67,7 +68,7 @@ class MemoryTaskLogStore(TaskLogStore):
             raise WriteRefused(Refusal.OWNER)
         if log.row is None:
             log.records.clear()
-        log.attempt += 1
+        log.attempt = next(self._attempts)
         return log.stored()
 
     async def append(self, write: Write) -> None:

@@ -4,6 +4,7 @@ import pytest
 from a2a.types.a2a_pb2 import TaskState
 
 from utils.persistence.task_log_memory import MemoryTaskLogStore
+from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CONTENT,
@@ -20,9 +21,9 @@ from utils.persistence.task_log_store import (
 WORKING, COMPLETED = TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED
 
 
-@pytest.fixture(params=["memory"])
+@pytest.fixture(params=["memory", "sqlite"])
 async def store(request, tmp_path):
-    made = MemoryTaskLogStore()
+    made = MemoryTaskLogStore() if request.param == "memory" else SqliteTaskLogStore(tmp_path / "t.sqlite")
     await made.open()
     yield made
     await made.close()
@@ -137,6 +138,13 @@ async def test_a_deleted_task_is_gone_with_its_events(store):
     assert await store.look("t", "ann") is None
     assert await store.events("t", after=0, limit=9) == []
     assert (await store.claim("t", "ann")).last == 0
+
+
+async def test_an_attempt_is_fenced_off_even_from_a_task_that_was_deleted_and_began_again(store):
+    stalled = await a_task(store)
+    await store.delete("t", "ann")
+    await a_task(store)
+    assert await refused(store, stalled, 1, record(2)) == Refusal.ATTEMPT
 
 
 async def test_an_answer_without_a_task_is_forgotten_by_the_next_claim(store):

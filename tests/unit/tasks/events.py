@@ -15,6 +15,7 @@ from a2a.types.a2a_pb2 import (
 SUBMITTED, WORKING = TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING
 COMPLETED, FAILED = TaskState.TASK_STATE_COMPLETED, TaskState.TASK_STATE_FAILED
 CANCELED, ASKING = TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_INPUT_REQUIRED
+AUTH = TaskState.TASK_STATE_AUTH_REQUIRED
 
 
 def task(task_id: str = "t", state: TaskState = SUBMITTED, *artifacts: Artifact) -> Task:

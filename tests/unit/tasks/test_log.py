@@ -4,9 +4,22 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
+from a2a.types.a2a_pb2 import TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import TaskNotFoundError
+from google.protobuf.json_format import MessageToDict
 
-from tests.unit.tasks.events import ASKING, CANCELED, COMPLETED, FAILED, WORKING, chunk, said, status, task
+from tests.unit.tasks.events import (
+    ASKING,
+    AUTH,
+    CANCELED,
+    COMPLETED,
+    FAILED,
+    WORKING,
+    chunk,
+    said,
+    status,
+    task,
+)
 from tests.unit.tasks.faulty_store import FaultyStore
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.tasks.log import Entry, Fenced, Suspended, TaskLog, TaskWriter
@@ -35,6 +48,12 @@ async def started(log: TaskLog, task_id: str = "t") -> TaskWriter:
 
 async def everything(log: TaskLog, after: int = 0, task_id: str = "t") -> list[Entry]:
     return [entry async for entry in log.read(task_id, "ann", after=after)]
+
+
+async def state_of(log: TaskLog) -> TaskState:
+    head = await log.head("t", "ann")
+    assert head is not None
+    return head.status.state
 
 
 async def settled_text(log: TaskLog) -> str:
@@ -75,9 +94,7 @@ async def test_readers_see_a_chunk_at_once_and_the_end_only_when_it_is_stored(lo
         following = asyncio.ensure_future(anext(entries))
         await store.arrived.wait()
         await asyncio.sleep(0)
-        head = await log.head("t", "ann")
-        assert head is not None
-        assert head.status.state == WORKING
+        assert await state_of(log) == WORKING
         assert not following.done()
         store.open_gate.set()
         assert (await following).settles
@@ -141,12 +158,11 @@ async def test_a_write_that_fails_ends_its_own_task_and_no_other(log, store):
     with pytest.raises(StorageError):
         await ill.append(chunk("b"))
     end = (await everything(log, after=2))[-1].event
+    assert isinstance(end, TaskStatusUpdateEvent)
     assert end.status.state == FAILED
-    assert end.metadata[ERROR_EXTENSION]["code"] == StorageError.code
+    assert MessageToDict(end.metadata)[ERROR_EXTENSION]["code"] == StorageError.code
     assert end.status.message.parts[0].text
-    head = await log.head("t", "ann")
-    assert head is not None
-    assert head.status.state == FAILED
+    assert await state_of(log) == FAILED
     assert await well.append(status(COMPLETED, task_id="well"))
 
 
@@ -159,7 +175,7 @@ async def test_the_end_of_a_failed_task_is_tried_until_it_is_stored(log, store):
     store.failing.clear()
     again = await log.claim("t", "ann")  # waits for the end
     assert again.settled
-    assert (await TaskLog(store).head("t", "ann")).status.state == FAILED
+    assert await state_of(TaskLog(store)) == FAILED
 
 
 async def test_a_write_whose_answer_was_lost_is_found_and_fails_nothing(log, store):
@@ -181,7 +197,7 @@ async def test_an_answer_that_may_be_stored_is_not_ended_as_failed(log, store, m
         await asyncio.sleep(0)
     store.blind = False
     assert await ending
-    assert (await log.head("t", "ann")).status.state == COMPLETED
+    assert await state_of(log) == COMPLETED
 
 
 async def test_a_task_that_cannot_be_stored_at_all_is_an_error_for_who_waits(log, store):
@@ -203,11 +219,11 @@ async def test_a_cancel_that_cannot_be_stored_stands(log, store):
     writer = await started(log)
     store.failing.add("*")
     assert await writer.append(status(CANCELED))
-    assert (await log.head("t", "ann")).status.state == CANCELED
+    assert await state_of(log) == CANCELED
     store.failing.clear()
     writer.release()
     await log.claim("t", "ann")
-    assert (await TaskLog(store).head("t", "ann")).status.state == CANCELED
+    assert await state_of(TaskLog(store)) == CANCELED
 
 
 async def test_a_suspended_turn_ends_its_streams_without_an_end_and_goes_on_later(log):
@@ -272,6 +288,32 @@ async def test_what_breaks_the_protocol_is_an_error_and_no_part_of_the_log(log, 
     assert await writer.append(task())
 
 
+async def test_a_reader_with_nothing_left_waits_for_a_turn_and_for_nothing_else(log):
+    writer = await started(log)
+    await writer.append(status(ASKING, "which?"))
+    assert await everything(log, after=3) == []
+    writer.release()
+    assert await everything(log, after=3) == []
+    turn = await log.claim("t", "ann")
+    reading = asyncio.create_task(everything(log, after=3))
+    await asyncio.sleep(0)
+    await turn.append(status(COMPLETED))
+    assert [entry.sequence for entry in await reading] == [4]
+
+
+async def test_a_run_goes_on_after_it_asked_for_credentials(log):
+    writer = await started(log)
+    reading = asyncio.create_task(everything(log))
+    await writer.append(status(AUTH, "log in"))
+    assert writer.settled
+    assert [entry.sequence for entry in await reading] == [1, 2, 3]
+    assert await writer.append(chunk("a", append=False))
+    assert await writer.append(status(WORKING))
+    assert not writer.settled
+    assert await writer.append(status(COMPLETED))
+    assert await settled_text(log) == "a"
+
+
 async def test_nobody_else_reads_a_task(log):
     await started(log)
     assert await log.head("t", "bob") is None
@@ -284,8 +326,12 @@ async def test_nobody_else_reads_a_task(log):
 
 async def test_open_streams_are_counted_and_memory_is_given_back(log):
     writer = await started(log)
-    async with aclosing(log.read("t", "ann")) as entries:
+    async with (
+        aclosing(log.read("t", "ann", stream=True)) as entries,
+        aclosing(log.read("t", "ann")) as cursor,
+    ):
         await anext(entries)
+        await anext(cursor)
         assert log.readers("t") == 1
     assert log.readers("t") == 0
     await writer.append(status(COMPLETED))

@@ -9,17 +9,18 @@ from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import structlog
 from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
 
 from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.failures import failure_of
 from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, task_tree
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.errors import CRASHED, INTERNAL, DeadlineExceeded, NoAnswer, PlatformError
-from utils.events import AgentEvent, Failed
+from utils.a2a_common.tasks.endings import failure
+from utils.errors import DeadlineExceeded, NoAnswer
+from utils.events import AgentEvent
 from utils.observability.observed import observed_turn
 from utils.resilience.timing import Deadline
 
@@ -27,11 +28,9 @@ if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
     from a2a.server.events import EventQueue
 
-log = structlog.get_logger(__name__)
-
 
 class _Run(NamedTuple):
-    """A running turn, and the sign that its last event was published."""
+    """A running turn, and an event that is set when its last A2A event was published."""
 
     work: asyncio.Task[None]
     ended: asyncio.Event
@@ -58,13 +57,23 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
 
     Args:
         agent: The agent.
-        turn_seconds: Most seconds of one turn; who asks may allow less.
+        turn_seconds: Most seconds of one run of a turn; who asks may allow less.
+
+    Attributes:
+        resumable: A turn that was cut off goes on from its conversation's last checkpoint.
     """
+
+    resumable = True
 
     def __init__(self, agent: StreamingAgent, *, turn_seconds: float | None = None) -> None:
         self._agent = agent
         self._turn_seconds = turn_seconds
         self._runs: dict[str, _Run] = {}
+
+    @property
+    def begins_with_task(self) -> bool:
+        """Whether each turn has a task: an agent that may answer with a message decides later."""
+        return not getattr(self._agent, "answers_with_message", False)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; returns when the task has ended or waits for the user."""
@@ -77,9 +86,6 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context), known)), asyncio.Event())
         self._runs[request.task_id] = run
         try:
-            if await _unheard(run.work, sink):
-                log.warning("turn.unheard", task_id=request.task_id)
-                run.work.cancel()
             await asyncio.wait([run.work])
             if run.work.cancelled():
                 await sink.status(TaskState.TASK_STATE_CANCELED)
@@ -101,16 +107,16 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             sink = EventSink(event_queue, task_id, context.context_id or "")
             await sink.status(TaskState.TASK_STATE_CANCELED)
 
+    async def abandon(self, task_id: str) -> None:
+        """Cancel what waits at other agents for a task that ended without its run."""
+        await self._agent.cancel_children(task_id)
+
     async def _submit(self, sink: EventSink, task: Task) -> None:
         """Publish the task; later, where the agent may answer with a message instead."""
-        if self._answers_with_message:
-            sink.task_later(task)
-        else:
+        if self.begins_with_task:
             await sink.task(task)
-
-    @property
-    def _answers_with_message(self) -> bool:
-        return bool(getattr(self._agent, "answers_with_message", False))
+        else:
+            sink.task_later(task)
 
     async def _run(
         self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str], known: Iterable[Artifact]
@@ -131,20 +137,15 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 accepted=request.accepted,
                 known=known,
             )
-            try:
-                await self._work(request, sink, publisher)
-            except asyncio.CancelledError:
-                if sink.gone.is_set():
-                    meter.note(_UNHEARD)
-                raise
+            await self._work(request, sink, publisher)
 
     async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
         try:
-            if not self._answers_with_message:
+            if self.begins_with_task:
                 await sink.status(TaskState.TASK_STATE_WORKING)
             await self._follow(request, publisher)
-            if not sink.ended:
-                await publisher.publish(failed(NoAnswer()))
+            if not publisher.ended:
+                await publisher.publish(failure(NoAnswer()))
         except asyncio.CancelledError:
             publisher.discard()
             raise
@@ -175,39 +176,6 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
 
 
 _TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."
-
-
-async def _unheard(work: asyncio.Task[None], sink: EventSink) -> bool:
-    """Wait for the end of the work; whether nobody takes its events any more before that."""
-    gone = asyncio.create_task(sink.gone.wait())
-    try:
-        await asyncio.wait([work, gone], return_when=asyncio.FIRST_COMPLETED)
-        return not work.done()
-    finally:
-        gone.cancel()
-
-
-_UNHEARD = Failed(
-    "unheard", "Nobody took the events of this turn any more: the storage failed, or the server stops."
-)
-"""For the counts and the log alone: nobody hears of it by an event."""
-
-
-def failed(error: PlatformError) -> Failed:
-    """The event for an error whose sentence may be shown."""
-    return Failed(error.code, error.message, retryable=error.retryable)
-
-
-def failure_of(error: Exception) -> Failed:
-    """The event that tells a user of an error: its own sentence, or a general one for what was not foreseen."""
-    from utils.llm.classify import classify
-
-    known = error if isinstance(error, PlatformError) else classify(error)
-    if known is None:
-        log.error("turn.crashed", exc_info=error)
-        return Failed(INTERNAL, CRASHED)
-    log.warning("turn.failed", code=known.code, exc_info=error)
-    return failed(known)
 
 
 def _submitted(context: RequestContext, request: AgentRequest) -> Task:

@@ -75,6 +75,9 @@ class Publisher:
         note: Is called with each event.
         accepted: What the client accepts.
         known: Artifacts that earlier turns of the task published.
+
+    Attributes:
+        ended: Whether the end of the run was published.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Publisher:
         self._response = ResponseStream(sink, accepted.text if accepted.takes_text else None)
         self._takes_data = accepted.takes(JSON)
         self._facts: dict[str, Any] = {}
+        self.ended = False
 
     async def publish(self, event: AgentEvent) -> None:
         """Put one event on the wire, after all text that was said before it."""
@@ -157,6 +161,7 @@ class Publisher:
         self, state: TaskState, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         await self._response.flush(last=True)
+        self.ended = True
         await self._sink.status(state, message=message, metadata={**self._facts, **(metadata or {})} or None)
 
     async def _complete(self, partial: Partial | None) -> None:
@@ -192,6 +197,7 @@ class Publisher:
         del message.parts[:]
         message.parts.extend(map(encode_part, parts))
         await self._response.flush(last=True)
+        self.ended = True
         await self._sink.message(message, metadata=self._facts or None)
 
     async def _artifact(self, event: ArtifactAdded) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from utils.a2a_common.execution.turn_context import TurnContext
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
     BUDGET_EXTENSION,
@@ -17,6 +20,7 @@ from utils.a2a_common.protocol.output_modes import accepted_of
 from utils.a2a_common.protocol.parts import decode_part
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
+from utils.a2a_common.tasks.states import INTERRUPTED
 from utils.events import ContentPart, Usage
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.timing import Deadline
@@ -28,13 +32,11 @@ if TYPE_CHECKING:
 
 def agent_request(context: RequestContext, agent: str) -> AgentRequest:
     """The request of one A2A message, with the caller that the server established."""
-    from a2a.types.a2a_pb2 import TaskState
-
     message = context.message
     task_id, context_id = context.task_id or "", context.context_id or ""
     caller = _caller(context)
-    waiting = (TaskState.TASK_STATE_INPUT_REQUIRED, TaskState.TASK_STATE_AUTH_REQUIRED)
     current = context.current_task
+    turn = context if isinstance(context, TurnContext) else None
     data = _data(message) if message else ()
     delegation = find_delegation_context(data)
     metadata = _struct(message.metadata) if message else {}
@@ -49,14 +51,23 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         data=data,
         parts=_parts(message) if message else (),
         delegation=delegation,
-        resumes=current is not None and current.status.state in waiting,
+        resumes=turn.answers if turn else current is not None and current.status.state in INTERRUPTED,
+        recovered=turn is not None and turn.resumed,
         judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
         metadata=metadata,
-        deadline=Deadline.after(delegation.deadline_seconds if delegation else None).at,
+        deadline=Deadline.after(_seconds_left(turn, delegation)).at,
         used=used,
         accepted=accepted_of(context.configuration.accepted_output_modes if context.configuration else ()),
         meter=_meter(metadata, delegation, used),
+        suspended=turn.suspended if turn else asyncio.Event(),
     )
+
+
+def _seconds_left(turn: TurnContext | None, delegation: DelegationContext | None) -> float | None:
+    """Time for the answer, from now: of a stored turn by the wall clock, since it may have waited or been resumed."""
+    if turn is not None:
+        return None if turn.deadline is None else turn.deadline - time.time()
+    return delegation.deadline_seconds if delegation else None
 
 
 def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:

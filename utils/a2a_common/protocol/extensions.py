@@ -90,6 +90,25 @@ def parse_activity(payload: Mapping[str, Any]) -> Activity | None:
         return None
 
 
+RESUBSCRIBE = "resubscribe"
+"""Kind of the activity payload that ends the stream of a task which goes on: subscribe to it again."""
+
+
+def resubscribe_payload(after_seconds: float) -> dict[str, Any]:
+    """The JSON object, under the activity extension, of the last status of a stream that is cut while its task goes on."""
+    return {"kind": RESUBSCRIBE, "after_seconds": after_seconds}
+
+
+def parse_resubscribe(payload: object) -> float | None:
+    """Seconds to wait before subscribing again; `None` where the payload does not ask for it."""
+    if not isinstance(payload, Mapping) or payload.get("kind") != RESUBSCRIBE:
+        return None
+    try:
+        return max(0.0, float(payload.get("after_seconds", 0.0)))
+    except (TypeError, ValueError):
+        return 0.0
+
+
 def _reader(hint: Any) -> Callable[[Any], Any]:
     """Reads one field from JSON by its type. Numbers come back from the wire as floats; of a union the first type counts."""
     kind = next((each for each in typing.get_args(hint) if each is not type(None)), hint)

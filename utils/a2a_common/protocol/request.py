@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,12 +40,15 @@ class AgentRequest:
         thread_id: Key of the conversation's checkpoints: agent, tenant, owner and context.
         caller: Who asks.
         resumes: Whether the message answers a question of the same task.
+        recovered: Whether the turn goes on after its process died: what it had done so far stands in the stores.
         judged: Whether that was decided by the content of the message, which does not name the task.
         metadata: Metadata of the message, as received: data, never trusted.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
         accepted: Media types that the client accepts in the answer.
-        meter: Counts what the task uses; the one part of a request that changes while it is worked on.
+        meter: Counts what the task uses. It changes while the request is worked on.
+        suspended: Set before the turn is stopped in order to go on in another process: then no open tool call is
+            closed, and nothing is cancelled at other agents. Not set for a cancellation or a deadline.
     """
 
     text: str
@@ -57,12 +61,14 @@ class AgentRequest:
     parts: Sequence[ContentPart] = ()
     delegation: DelegationContext | None = None
     resumes: bool = False
+    recovered: bool = False
     judged: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
     deadline: float | None = None
     used: Mapping[str, Usage] = field(default_factory=dict)
     accepted: Accepted = ALL
     meter: Meter = field(default_factory=Meter, compare=False)
+    suspended: asyncio.Event = field(default_factory=asyncio.Event, compare=False)
 
     @property
     def files(self) -> list[FileBytes | FileUrl]:

@@ -23,7 +23,7 @@ from utils.a2a_common.tasks.event_codec import entry_of
 from utils.a2a_common.tasks.heads import head_of
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import page_request, page_token
-from utils.a2a_common.tasks.states import OPEN, TERMINAL
+from utils.a2a_common.tasks.states import OPEN
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
 from utils.persistence.task_log_store import CONTENT, Record, Row, TaskLogStore, WriteRefused
 from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
@@ -188,10 +188,18 @@ class TaskLog:
             found += [record for record in records if record.sequence <= last]
         return found
 
-    async def read(self, task_id: str, owner: str, *, after: int = 0) -> AsyncGenerator[Entry, None]:
+    async def read(
+        self, task_id: str, owner: str, *, after: int = 0, stream: bool = False
+    ) -> AsyncGenerator[Entry, None]:
         """Follow a task: its events past `after`, up to one that settles the turn.
 
-        Waits while the task is claimed but has no event yet, and while it waits for its user.
+        Waits while a turn of the task is under way here. Ends where there is none, and nothing to read.
+
+        Args:
+            task_id: The task, which need not exist yet where it is claimed.
+            owner: Who reads.
+            after: The last event that is known already.
+            stream: Whether `readers` counts this one.
 
         Raises:
             TaskNotFoundError: There is no such task.
@@ -200,7 +208,7 @@ class TaskLog:
             UnsupportedOperationError: A stored event cannot be read.
         """
         live = self._enter(task_id, owner)
-        live.readers += 1
+        live.readers += stream
         try:
             await self._load(live)
             cursor = after
@@ -215,7 +223,7 @@ class TaskLog:
                     yield Entry(cursor, live.cut.last)
                 raise Suspended
         finally:
-            live.readers -= 1
+            live.readers -= stream
             self._leave(live)
 
     async def _load(self, live: LiveLog) -> None:
@@ -243,8 +251,7 @@ class TaskLog:
                 return entries
             if live.failure is not None:
                 raise live.failure
-            ended = live.head is not None and live.head.status.state in TERMINAL
-            if ended or live.cut is not None:
+            if live.cut is not None or live.writer is None or live.writer.idle:
                 return ()
             await changed.wait()
 

@@ -1,7 +1,7 @@
 """Which event may follow which, and what it makes of a task: the one guard of states. Pure: no clock, no storage.
 
 - A turn is settled by a terminal or interrupted status, or by the one message of an agent that answers without a task.
-  Nothing follows it.
+  Nothing follows it, except where the status asks for credentials: these may come on another way, and the run goes on.
 - A task comes before its statuses and artifacts; a second one is ignored.
 - No status steps back from working to submitted.
 - What breaks the protocol (an event of another task, a message after events of the task) is an error.
@@ -34,13 +34,15 @@ class Progress:
 
     Attributes:
         task_id: The task.
-        settled: Whether the turn is over.
+        settled: Whether the turn is over, as far as readers are concerned.
+        open: Whether more events may come: until the turn is settled, and where it waits for credentials.
         task_mode: Whether this turn has published an event of the task, so that it cannot be answered by a message.
         artifacts: Ids of the artifacts of the task; grows in place.
     """
 
     task_id: str
     settled: bool = False
+    open: bool = True
     task_mode: bool = False
     artifacts: set[str] = field(default_factory=set)
 
@@ -55,6 +57,7 @@ class Applied:
         progress: The turn after it.
         starts: Whether it is the first event of the task.
         moves: Whether the head is to be stored again: the task is new, its state changed, or it settled.
+        settles: Whether the turn ends with it.
     """
 
     event: Event
@@ -62,11 +65,7 @@ class Applied:
     progress: Progress
     starts: bool = False
     moves: bool = False
-
-    @property
-    def settles(self) -> bool:
-        """Whether it ends the turn."""
-        return self.progress.settled
+    settles: bool = False
 
 
 class Refused(StrEnum):
@@ -84,7 +83,7 @@ def begin(task_id: str, head: Task | None) -> Progress:
     """The progress of a turn that has just begun on a task, which need not exist yet."""
     ended = head is not None and head.status.state in TERMINAL
     known = {artifact.artifact_id for artifact in head.artifacts} if head is not None else set()
-    return Progress(task_id, settled=ended, artifacts=known)
+    return Progress(task_id, settled=ended, open=not ended, artifacts=known)
 
 
 def apply(progress: Progress, head: Task | None, event: Event, now: float) -> Applied | Refused:
@@ -105,7 +104,7 @@ def apply(progress: Progress, head: Task | None, event: Event, now: float) -> Ap
     complaint = complaint_about(event)
     if complaint is not None:
         raise ProtocolViolation(f"The agent gave no valid answer: it {complaint}.")
-    if progress.settled:
+    if not progress.open:
         return Refused.SETTLED
     if isinstance(event, Message):
         return _message(progress, head, event)
@@ -160,7 +159,7 @@ def _message(progress: Progress, head: Task | None, event: Message) -> Applied:
         raise ProtocolViolation("The agent gave no valid answer: a message came after events of its task.")
     copy = Message()
     copy.CopyFrom(event)
-    return Applied(copy, head, replace(progress, settled=True))
+    return Applied(copy, head, replace(progress, settled=True, open=False), settles=True)
 
 
 def _task(progress: Progress, event: Task, now: float) -> Applied:
@@ -168,8 +167,8 @@ def _task(progress: Progress, event: Task, now: float) -> Applied:
     copy.CopyFrom(event)
     _stamp(copy.status, now)
     progress.artifacts.update(artifact.artifact_id for artifact in copy.artifacts)
-    after = replace(progress, task_mode=True, settled=copy.status.state in SETTLED)
-    return Applied(copy, bare(copy), after, starts=True, moves=True)
+    after = _after(progress, copy.status.state)
+    return Applied(copy, bare(copy), after, starts=True, moves=True, settles=after.settled)
 
 
 def _status(progress: Progress, head: Task, event: TaskStatusUpdateEvent, now: float) -> Applied | Refused:
@@ -179,13 +178,18 @@ def _status(progress: Progress, head: Task, event: TaskStatusUpdateEvent, now: f
     copy = TaskStatusUpdateEvent()
     copy.CopyFrom(event)
     _stamp(copy.status, now)
-    settles = state in SETTLED
-    after = replace(progress, task_mode=True, settled=settles)
-    if settles:
+    after = _after(progress, state)
+    if after.settled:
         known, head = head, Task()
         head.CopyFrom(known)
     _advance(head, copy)
-    return Applied(copy, head, after, moves=settles or state != before)
+    return Applied(copy, head, after, moves=after.settled or state != before, settles=after.settled)
+
+
+def _after(progress: Progress, state: TaskState) -> Progress:
+    settled = state in SETTLED
+    waits = state == TaskState.TASK_STATE_AUTH_REQUIRED
+    return replace(progress, task_mode=True, settled=settled, open=not settled or waits)
 
 
 def _advance(head: Task, event: TaskStatusUpdateEvent) -> None:

@@ -131,6 +131,11 @@ class TaskWriter:
         """Whether the turn has its terminal or interrupted status, or its message."""
         return self._progress.settled
 
+    @property
+    def idle(self) -> bool:
+        """Whether the turn is settled, and readers have seen it."""
+        return self.settled and not self._held
+
     async def append(self, event: Event) -> bool:
         """Add an event to the log; `False` when it was refused and is dropped.
 
@@ -389,7 +394,7 @@ class TaskWriter:
         """Let readers see the end of the task now, and store it as soon as that is possible."""
         assert item.held is not None
         live = self._live
-        self._progress, self.head = replace(self._progress, settled=True), item.head
+        self._progress, self.head = replace(self._progress, settled=True, open=False), item.head
         live.drop_unstored()
         live.pinned = True
         live.users += 1

@@ -1,0 +1,68 @@
+"""Every store of runs: SQLite and memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from utils.persistence.runs import MemoryRuns, RunRow, RunStore, SqliteRuns
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
+    store: RunStore = SqliteRuns(tmp_path / "runs.sqlite") if request.param == "sqlite" else MemoryRuns()
+    await store.open()
+    yield store
+    await store.close()
+
+
+def row(task_id: str, *, writer: int = 1, attempts: int = 0, body: bytes = b"{}") -> RunRow:
+    return RunRow(task_id, f"conversation of {task_id}", "owner", body, writer, attempts)
+
+
+async def test_rows_come_back_whole_and_oldest_first(runs: RunStore) -> None:
+    rows = [row(name, body=name.encode()) for name in ("c", "a", "b")]
+    for each in rows:
+        await runs.put(each)
+    assert await runs.rows() == rows
+
+
+async def test_a_task_has_one_row_and_a_newer_turn_stands_behind_the_others(runs: RunStore) -> None:
+    await runs.put(row("a"))
+    await runs.put(row("b"))
+    await runs.put(row("a", writer=2, body=b"newer"))
+    assert [(each.task_id, each.body) for each in await runs.rows()] == [("b", b"{}"), ("a", b"newer")]
+
+
+async def test_a_row_is_removed_by_its_own_writer_and_by_none_before_it(runs: RunStore) -> None:
+    await runs.put(row("a", writer=3))
+    await runs.remove("a", writer=2)
+    assert [each.task_id for each in await runs.rows()] == ["a"]
+    await runs.remove("a", writer=3)
+    await runs.remove("a", writer=3)
+    assert await runs.rows() == []
+
+
+async def test_a_turn_that_is_taken_over_keeps_its_place_and_says_by_whom_and_how_often(
+    runs: RunStore,
+) -> None:
+    await runs.put(row("a"))
+    await runs.put(row("b"))
+    await runs.take("a", writer=4, attempts=2)
+    await runs.take("a", writer=3, attempts=1)
+    await runs.take("gone", writer=1, attempts=1)
+    assert await runs.rows() == [row("a", writer=4, attempts=2), row("b")]
+
+
+async def test_a_row_outlives_its_process(tmp_path: Path) -> None:
+    for _ in range(2):
+        store = SqliteRuns(tmp_path / "runs.sqlite")
+        await store.open()
+        if not await store.rows():
+            await store.put(row("a", attempts=1))
+        await store.close()
+    await store.open()
+    assert await store.rows() == [row("a", attempts=1)]
+    await store.close()

@@ -1,0 +1,161 @@
+"""Turns are stored, wait for their conversation and for a free place, and run."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+
+import pytest
+
+from tests.unit.engine.turns import CALL, Executor, House, answer, status_of, task_of, turn
+from utils.errors import Overloaded, StorageError, TaskBusy
+from utils.persistence.runs import MemoryRuns, RunRow
+
+
+async def test_a_submitted_turn_is_stored_until_it_is_over_and_the_log_tells_all_of_it() -> None:
+    house = House(Executor())
+    house.executor.gate.clear()
+    await house.submit(turn("a"))
+    assert await house.row_ids() == ["a"]
+    assert house.engine.under_way("a")
+    house.executor.gate.set()
+    kinds = [type(event).__name__ for event in await house.events("a")]
+    assert kinds == ["Task", "TaskStatusUpdateEvent", "TaskArtifactUpdateEvent", "TaskStatusUpdateEvent"]
+    assert await house.settled("a") == ["completed"]
+    await house.engine.drain(0)
+    assert await house.row_ids() == []
+
+
+async def test_turns_of_a_conversation_run_one_at_a_time_in_their_order() -> None:
+    running: list[str] = []
+    most = 0
+
+    async def work(context, queue) -> None:
+        nonlocal most
+        running.append(context.task_id)
+        most = max(most, len(running))
+        await asyncio.sleep(0)
+        await answer(context, queue)
+        running.remove(context.task_id)
+
+    house = House(Executor(work))
+    names = [f"t-{number}" for number in range(5)]
+    await house.submit(*(turn(name, conversation="one") for name in names))
+    assert set(await house.settled(*names)) == {"completed"}
+    assert (house.executor.began, most) == (names, 1)
+
+
+async def test_no_more_turns_run_at_once_than_may_and_the_line_is_bounded() -> None:
+    house = House(Executor(), max_turns=2, max_waiting=1)
+    house.executor.gate.clear()
+    await house.submit(turn("a"), turn("b"), turn("c"))
+    await house.executor.begun(2)
+    with pytest.raises(Overloaded) as refused:
+        await house.submit(turn("d"))
+    assert refused.value.retry_after >= 1
+    assert house.executor.began == ["a", "b"]
+    assert await house.row_ids() == ["a", "b", "c"]
+    assert not house.engine.under_way("d")
+    house.executor.gate.set()
+    assert await house.settled("a", "b", "c") == ["completed"] * 3
+    await house.submit(turn("d"))
+    assert await house.settled("d") == ["completed"]
+
+
+async def test_a_waiting_turn_shows_its_task_where_its_agent_answers_with_tasks() -> None:
+    for shows, state in ((True, "submitted"), (False, "")):
+        house = House(Executor(begins_with_task=shows), max_turns=1)
+        house.executor.gate.clear()
+        await house.submit(turn("a"), turn("b"))
+        assert await house.state("b") == state
+        house.executor.gate.set()
+        await house.settled("a", "b")
+        assert [type(event).__name__ for event in await house.events("b")].count("Task") == 1
+
+
+async def test_a_second_turn_of_a_task_is_refused_while_the_first_is_under_way() -> None:
+    house = House(Executor())
+    house.executor.gate.clear()
+    await house.submit(turn("a"))
+    with pytest.raises(TaskBusy):
+        await house.submit(turn("a", message_id="other"))
+    house.executor.gate.set()
+    await house.settled("a")
+    assert house.executor.began == ["a"]
+
+
+async def ask_then_answer(context, queue) -> None:
+    if context.current_task is None:
+        await queue.enqueue_event(task_of(context))
+        await queue.enqueue_event(status_of(context, "input_required", "Which?"))
+    else:
+        await queue.enqueue_event(status_of(context, "completed"))
+
+
+async def test_an_answer_joins_the_history_once_and_the_executor_sees_the_task_as_it_waited() -> None:
+    house = House(Executor(ask_then_answer))
+    await house.submit(turn("a", message_id="m-1"))
+    await house.events("a")
+    await house.submit(turn("a", message_id="m-2"))
+    head = await house.log.head("a", "owner")
+    assert head is not None
+    assert [message.message_id for message in head.history] == ["m-1", "Which?", "m-2"]
+    assert await house.settled("a") == ["completed"]
+    waiting = house.executor.contexts[1].current_task
+    assert waiting.status.message.message_id == "Which?"
+    assert [message.message_id for message in waiting.history] == ["m-1"]
+
+
+class FailingRuns(MemoryRuns):
+    async def put(self, row: RunRow) -> None:
+        raise StorageError("The database failed. Try again.")
+
+
+async def test_a_turn_that_cannot_be_stored_is_refused_and_leaves_its_place_to_others() -> None:
+    house = House(Executor(), runs=FailingRuns(), max_turns=1, max_waiting=0)
+    for name in ("a", "b"):
+        with pytest.raises(StorageError):
+            await house.submit(turn(name))
+        assert not house.engine.under_way(name)
+    assert house.executor.began == []
+
+
+class SlowRuns(MemoryRuns):
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+    async def put(self, row: RunRow) -> None:
+        self.asked.set()
+        await self.go.wait()
+        await super().put(row)
+
+
+async def test_a_turn_runs_though_its_caller_left_while_it_was_stored() -> None:
+    runs = SlowRuns()
+    house = House(Executor(), runs=runs)
+    caller = asyncio.create_task(house.submit(turn("a")))
+    await runs.asked.wait()
+    caller.cancel()
+    await asyncio.wait([caller])
+    runs.go.set()
+    assert await house.settled("a") == ["completed"]
+
+
+async def test_a_run_has_the_context_variables_of_its_sender() -> None:
+    variable = contextvars.ContextVar("variable", default="nobody's")
+    seen: list[str] = []
+
+    async def work(context, queue) -> None:
+        seen.append(variable.get())
+        await answer(context, queue)
+
+    house = House(Executor(work), max_turns=1)
+
+    async def send(name: str) -> None:
+        variable.set(name)
+        await house.engine.submit(turn(name), CALL)
+
+    await asyncio.gather(*(asyncio.create_task(send(name)) for name in ("a", "b", "c")))
+    await house.settled("a", "b", "c")
+    assert seen == house.executor.began

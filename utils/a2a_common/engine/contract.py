@@ -1,0 +1,96 @@
+"""`Engine`: runs turns; `TurnRunner`: what it runs them with."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task
+
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.writer import TaskWriter
+
+
+class Engine(Protocol):
+    """Decides when and where a turn runs. Whoever wants to know how it goes reads the task log."""
+
+    async def start(self) -> None:
+        """Go on with the turns that an earlier process left.
+
+        Raises:
+            StorageError: The stored turns cannot be read.
+        """
+
+    async def submit(self, turn: Turn, call: ServerCallContext) -> None:
+        """Accept a turn: it is stored, it will be run, and the log can be read from now.
+
+        Args:
+            turn: The turn.
+            call: The call that brought it. It is not stored; a resumed turn runs without it.
+
+        Raises:
+            Overloaded: Too many turns wait.
+            Draining: The process is about to stop.
+            TaskBusy: Another turn of the task is under way.
+            StorageError: The turn cannot be stored.
+        """
+
+    async def cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        """Cancel a task: when this returns, its run has stopped and the task is in a terminal state.
+
+        Raises:
+            TaskNotFoundError: The owner has no such task.
+            TaskNotCancelableError: It has ended before.
+            StorageError: The end cannot be stored.
+        """
+
+    async def drain(self, grace: float) -> None:
+        """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
+
+        A turn that cannot be resumed fails with code `interrupted`.
+        """
+
+    def under_way(self, task_id: str) -> bool:
+        """Whether a turn of the task runs, waits or is being canceled."""
+
+
+class TurnRunner(Protocol):
+    """Runs one turn to its end, and writes what happens to the log.
+
+    Attributes:
+        resumable: Whether a turn that was cut off can be run again from where it was.
+    """
+
+    @property
+    def resumable(self) -> bool:
+        """See above."""
+
+    async def accept(self, turn: Turn, writer: TaskWriter) -> None:
+        """Publish the task of a turn that has to wait, where its agent answers with tasks."""
+
+    async def run(
+        self,
+        turn: Turn,
+        writer: TaskWriter,
+        *,
+        task: Task | None,
+        call: ServerCallContext | None,
+        resumed: bool,
+    ) -> None:
+        """Run a turn. When this returns, the turn is settled, or the log takes no more of its events.
+
+        Args:
+            turn: The turn.
+            writer: Takes its events.
+            task: The task as it was when the message came, without the parts of its artifacts; `None` for a new one.
+            call: The call that brought it; `None` for a turn of an earlier process.
+            resumed: Whether an earlier process began it.
+        """
+
+    async def cancel(
+        self, task_id: str, context_id: str, writer: TaskWriter, call: ServerCallContext
+    ) -> None:
+        """Tell the executor to cancel a task. When this returns, the task is in a terminal state."""
+
+    async def abandon(self, task_id: str) -> None:
+        """Let go of what waits elsewhere for a task that ended without its run."""

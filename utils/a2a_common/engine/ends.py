@@ -1,0 +1,64 @@
+"""Ends that the engine writes: of turns that do not run, or do not go on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import structlog
+from a2a.types.a2a_pb2 import Task
+
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
+from utils.a2a_common.tasks.endings import canceled_status, failed_status, failure, submitted, working_status
+from utils.a2a_common.tasks.entries import Fenced, Suspended
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.writer import TaskWriter
+from utils.errors import StorageError, TurnInterrupted
+
+log = structlog.get_logger(__name__)
+
+RESTART_SECONDS = 5.0
+"""What clients are told to wait while the process stops: about what a start takes."""
+
+
+async def begin_task(writer: TaskWriter, turn: Turn) -> Task | None:
+    """The task of a turn, published now where it had none; `None` where that cannot be stored."""
+    if writer.head is None:
+        with _unwritten(turn.task_id):
+            await writer.append(submitted(turn))
+    return writer.head
+
+
+async def cancel_unbegun(writer: TaskWriter, turn: Turn) -> None:
+    """Cancel a turn that its executor has never heard of."""
+    task = await begin_task(writer, turn)
+    if task is not None:
+        with _unwritten(turn.task_id):
+            await writer.append(canceled_status(task.id, task.context_id))
+
+
+async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None:
+    """Fail a task whose turn does not go on."""
+    log.warning("turn.interrupted", task_id=task_id)
+    task = writer.head if turn is None else await begin_task(writer, turn)
+    if task is not None:
+        with _unwritten(task_id):
+            await writer.append(failed_status(task_id, task.context_id, failure(TurnInterrupted())))
+
+
+def suspend(writer: TaskWriter) -> None:
+    """Keep a turn for the next process; its readers are told to subscribe again."""
+    head, last = writer.head, None
+    if head is not None:
+        again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
+        last = working_status(head.id, head.context_id, again)
+    writer.suspend(last)
+
+
+@contextlib.contextmanager
+def _unwritten(task_id: str) -> Iterator[None]:
+    """An event that the log does not take: it keeps the end of a task that it cannot store, or another attempt writes one."""
+    try:
+        yield
+    except (Fenced, Suspended, StorageError) as error:
+        log.warning("turn.end_not_written", task_id=task_id, reason=type(error).__name__)

@@ -1,0 +1,77 @@
+"""`Job`: a turn in this process, from its place in the line to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from dataclasses import dataclass, field
+
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task, TaskState
+
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
+
+
+@dataclass(eq=False, slots=True)
+class Job:
+    """A turn in this process.
+
+    Attributes:
+        turn: The turn.
+        call: The call that brought it; `None` for a turn of an earlier process.
+        context: Context variables of the sender, in which it runs.
+        resumed: Whether an earlier process accepted it.
+        attempts: How often it was taken over from a process that died.
+        task: The task as it was when the message came, without the parts of its artifacts; `None` for a new one.
+        writer: Takes its events; `None` until it is claimed.
+        accepted: Set once it is stored, or could not be.
+        admitted: Whether the line lets it run.
+        stopping: Whether it is canceled or put off, so that it must not begin any more.
+        work: Its run, once it has begun.
+        ended: Set when nothing of it is left in this process but its row.
+    """
+
+    turn: Turn
+    call: ServerCallContext | None
+    context: contextvars.Context
+    resumed: bool = False
+    attempts: int = 0
+    task: Task | None = None
+    writer: TaskWriter | None = None
+    accepted: asyncio.Event = field(default_factory=asyncio.Event)
+    admitted: bool = False
+    stopping: bool = False
+    work: asyncio.Task[None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the turn is over, though its run may not have returned yet."""
+        return self.writer is not None and self.writer.settled
+
+    @property
+    def kept(self) -> bool:
+        """Whether the turn goes on elsewhere, so that its row stays."""
+        return self.writer is None or self.writer.reason in (FENCED, SUSPENDED)
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it waits for an authentication, which it may do within its run."""
+        head = self.writer.head if self.writer is not None else None
+        return head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
+
+
+def is_over(turn: Turn, head: Task | None) -> bool:
+    """Whether a stored turn had ended when its process did, as far as its task tells.
+
+    A task that has received the answer to its question still says that it waits, but no longer what for.
+    """
+    if head is None:
+        return False
+    if head.status.state in TERMINAL:
+        return True
+    if head.status.state not in INTERRUPTED or not head.status.HasField("message"):
+        return False
+    return any(known.message_id == turn.request.message.message_id for known in head.history)

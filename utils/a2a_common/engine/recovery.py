@@ -1,0 +1,76 @@
+"""What an earlier process left: turns to go on with, and tasks that nobody will go on with."""
+
+from __future__ import annotations
+
+import structlog
+
+from utils.a2a_common.engine.contract import TurnRunner
+from utils.a2a_common.engine.ends import interrupt
+from utils.a2a_common.engine.job import is_over
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.turn_codec import decode
+from utils.persistence.runs import RunRow, RunStore
+
+log = structlog.get_logger(__name__)
+
+MOST_ATTEMPTS = 2
+"""How often a turn is taken over from a process that died: it may be what kills them."""
+
+
+class Recovery:
+    """Looks through what an earlier process left.
+
+    Args:
+        tasks: The task log.
+        runs: The turns that it had accepted.
+        runner: Says whether turns can be resumed, and lets go of what waits for those that are not.
+    """
+
+    def __init__(self, tasks: TaskLog, runs: RunStore, runner: TurnRunner) -> None:
+        self._tasks = tasks
+        self._runs = runs
+        self._runner = runner
+
+    async def turns(self) -> list[tuple[RunRow, Turn]]:
+        """The turns to go on with, oldest first. Each other task that was worked on has failed when this returns.
+
+        Raises:
+            StorageError: The stored turns cannot be read.
+        """
+        rows = await self._runs.rows()
+        found = [(row, turn) for row in rows if (turn := await self._resumable(row)) is not None]
+        known = {row.task_id for row in rows}
+        for task_id, owner in await self._tasks.unfinished():
+            if task_id not in known:
+                await self._fail(task_id, owner, None)
+        return found
+
+    async def _resumable(self, row: RunRow) -> Turn | None:
+        """The turn of a row, unless it is over; one that cannot go on is ended."""
+        turn = _decoded(row)
+        head = await self._tasks.head(row.task_id, row.owner)
+        over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
+        if turn is not None and not over and self._runner.resumable and row.attempts < MOST_ATTEMPTS:
+            return turn
+        if not over:
+            await self._fail(row.task_id, row.owner, turn)
+        await self._runs.remove(row.task_id, writer=row.writer)
+        return None
+
+    async def _fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
+        writer = await self._tasks.claim(task_id, owner)
+        try:
+            await interrupt(writer, task_id, turn)
+        finally:
+            writer.release()
+        await self._runner.abandon(task_id)
+
+
+def _decoded(row: RunRow) -> Turn | None:
+    try:
+        return decode(row.body)
+    except ValueError:
+        log.warning("run.unreadable", task_id=row.task_id)
+        return None

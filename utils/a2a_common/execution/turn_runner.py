@@ -1,0 +1,136 @@
+"""Runs a turn with any `AgentExecutor`, so that it always ends in a terminal or interrupted state."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+import structlog
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task, TaskState
+
+from utils.a2a_common.execution.event_queue import LogQueue
+from utils.a2a_common.execution.failures import UNFORESEEN, failure_of
+from utils.a2a_common.execution.turn_context import TurnContext
+from utils.a2a_common.tasks.endings import canceled_status, copy_of, failed_status, failure, submitted
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
+from utils.errors import NoAnswer
+from utils.events import Failed
+
+log = structlog.get_logger(__name__)
+
+STOP_SECONDS = 10.0
+"""Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any more."""
+
+
+class ExecutorRunner:
+    """Runs turns with an executor, which may be written for the SDK alone.
+
+    An executor that raises, says nothing, or returns while its task is working leaves a failed task. It is stopped
+    where the log takes no more events of it: nobody could ever see them.
+
+    Args:
+        executor: Does the work. Its attribute `resumable` says whether a turn that was cut off can be run again, and
+            `begins_with_task` whether a task may be published before it runs; neither where they are missing.
+        tasks: Says how many streams of a task are open.
+    """
+
+    def __init__(self, executor: AgentExecutor, tasks: TaskLog) -> None:
+        self._executor = executor
+        self._tasks = tasks
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a turn that was cut off can be run again from where it was."""
+        return bool(getattr(self._executor, "resumable", False))
+
+    async def accept(self, turn: Turn, writer: TaskWriter) -> None:
+        """Publish the task of a turn that has to wait, where its agent answers with tasks."""
+        if writer.head is None and getattr(self._executor, "begins_with_task", False):
+            await LogQueue(writer, turn.task_id).append(submitted(turn))
+
+    async def run(
+        self,
+        turn: Turn,
+        writer: TaskWriter,
+        *,
+        task: Task | None,
+        call: ServerCallContext | None,
+        resumed: bool,
+    ) -> None:
+        """Run a turn. When this returns, the turn is settled, or the log takes no more of its events."""
+        context = TurnContext(turn, call, task, resumed=resumed)
+        queue = LogQueue(writer, turn.task_id, partial(self._tasks.readers, turn.task_id))
+        work = asyncio.create_task(self._outcome(context, queue))
+        try:
+            await _first(work, writer.lost)
+        finally:
+            if writer.reason in (FENCED, SUSPENDED):
+                context.suspended.set()
+            await _stop(work, turn.task_id)
+        if work.done():
+            await _end(turn, writer, queue, UNFORESEEN if work.cancelled() else work.result())
+
+    async def cancel(
+        self, task_id: str, context_id: str, writer: TaskWriter, call: ServerCallContext
+    ) -> None:
+        """Tell the executor to cancel a task. When this returns, the task is in a terminal state."""
+        context = RequestContext(call, task_id=task_id, context_id=context_id, task=copy_of(writer.head))
+        queue = LogQueue(writer, task_id)
+        try:
+            await self._executor.cancel(context, queue)
+        except Exception:  # the executor boundary: the task ends canceled all the same
+            log.exception("cancel.failed", task_id=task_id)
+        if writer.head is None or writer.head.status.state not in TERMINAL:
+            await queue.append(canceled_status(task_id, context_id))
+
+    async def abandon(self, task_id: str) -> None:
+        """Let go of what waits elsewhere for a task that ended without its run."""
+        abandon = getattr(self._executor, "abandon", None)
+        if abandon is None:
+            return
+        try:
+            await abandon(task_id)
+        except Exception:  # a hook of an agent: where it fails, the task has ended all the same
+            log.exception("abandon.failed", task_id=task_id)
+
+    async def _outcome(self, context: TurnContext, queue: LogQueue) -> Failed | None:
+        """Run the executor; its failure where it raised."""
+        try:
+            await self._executor.execute(context, queue)
+        except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
+            return failure_of(error)
+        return None
+
+
+async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed | None) -> None:
+    """Fail a task that its executor left open, or left waiting for an authentication when it crashed."""
+    head = writer.head
+    waits = head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
+    if writer.lost.is_set() or (writer.settled and not (failed is not None and waits)):
+        return
+    if head is None:
+        await queue.append(submitted(turn))
+    await queue.append(failed_status(turn.task_id, turn.context_id, failed or failure(NoAnswer())))
+
+
+async def _first(work: asyncio.Task[Failed | None], lost: asyncio.Event) -> None:
+    """Wait for the end of the work, or until the log takes no more of its events."""
+    waiting = asyncio.create_task(lost.wait())
+    try:
+        await asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()
+
+
+async def _stop(work: asyncio.Task[Failed | None], task_id: str) -> None:
+    if work.done():
+        return
+    work.cancel()
+    await asyncio.wait([work], timeout=STOP_SECONDS)
+    if not work.done():
+        log.warning("executor.not_stopped", task_id=task_id, seconds=STOP_SECONDS)

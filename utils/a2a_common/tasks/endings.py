@@ -1,0 +1,65 @@
+"""Events of a turn that nobody runs: the task as it is accepted, and the ends that an executor did not write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, TaskStatusUpdateEvent
+
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
+from utils.a2a_common.tasks.turn import Turn
+from utils.errors import PlatformError
+from utils.events import Failed
+
+
+def failure(error: PlatformError) -> Failed:
+    """The event for an error whose sentence may be shown."""
+    return Failed(error.code, error.message, retryable=error.retryable)
+
+
+def copy_of(task: Task | None) -> Task | None:
+    """A copy of a task, if there is one."""
+    if task is None:
+        return None
+    copy = Task()
+    copy.CopyFrom(task)
+    return copy
+
+
+def submitted(turn: Turn) -> Task:
+    """The task of a turn that has not begun, with the message in its history."""
+    status = TaskStatus(state=TaskState.TASK_STATE_SUBMITTED)
+    return Task(id=turn.task_id, context_id=turn.context_id, status=status, history=[turn.request.message])
+
+
+def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusUpdateEvent:
+    """The status of a task that failed, with a sentence for people and the error extension for programs."""
+    sentence = Message(
+        message_id=f"{task_id}-end",
+        role=Role.ROLE_AGENT,
+        task_id=task_id,
+        context_id=context_id,
+        parts=[Part(text=failure.message)],
+    )
+    status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=sentence)
+    return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, "")})
+
+
+def canceled_status(task_id: str, context_id: str) -> TaskStatusUpdateEvent:
+    """The status of a task that was canceled."""
+    return _status(task_id, context_id, TaskStatus(state=TaskState.TASK_STATE_CANCELED))
+
+
+def working_status(task_id: str, context_id: str, metadata: Mapping[str, Any]) -> TaskStatusUpdateEvent:
+    """A status of a task that is worked on, with metadata."""
+    return _status(task_id, context_id, TaskStatus(state=TaskState.TASK_STATE_WORKING), metadata)
+
+
+def _status(
+    task_id: str, context_id: str, status: TaskStatus, metadata: Mapping[str, Any] | None = None
+) -> TaskStatusUpdateEvent:
+    event = TaskStatusUpdateEvent(task_id=task_id, context_id=context_id, status=status)
+    if metadata:
+        event.metadata.update(dict(metadata))
+    return event

@@ -1,0 +1,195 @@
+"""Task logs in a SQLite file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from utils.persistence.database import Database
+from utils.persistence.task_log_schema import prepare
+from utils.persistence.task_log_store import (
+    BATCH_BYTES,
+    CHANGES,
+    Kind,
+    Query,
+    Record,
+    Refusal,
+    Row,
+    Stored,
+    TaskLogStore,
+    Write,
+    WriteRefused,
+    check_write,
+)
+from utils.persistence.write_probe import WriteProbe
+
+_ROW = "id, owner, context_id, state, updated, body, sequence"
+
+
+class SqliteTaskLogStore(TaskLogStore):
+    """Three tables of one file: heads of tasks, their events, and who may write."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = Database(path, prepare)
+        self._probe = WriteProbe(self._database)
+
+    async def open(self) -> None:
+        """Open the file; one of an earlier version is brought to this one."""
+        await self._database.open()
+
+    async def close(self) -> None:
+        """Finish queued writes and close the file."""
+        await self._database.close()
+
+    async def writable(self) -> bool:
+        """Whether the file can be written, by the last write or a probe."""
+        return await self._probe.succeeds()
+
+    async def claim(self, task_id: str, owner: str) -> Stored:
+        """Begin the next attempt."""
+        return await self._database.write(lambda db: _claim(db, task_id, owner))
+
+    async def append(self, write: Write) -> None:
+        """Store a write."""
+        await self._database.write(lambda db: _append(db, write))
+
+    async def look(self, task_id: str, owner: str) -> Stored | None:
+        """What is stored of a task."""
+        stored = await self._database.read(lambda db: _look(db, task_id))
+        return stored if stored is not None and stored.owner == owner else None
+
+    async def events(
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+    ) -> list[Record]:
+        """The next events."""
+        return await self._database.read(lambda db: _events(db, task_id, after, limit, kinds))
+
+    async def page(self, query: Query) -> tuple[list[Row], int]:
+        """Rows of one page."""
+        return await self._database.read(lambda db: _page(db, query))
+
+    async def unfinished(self, states: Sequence[int]) -> list[Row]:
+        """Rows in one of `states`."""
+        sql = f"SELECT {_ROW} FROM tasks WHERE state IN ({_numbers(states)})"  # noqa: S608
+        rows = await self._database.read(lambda db: db.execute(sql).fetchall())
+        return [Row(*row) for row in rows]
+
+    async def delete(self, task_id: str, owner: str) -> None:
+        """Delete a task."""
+        await self._database.write(lambda db: _delete(db, task_id, owner))
+
+
+def _claim(db: sqlite3.Connection, task_id: str, owner: str) -> Stored:
+    stored = _look(db, task_id)
+    if stored is not None and stored.owner != owner:
+        raise WriteRefused(Refusal.OWNER)
+    if stored is None or stored.row is None:
+        db.execute("DELETE FROM task_events WHERE task_id = ?", (task_id,))
+    db.execute("INSERT OR REPLACE INTO task_attempts (task_id, owner) VALUES (?, ?)", (task_id, owner))
+    claimed = _look(db, task_id)
+    assert claimed is not None
+    return claimed
+
+
+_FENCE = """
+SELECT owner, attempt, (SELECT state FROM tasks WHERE id = ?1),
+    (SELECT max(sequence) FROM task_events WHERE task_id = ?1)
+FROM task_attempts WHERE task_id = ?1
+"""
+
+
+def _append(db: sqlite3.Connection, write: Write) -> None:
+    found = db.execute(_FENCE, (write.task_id,)).fetchone()
+    check_write(_bare(write.task_id, *found) if found else None, write)
+    db.executemany(
+        "INSERT INTO task_events (task_id, sequence, kind, body) VALUES (?, ?, ?, ?)",
+        [(write.task_id, record.sequence, record.kind, record.body) for record in write.records],
+    )
+    if (row := write.row) is not None:
+        db.execute(
+            f"INSERT OR REPLACE INTO tasks ({_ROW}) VALUES (?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
+            (row.id, row.owner, row.context_id, row.state, row.updated, row.body, row.sequence),
+        )
+
+
+def _bare(task_id: str, owner: str, attempt: int, state: int | None, last: int | None) -> Stored:
+    """What the fence looks at: a row without its body."""
+    row = Row(task_id, owner, "", state, 0, b"", 0) if state is not None else None
+    return Stored(owner, attempt, last or 0, row)
+
+
+def _look(db: sqlite3.Connection, task_id: str) -> Stored | None:
+    claimed = db.execute("SELECT owner, attempt FROM task_attempts WHERE task_id = ?", (task_id,)).fetchone()
+    found = db.execute(f"SELECT {_ROW} FROM tasks WHERE id = ?", (task_id,)).fetchone()  # noqa: S608
+    row = Row(*found) if found else None
+    if row is None and claimed is None:
+        return None
+    owner, attempt = claimed or (row.owner if row else "", 0)
+    (last,) = db.execute("SELECT max(sequence) FROM task_events WHERE task_id = ?", (task_id,)).fetchone()
+    changes = (
+        _select(db, task_id, row.sequence, CHANGES) if row is not None and row.sequence < (last or 0) else ()
+    )
+    return Stored(owner, attempt, last or 0, row, tuple(changes))
+
+
+def _select(
+    db: sqlite3.Connection, task_id: str, after: int, kinds: Iterable[Kind] | None, limit: int = -1
+) -> Iterable[Record]:
+    some = f" AND kind IN ({_numbers(kinds)})" if kinds is not None else ""
+    sql = (
+        f"SELECT sequence, kind, body FROM task_events WHERE task_id = ? AND sequence > ?{some}"  # noqa: S608
+        " ORDER BY sequence LIMIT ?"
+    )
+    for sequence, kind, body in db.execute(sql, (task_id, after, limit)):
+        yield Record(sequence, Kind(kind), body)
+
+
+def _events(
+    db: sqlite3.Connection, task_id: str, after: int, limit: int, kinds: frozenset[Kind] | None
+) -> list[Record]:
+    found: list[Record] = []
+    size = 0
+    for record in _select(db, task_id, after, kinds, limit):
+        found.append(record)
+        size += len(record.body)
+        if size >= BATCH_BYTES:
+            break
+    return found
+
+
+def _numbers(values: Iterable[int]) -> str:
+    return ", ".join(str(int(value)) for value in sorted(values))
+
+
+def _page(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
+    where = ["owner = ?"]
+    values: list[Any] = [query.owner]
+    optional: list[tuple[str, Any]] = [
+        ("context_id = ?", query.context_id or None),
+        ("state = ?", query.state or None),
+        ("updated >= ?", query.updated_from),
+    ]
+    for clause, value in optional:
+        if value is not None:
+            where.append(clause)
+            values.append(value)
+    count = f"SELECT count(*) FROM tasks WHERE {' AND '.join(where)}"  # noqa: S608
+    total = int(db.execute(count, values).fetchone()[0])
+    if query.after is not None:
+        where.append("(updated, id) < (?, ?)")
+        values.extend(query.after)
+    sql = (
+        f"SELECT {_ROW} FROM tasks WHERE {' AND '.join(where)}"  # noqa: S608
+        " ORDER BY updated DESC, id DESC LIMIT ?"
+    )
+    return [Row(*row) for row in db.execute(sql, (*values, query.limit))], total
+
+
+def _delete(db: sqlite3.Connection, task_id: str, owner: str) -> None:
+    stored = _look(db, task_id)
+    if stored is None or stored.owner != owner:
+        return
+    for table, column in (("tasks", "id"), ("task_events", "task_id"), ("task_attempts", "task_id")):
+        db.execute(f"DELETE FROM {table} WHERE {column} = ?", (task_id,))  # noqa: S608
