@@ -7,7 +7,7 @@ conversation has one open question at a time.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import structlog
@@ -16,13 +16,13 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
-from utils.a2a_common.handler.idempotency import holds, new_task_id
+from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import ANSWERED_TASK
-from utils.a2a_common.tasks.turns import Turns
-from utils.persistence.task_states import INTERRUPTED
-from utils.persistence.tasks import ChunkedTaskStore
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import INTERRUPTED
 
 log = structlog.get_logger(__name__)
 
@@ -52,57 +52,56 @@ class NoPendingInput:
         """Nothing to cancel."""
 
 
-Cancel = Callable[[str, ServerCallContext], Awaitable[object]]
-
-
 class PendingInputRouter:
     """Routes a message that names no task to the task that waits for it.
 
     Args:
-        store: The tasks.
-        turns: Which of them are worked on in this process.
+        log: The tasks.
+        engine: Which of them are worked on, and how one is canceled.
         policy: Decides whether a message answers a question.
-        cancel: Cancels a task with all that waits below it.
     """
 
-    def __init__(
-        self, store: ChunkedTaskStore, turns: Turns, *, policy: PendingInputPolicy, cancel: Cancel
-    ) -> None:
-        self._tasks = store
-        self._turns = turns
+    def __init__(self, log: TaskLog, engine: Engine, policy: PendingInputPolicy) -> None:
+        self._log = log
+        self._engine = engine
         self._policy = policy
-        self._cancel = cancel
 
-    async def route(self, message: Message, context: ServerCallContext) -> None:
-        """Set the task of a message that answers it, or answered it before; otherwise cancel the waiting tasks."""
-        if message.task_id or not message.context_id:
-            return
+    async def route(self, message: Message, call: ServerCallContext) -> str:
+        """The task that a message answers, or answered before; empty for a new request, which cancels what waits."""
+        owner = owner_of(call)
+        own = new_task_id(owner, message)
+        if not message.context_id or self._engine.under_way(own):
+            return ""
         listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
-        tasks = (await self._tasks.list(listed, context)).tasks
-        own = new_task_id(owner_of(context), message)
-        known = next((task for task in tasks if task.id == own or holds(task, message)), None)
-        if known is not None:
-            message.task_id = known.id
-            return
-        waiting = [task for task in tasks if self._waits(task)]
+        tasks = (await self._log.list(listed, owner)).tasks
+        received = [task for task in tasks if task.id == own or holds(task, message)]
+        for task in received:
+            if not failed_retryably(task):
+                return "" if task.id == own else task.id
+        return await self._answered([task for task in tasks if self._waits(task)], message, call)
+
+    async def _answered(self, waiting: list[Task], message: Message, call: ServerCallContext) -> str:
+        """The task that the message answers, of those that wait; the others are canceled."""
+        answered = ""
         if waiting and await self._answers_task(waiting[0], message):
-            log.info("task.answered", task_id=waiting[0].id)
-            message.task_id = context.state[ANSWERED_TASK] = waiting.pop(0).id
+            answered = call.state[ANSWERED_TASK] = waiting.pop(0).id
+            log.info("task.answered", task_id=answered)
         for task in waiting:
             log.info("task.left_unanswered", task_id=task.id)
             with contextlib.suppress(TaskNotCancelableError, TaskNotFoundError):
-                await self._cancel(task.id, context)
+                await self._engine.cancel(task.id, owner_of(call), call)
+        return answered
 
     def _waits(self, task: Task) -> bool:
-        return task.status.state in INTERRUPTED and not self._turns.under_way(task.id)
+        return task.status.state in INTERRUPTED and not self._engine.under_way(task.id)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""
-        said, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
+        text, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
         if find_delegation_context(data) is not None:
             return False
         try:
-            return await self._policy.is_answer(_question(task), said, data)
+            return await self._policy.is_answer(_question(task), text, data)
         except Exception:  # a hook of an agent: where it fails, the message is a new request
             log.exception("pending_input.undecided", task_id=task.id)
             return False

@@ -1,311 +1,268 @@
-"""The SDK's request handler, extended with admission, idempotency and pending input."""
+"""`PlatformRequestHandler`: answers every operation of the protocol from the task log, and gives turns to the engine."""
 
 from __future__ import annotations
 
-import logging
-import sys
-import warnings
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
-from typing import Any
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
 
-import structlog
-from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
-from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
 from a2a.server.events.event_queue import Event
-from a2a.server.request_handlers import DefaultRequestHandlerV2, default_request_handler_v2
-from a2a.types.a2a_pb2 import (
-    AgentCard,
-    CancelTaskRequest,
-    GetExtendedAgentCardRequest,
-    GetTaskRequest,
-    ListTasksRequest,
-    ListTasksResponse,
-    Message,
-    SendMessageRequest,
-    SubscribeToTaskRequest,
-    Task,
-    TaskArtifactUpdateEvent,
-    TaskStatusUpdateEvent,
+from a2a.server.id_generator import IDGenerator, IDGeneratorContext, UUIDGenerator
+from a2a.server.request_handlers import RequestHandler
+from a2a.types import a2a_pb2 as pb
+from a2a.utils.errors import (
+    ExtendedAgentCardNotConfiguredError,
+    TaskNotCancelableError,
+    UnsupportedOperationError,
 )
-from a2a.utils.errors import InvalidRequestError, TaskNotFoundError, UnsupportedOperationError
-from a2a.utils.task import apply_history_length
+from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
-from utils.a2a_common.execution.guarded_executor import GuardedExecutor
-from utils.a2a_common.handler.active_tasks import TidyRegistry
-from utils.a2a_common.handler.admission import Admission
-from utils.a2a_common.handler.idempotency import new_task_id
+from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.handler.admission import Admission, Admitted
+from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
-from utils.a2a_common.handler.safe_errors import FellBehind
-from utils.a2a_common.protocol.json_values import complaint_about
-from utils.a2a_common.protocol.output_modes import check_output_modes
+from utils.a2a_common.handler.task_view import TaskView
+from utils.a2a_common.handler.turn_request import turn_of
+from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.owner import owner_of
-from utils.a2a_common.tasks.storage_failure import end_by_storage
-from utils.a2a_common.tasks.turns import Turns
-from utils.errors import StorageError
+from utils.a2a_common.tasks.entries import Suspended
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
+from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue
 from utils.observability.metrics import held
-from utils.persistence.task_states import OPEN, TERMINAL
-from utils.persistence.tasks import ChunkedTaskStore
-from utils.persistence.unreadable import UNREADABLE, stand_in
 
-log = structlog.get_logger(__name__)
+RESTART_SECONDS = 5.0
+"""What a caller is told to wait whose turn goes on in the next process: about what a start takes."""
 
 
-@contextmanager
-def single_process() -> Iterator[None]:
-    """Keep the SDK from warning that a versioned store without an event stream serves one process: it does."""
-    logger = logging.getLogger(default_request_handler_v2.__name__)
-    disabled, logger.disabled = logger.disabled, True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            yield
-    finally:
-        logger.disabled = disabled
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What a caller follows: the events of a task past one of them.
+
+    Attributes:
+        task_id: The task.
+        owner: Key of the caller.
+        after: The last event that is not told.
+        task: What is told first: the task as it was at `after`; `None` for a turn of this call.
+        ended: Whether nothing comes after `task`.
+    """
+
+    task_id: str
+    owner: str
+    after: int = 0
+    task: pb.Task | None = None
+    ended: bool = False
 
 
-class ContextFromTask(SimpleRequestContextBuilder):
-    """Infers the context id of a follow-up from its task; the SDK would invent a new one."""
+class PlatformRequestHandler(RequestHandler):
+    """The handler of one agent. It holds no state of a request: that is in the log.
 
-    def __init__(self, store: ChunkedTaskStore) -> None:
-        super().__init__()
-        self._tasks = store
-
-    async def build(
-        self,
-        context: ServerCallContext,
-        params: SendMessageRequest | None = None,
-        task_id: str | None = None,
-        context_id: str | None = None,
-        task: Task | None = None,
-    ) -> RequestContext:
-        """The context of one turn."""
-        if params is not None and not task_id:
-            task_id = new_task_id(owner_of(context), params.message)
-        elif task_id and not context_id:
-            known = await self._tasks.get(task_id, context)
-            context_id = known.task.context_id if known else None
-        return await super().build(context, params, task_id, context_id, task)
-
-
-class PlatformRequestHandler(DefaultRequestHandlerV2):
-    """Refuses what an agent cannot answer, and what would be lost."""
+    Args:
+        log: The tasks.
+        engine: Runs the turns.
+        webhooks: Their push notification configurations.
+        card: The public card, which says what the agent offers.
+        extended_card: What authenticated callers see.
+        pending_input: Decides about tasks that wait for their user.
+        takes_files: Whether the agent reads parts that are neither text nor JSON objects.
+        ids: Makes the ids of new conversations.
+        clock: Seconds since 1970.
+    """
 
     def __init__(
         self,
+        log: TaskLog,
+        engine: Engine,
+        webhooks: Webhooks,
         *,
-        store: ChunkedTaskStore,
-        turns: Turns,
-        agent_executor: GuardedExecutor,
+        card: pb.AgentCard,
         pending_input: PendingInputPolicy,
+        extended_card: pb.AgentCard | None = None,
         takes_files: bool = False,
-        **options: Any,
+        ids: IDGenerator | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        with single_process():
-            super().__init__(
-                task_store=store,
-                request_context_builder=ContextFromTask(store),
-                agent_executor=agent_executor,
-                **options,
-            )
-        self._active_task_registry = TidyRegistry(
-            agent_executor=agent_executor,
-            task_store=store,
-            push_sender=self._push_sender,
-            event_stream=self._event_stream,
-            interrupted_task_timeout=options.get("interrupted_task_timeout"),
-        )
-        self._pending_input = pending_input
-        self._tasks = store
-        store.on_lost = end_by_storage
-        router = PendingInputRouter(store, turns, policy=pending_input, cancel=self._cancel_pending)
-        self._admission = Admission(store, turns, router, card=self._agent_card, takes_files=takes_files)
+        self._log = log
+        self._engine = engine
+        self._webhooks = webhooks
+        self._card = card
+        self._extended_card = extended_card
+        self._view = TaskView(log)
+        self._ids = ids or UUIDGenerator()
+        self._clock = clock
+        router = PendingInputRouter(log, engine, pending_input)
+        self._admission = Admission(log, engine, router, card=card, takes_files=takes_files)
 
-    async def on_message_send(self, params: SendMessageRequest, context: ServerCallContext) -> Message | Task:
-        """Answer a message with its task, when the turn ends or at once when asked to."""
-        check_output_modes(params, self._agent_card)
-        admitted = await self._admission.admit(params, context)
-        if admitted.repeated:
-            return await self._once_more(admitted.task_id, params, context)
-        try:
-            answer: Message | Task = await super().on_message_send(params, context)
-        except StorageError as error:
-            answer = await self._ended_by(error, admitted.task_id, context)
-        finally:
-            self._admission.release(admitted)
-        return await self._whole(answer) if isinstance(answer, Task) else answer
+    async def on_message_send(
+        self, params: pb.SendMessageRequest, context: ServerCallContext
+    ) -> pb.Task | pb.Message:
+        """Answer a message with its task, when the turn ends or with its first event when asked to."""
+        course = await self._begin(params, context)
+        at_once = params.configuration.return_immediately
+        if course.task is None or not (course.ended or at_once):
+            async with aclosing(self._log.read(course.task_id, course.owner, after=course.after)) as entries:
+                try:
+                    async for entry in entries:
+                        if isinstance(entry.event, pb.Message):
+                            return entry.event
+                        if at_once:
+                            break
+                except Suspended:
+                    raise Draining(RESTART_SECONDS) from None
+        whole = await self._view.snapshot(course.task_id, course.owner)
+        return apply_history_length(whole.task, params.configuration)
 
     async def on_message_send_stream(
-        self, params: SendMessageRequest, context: ServerCallContext
+        self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
-        check_output_modes(params, self._agent_card)
-        admitted = await self._admission.admit(params, context)
-        if admitted.repeated:
-            async with aclosing(self._followed(admitted.task_id, params, context)) as events:
-                async for event in events:
-                    yield event
-            return
-        try:
-            async with aclosing(super().on_message_send_stream(params, context)) as events:
-                async for event in self._to_its_end(events, admitted.task_id, context):
-                    yield await self._whole(event) if isinstance(event, Task) else event
-        finally:
-            self._admission.release(admitted)
-
-    async def _ended_by(self, error: StorageError, task_id: str, context: ServerCallContext) -> Task:
-        """The task that a failure of the storage ended.
-
-        Raises:
-            StorageError: There is no task yet, or it goes on.
-        """
-        stored = await self._tasks.get(task_id, context)
-        if stored is None or stored.task.status.state not in TERMINAL:
-            raise error
-        return stored.task
-
-    async def _once_more(self, task_id: str, params: SendMessageRequest, context: ServerCallContext) -> Task:
-        """The task of a message that was sent before, at its end unless it was asked for at once."""
-        if not params.configuration.return_immediately:
-            async with aclosing(self._followed(task_id, params, context)) as events:
-                async for _ in events:
-                    pass
-        stored = await self._tasks.get(task_id, context)
-        if stored is None:
-            raise TaskNotFoundError
-        return apply_history_length(await self._whole(stored.task), params.configuration)
-
-    async def _followed(
-        self, task_id: str, params: SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
-        """The task as it stands, and then its events where it still works."""
-        stored = await self._tasks.get(task_id, context)
-        if stored is None:
-            raise TaskNotFoundError
-        if self._admission.settled(stored.task, params.message.message_id):
-            yield await self._whole(stored.task)
-            return
-        request = SubscribeToTaskRequest(id=task_id)
-        try:
-            async with aclosing(self.on_subscribe_to_task(request, context)) as events:
-                async for event in events:
-                    yield event
-        except UnsupportedOperationError:  # it ended between the look and the subscription
-            ended = await self._tasks.get(task_id, context)
-            if ended is None or ended.task.status.state not in TERMINAL:
-                raise
-            yield await self._whole(ended.task)
-
-    async def on_get_task(self, params: GetTaskRequest, context: ServerCallContext) -> Task | None:
-        """A task with its artifacts."""
-        task: Task | None = await super().on_get_task(params, context)
-        return await self._whole(task) if task is not None else None
-
-    async def on_list_tasks(self, params: ListTasksRequest, context: ServerCallContext) -> ListTasksResponse:
-        """A page of tasks; a stand-in for each that would break the answer."""
-        page: ListTasksResponse = await super().on_list_tasks(params, context)
-        for task in page.tasks:
-            complaint = complaint_about(task)
-            if complaint is not None:
-                self._tasks.unreadable.note(task.id, complaint)
-                task.CopyFrom(stand_in(task.id, task.context_id, task.status))
-        return page
-
-    async def on_cancel_task(self, params: CancelTaskRequest, context: ServerCallContext) -> Task | None:
-        """Cancel a task and answer with what it had until then."""
-        try:
-            task: Task | None = await super().on_cancel_task(params, context)
-        except StorageError as error:
-            task = await self._ended_by(error, params.id, context)
-        return await self._whole(task) if task is not None else None
-
-    async def _cancel_pending(self, task_id: str, context: ServerCallContext) -> None:
-        await self.on_cancel_task(CancelTaskRequest(id=task_id), context)
-
-    async def _cancel_remote(
-        self, task_id: str, task: Task, version: TaskVersion, context: ServerCallContext
-    ) -> Task:
-        """Cancel a task that waits for its user and that no process holds any more."""
-        try:
-            await self._pending_input.cancel_children(task_id)
-        except Exception:  # a hook of an agent: where it fails, the task is canceled all the same
-            log.exception("cancel.children_failed", task_id=task_id)
-        canceled: Task = await super()._cancel_remote(task_id, task, version, context)
-        return canceled
+        check_streaming(self._card)
+        course = await self._begin(params, context)
+        async with aclosing(self._events(course)) as events:
+            async for event in events:
+                is_task = isinstance(event, pb.Task)
+                yield apply_history_length(event, params.configuration) if is_task else event
 
     async def on_subscribe_to_task(
-        self, params: SubscribeToTaskRequest, context: ServerCallContext
+        self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
-        """A task as it stands, and then its events; a chunk of the snapshot does not come again."""
-        last = 0
-        async with aclosing(super().on_subscribe_to_task(params, context)) as events:
-            async for event in self._to_its_end(events, params.id, context):
-                if isinstance(event, Task):
-                    snapshot, last = await self._snapshot(event)
-                    yield snapshot
-                elif not (isinstance(event, TaskArtifactUpdateEvent) and self._stored(event) <= last):
-                    yield event
+        """A task as it is, and then its events; what is in the task is not told again."""
+        check_streaming(self._card)
+        owner = owner_of(context)
+        if (await self._view.head(params.id, owner)).status.state in TERMINAL:
+            raise UnsupportedOperationError("The task has ended: nothing follows. Get the task.")
+        async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
+            async for event in events:
+                yield event
 
-    async def _to_its_end(
-        self, events: AsyncGenerator[Event, None], task_id: str, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
-        """Yield `events` up to the end of the task, and the task itself where they stop before.
-
-        The SDK drops a reader that is 1024 events behind, and ends its stream as if all were said.
+    async def _begin(self, params: pb.SendMessageRequest, call: ServerCallContext) -> Course:
+        """Submit the turn of a message, unless it has been submitted before.
 
         Raises:
-            FellBehind: The task goes on, but this stream does not.
+            A2AError: The message is refused.
+            RetryLater: No turn is taken now.
+            StorageError: The turn cannot be stored.
         """
-        state = None  # read at once: the SDK's task is a live one
+        async with self._admission.admit(params, call) as admitted:
+            owner = owner_of(call)
+            if admitted.repeated:
+                return await self._as_it_is(admitted.task_id, owner)
+            after = (await self._view.snapshot(admitted.task_id, owner)).sequence if admitted.waits else 0
+            await self._submit(params, call, admitted, after)
+            return Course(admitted.task_id, owner, after)
+
+    async def _submit(
+        self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
+    ) -> None:
+        task_id, owner = admitted.task_id, owner_of(call)
+        context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
+        turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=self._clock())
+        webhook = await self._webhooks.store(params.configuration, task_id, owner, after=after)
         try:
-            with held(catalogue.STREAMS):
-                async for event in events:
-                    if isinstance(event, Task | TaskStatusUpdateEvent):
-                        state = event.status.state
-                    yield event
-                    if state in TERMINAL:
-                        return
-        except StorageError as error:
-            end = await self._ended_by(error, task_id, context)
-            yield TaskStatusUpdateEvent(
-                task_id=task_id, context_id=end.context_id, status=end.status, metadata=end.metadata
-            )
-            return
-        if state not in OPEN:
-            return
-        stored = await self._tasks.get(task_id, context)
-        if stored is None or stored.task.status.state in OPEN:
-            raise FellBehind
-        yield stored.task
+            await self._engine.submit(turn, call)
+        except TaskBusy as error:
+            await self._webhooks.forget(webhook, task_id, owner)
+            raise UnsupportedOperationError(error.message) from None
+        except Exception:
+            await self._webhooks.forget(webhook, task_id, owner)
+            raise
+        self._webhooks.follow(task_id, owner, after=after)
 
-    def _stored(self, event: Event) -> int:
-        return self._tasks.sequence_of(event) or sys.maxsize
+    async def _as_it_is(self, task_id: str, owner: str) -> Course:
+        """What is told of a task to somebody who did not begin its turn."""
+        goes_on = self._engine.under_way(task_id)
+        if goes_on and await self._log.head(task_id, owner) is None:
+            return Course(task_id, owner)
+        whole = await self._view.snapshot(task_id, owner)
+        ended = whole.task.status.state in TERMINAL or not goes_on
+        return Course(task_id, owner, whole.sequence, whole.task, ended)
 
-    async def _whole(self, task: Task) -> Task:
-        full, _ = await self._snapshot(task)
-        return full
+    async def _events(self, course: Course) -> AsyncGenerator[Event, None]:
+        """The task of a course, and the events after it. A turn that is kept for the next process ends it early."""
+        with held(catalogue.STREAMS):
+            if course.task is not None:
+                yield course.task
+            if course.ended:
+                return
+            reading = self._log.read(course.task_id, course.owner, after=course.after, stream=True)
+            async with aclosing(reading) as entries:
+                try:
+                    async for entry in entries:
+                        yield entry.event
+                except Suspended:  # its last event says that the caller may subscribe again
+                    return
 
-    async def _snapshot(self, task: Task) -> tuple[Task, int]:
-        """A task as it is told, and the sequence of its last chunk.
+    async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task | None:
+        """A task with its artifacts."""
+        validate_history_length(params)
+        whole = await self._view.snapshot(params.id, owner_of(context))
+        return apply_history_length(whole.task, params)
 
-        Raises:
-            UnsupportedOperationError: It was stored before its values were checked, and cannot be told.
-        """
-        full, last = await self._tasks.whole(task)
-        complaint = complaint_about(full)
-        if complaint is not None:
-            self._tasks.unreadable.note(task.id, complaint)
-            raise UnsupportedOperationError(UNREADABLE)
-        return full, last
+    async def on_list_tasks(
+        self, params: pb.ListTasksRequest, context: ServerCallContext
+    ) -> pb.ListTasksResponse:
+        """A page of tasks, with their artifacts where they are asked for."""
+        validate_history_length(params)
+        if params.HasField("page_size"):
+            validate_page_size(params.page_size)
+        page = await self._log.list(params, owner_of(context))
+        for task in page.tasks:
+            if not params.include_artifacts:
+                task.ClearField("artifacts")
+            shortened = apply_history_length(task, params)
+            if shortened is not task:
+                task.CopyFrom(shortened)
+        self._view.with_stand_ins(page)
+        return page
+
+    async def on_cancel_task(
+        self, params: pb.CancelTaskRequest, context: ServerCallContext
+    ) -> pb.Task | None:
+        """Cancel a task and answer with what it had until then."""
+        owner = owner_of(context)
+        if (await self._view.head(params.id, owner)).status.state in TERMINAL:
+            raise TaskNotCancelableError
+        await self._engine.cancel(params.id, owner, context)
+        return (await self._view.snapshot(params.id, owner)).task
+
+    async def on_create_task_push_notification_config(
+        self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
+        """Store a webhook of a task."""
+        check_push(self._card)
+        return await self._webhooks.create(params, context)
+
+    async def on_get_task_push_notification_config(
+        self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
+        """One webhook of a task."""
+        check_push(self._card)
+        return await self._webhooks.get(params.task_id, params.id, context)
+
+    async def on_list_task_push_notification_configs(
+        self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
+    ) -> pb.ListTaskPushNotificationConfigsResponse:
+        """All webhooks of a task."""
+        check_push(self._card)
+        configs = await self._webhooks.list(params.task_id, context)
+        return pb.ListTaskPushNotificationConfigsResponse(configs=configs)
+
+    async def on_delete_task_push_notification_config(
+        self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> None:
+        """Forget a webhook of a task."""
+        check_push(self._card)
+        await self._webhooks.delete(params.task_id, params.id, context)
 
     async def on_get_extended_agent_card(
-        self, params: GetExtendedAgentCardRequest, context: ServerCallContext
-    ) -> AgentCard:
+        self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
+    ) -> pb.AgentCard:
         """The extended card, for authenticated callers only, of an agent that announces one."""
-        announced = self._agent_card.capabilities.extended_agent_card
-        if announced and not context.user.is_authenticated:
-            raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")
-        extended: AgentCard = await super().on_get_extended_agent_card(params, context)
-        return extended
+        del params
+        check_extended_card(self._card, context)
+        if self._extended_card is None:
+            raise ExtendedAgentCardNotConfiguredError
+        return self._extended_card

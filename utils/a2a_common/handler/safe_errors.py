@@ -18,15 +18,9 @@ Answer = TypeVar("Answer")
 _PRIVATE = (InternalError, InvalidAgentResponseError)
 
 
-class FellBehind(InternalError):
-    """A reader was too slow for its stream."""
-
-    message = "This stream fell behind the task. Get the task, or subscribe to it again."
-
-
 def public_error(error: Exception) -> A2AError:
     """What a client may see of `error`: protocol errors as they are, the rest as one sentence."""
-    if isinstance(error, FellBehind) or (isinstance(error, A2AError) and not isinstance(error, _PRIVATE)):
+    if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
     if isinstance(error, PlatformError):
         log.error("request.failed", code=error.code, exc_info=error)

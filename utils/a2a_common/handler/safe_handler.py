@@ -1,92 +1,48 @@
-"""Wraps every operation of a request handler in `safe_errors`."""
+"""Wraps every operation of a request handler: required fields, the form of the tenant, and errors without internal text."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+import inspect
+from collections.abc import AsyncGenerator, Callable
+from functools import wraps
+from typing import Any
 
 from a2a.server.context import ServerCallContext
-from a2a.server.events.event_queue import Event
-from a2a.server.request_handlers import RequestHandler
-from a2a.types import a2a_pb2 as pb
+from a2a.server.request_handlers import RequestHandler, validate_request_params
 
 from utils.a2a_common.handler.message_rules import check_id
 from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
 
 
-class SafeRequestHandler(RequestHandler):
-    """Delegates to `inner`; a failure leaves as a protocol error without internal text."""
-
+class _Delegating:
     def __init__(self, inner: RequestHandler) -> None:
-        self._inner = inner
+        self.inner = inner
 
-    async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task | None:
-        """GetTask."""
-        return await guarded(self._inner.on_get_task(params, _checked(context)))
 
-    async def on_list_tasks(
-        self, params: pb.ListTasksRequest, context: ServerCallContext
-    ) -> pb.ListTasksResponse:
-        """ListTasks."""
-        return await guarded(self._inner.on_list_tasks(params, _checked(context)))
+def _delegated(name: str) -> Callable[..., Any]:
+    """The operation `name` of the interface, answered by the inner handler."""
+    declared = getattr(RequestHandler, name)
 
-    async def on_cancel_task(
-        self, params: pb.CancelTaskRequest, context: ServerCallContext
-    ) -> pb.Task | None:
-        """CancelTask."""
-        return await guarded(self._inner.on_cancel_task(params, _checked(context)))
+    @wraps(declared)
+    async def unary(self: _Delegating, params: Any, context: ServerCallContext) -> Any:
+        check_id("tenant", context.tenant)
+        return await guarded(getattr(self.inner, name)(params, context))
 
-    async def on_message_send(
-        self, params: pb.SendMessageRequest, context: ServerCallContext
-    ) -> pb.Task | pb.Message:
-        """SendMessage."""
-        return await guarded(self._inner.on_message_send(params, _checked(context)))
-
-    async def on_message_send_stream(
-        self, params: pb.SendMessageRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
-        """SendStreamingMessage."""
-        stream = self._inner.on_message_send_stream(params, _checked(context))
-        async for event in guarded_stream(stream):
+    @wraps(declared)
+    async def stream(
+        self: _Delegating, params: Any, context: ServerCallContext
+    ) -> AsyncGenerator[Any, None]:
+        check_id("tenant", context.tenant)
+        async for event in guarded_stream(getattr(self.inner, name)(params, context)):
             yield event
 
-    async def on_subscribe_to_task(
-        self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
-    ) -> AsyncGenerator[Event, None]:
-        """SubscribeToTask."""
-        async for event in guarded_stream(self._inner.on_subscribe_to_task(params, _checked(context))):
-            yield event
-
-    async def on_create_task_push_notification_config(
-        self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
-    ) -> pb.TaskPushNotificationConfig:
-        """CreateTaskPushNotificationConfig."""
-        return await guarded(self._inner.on_create_task_push_notification_config(params, _checked(context)))
-
-    async def on_get_task_push_notification_config(
-        self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
-    ) -> pb.TaskPushNotificationConfig:
-        """GetTaskPushNotificationConfig."""
-        return await guarded(self._inner.on_get_task_push_notification_config(params, _checked(context)))
-
-    async def on_list_task_push_notification_configs(
-        self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
-    ) -> pb.ListTaskPushNotificationConfigsResponse:
-        """ListTaskPushNotificationConfigs."""
-        return await guarded(self._inner.on_list_task_push_notification_configs(params, _checked(context)))
-
-    async def on_delete_task_push_notification_config(
-        self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
-    ) -> None:
-        """DeleteTaskPushNotificationConfig."""
-        await guarded(self._inner.on_delete_task_push_notification_config(params, _checked(context)))
-
-    async def on_get_extended_agent_card(
-        self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
-    ) -> pb.AgentCard:
-        """GetExtendedAgentCard."""
-        return await guarded(self._inner.on_get_extended_agent_card(params, _checked(context)))
+    operation = stream if inspect.isasyncgenfunction(declared) else unary
+    checked: Callable[..., Any] = validate_request_params(operation)
+    return checked
 
 
-def _checked(context: ServerCallContext) -> ServerCallContext:
-    check_id("tenant", context.tenant)
-    return context
+_OPERATIONS = {name: _delegated(name) for name in RequestHandler.__abstractmethods__}
+SafeRequestHandler: Callable[[RequestHandler], RequestHandler] = type(
+    "SafeRequestHandler", (_Delegating, RequestHandler), _OPERATIONS
+)
+"""Answers each operation as the handler that it is made with, and with a protocol error where that fails."""

@@ -10,15 +10,21 @@ from utils.observability.trace import trace_headers
 if TYPE_CHECKING:
     import httpx
     from a2a.server.agent_execution import RequestContext
+    from a2a.server.context import ServerCallContext
 
 _NAMES = frozenset({"traceparent", "tracestate"})
 
 
 def trace_of(context: RequestContext) -> Mapping[str, str]:
+    """The trace context that the call of a turn came with; empty where it had none."""
+    return trace_of_call(context.call_context) if context.call_context else {}
+
+
+def trace_of_call(call: ServerCallContext) -> Mapping[str, str]:
     """The trace context that a call came with, over HTTP or gRPC; empty where it had none."""
-    state = context.call_context.state if context.call_context else {}
-    call = state.get("grpc_context")
-    pairs = call.invocation_metadata() or () if call is not None else state.get("headers", {}).items()
+    grpc_call = call.state.get("grpc_context")
+    headers = call.state.get("headers", {}).items()
+    pairs = headers if grpc_call is None else grpc_call.invocation_metadata() or ()
     return {str(name).lower(): str(value) for name, value in pairs if str(name).lower() in _NAMES}
 
 

@@ -10,7 +10,6 @@ import structlog
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.routes import create_agent_card_routes, create_jsonrpc_routes
-from a2a.server.tasks import InMemoryPushNotificationConfigStore
 from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import InvalidParamsError
 from starlette.applications import Starlette
@@ -19,11 +18,13 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
-from utils.a2a_common.execution.guarded_executor import GuardedExecutor
+from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.execution.turn_runner import ExecutorRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
-from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
@@ -32,26 +33,20 @@ from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.probes import metrics_route, probe_routes
-from utils.a2a_common.server.push import PushPolicy, PushSender
-from utils.a2a_common.server.push_store import SqlitePushConfigs
+from utils.a2a_common.server.push import PushSender
+from utils.a2a_common.server.push_delivery import PushPolicy
+from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
-from utils.a2a_common.tasks.turns import Turns
+from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import SettingsError
 from utils.net.url_guard import ForbiddenUrl, checked_target
-from utils.persistence.tasks import ChunkedTaskStore
+from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings
 
 log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
-
-INTERRUPTED_TASK_SECONDS = 5.0
-"""How long a task that waits for its user keeps its asyncio tasks, of which it has five. Users take minutes or never
-come back, and a reply recreates them from the store in milliseconds: a thousand waiting tasks shall cost nothing."""
-
-ORPHANED = "The agent was restarted while it worked on this. Send the request again."
-"""What a task says that was working when its process died."""
 
 NOT_STORED = (
     "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
@@ -79,7 +74,8 @@ class AgentService:
     Attributes:
         card: The public card. Whether it announces an extended card is set by `build_app`.
         executor: Runs the turns.
-        store: Keeps the tasks; opened before `on_start` and closed after `on_stop`.
+        log: Keeps the tasks; opened before `on_start` and closed after `on_stop`.
+        runs: Keeps the turns that have not ended, for the next process; in memory when omitted.
         readiness: Asked on every `/readyz`.
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
@@ -97,12 +93,13 @@ class AgentService:
 
     card: AgentCard
     executor: AgentExecutor
-    store: ChunkedTaskStore
+    log: TaskLog
+    runs: RunStore = field(default_factory=MemoryRuns)
     readiness: Callable[[], Awaitable[Readiness]] = always_ready
     on_start: Hook = nothing
     on_stop: Hook = nothing
     extended_card: AgentCard | None = None
-    push_configs: SqlitePushConfigs | None = None
+    push_configs: PushConfigs = field(default_factory=PushConfigs)
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
@@ -121,49 +118,66 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
     known_callers = bool(service.middleware) or service.grpc_user is not None
     service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
-    configs = service.push_configs or InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
-    push = PushSender(configs, PushPolicy(allow_private=settings.push_allow_private))
-    handler = PlatformRequestHandler(
-        push_config_store=configs,
-        push_sender=push,
-        push_url_validator=_url_rule(allow_private=settings.push_allow_private),
-        store=service.store,
-        turns=(turns := Turns()),
-        agent_executor=GuardedExecutor(service.executor, turns),
-        pending_input=service.pending_input,
-        agent_card=service.card,
-        extended_agent_card=service.extended_card,
-        interrupted_task_timeout=INTERRUPTED_TASK_SECONDS,
-        takes_files=service.takes_files,
-    )
-    safe = SafeRequestHandler(handler)
+    parts = assemble(service, settings)
     app = Starlette(
-        routes=_routes(service, safe, settings),
+        routes=_routes(service, parts.handler, settings),
         middleware=_guards(service, settings),
         exception_handlers={HTTPException: http_error, Exception: server_error},
-        lifespan=_lifespan(service, _Parts(handler, safe, push), settings),
+        lifespan=_lifespan(service, parts, settings),
     )
     app.router.redirect_slashes = False
     app.state.grpc_port = None
+    app.state.engine = parts.engine
     return app
 
 
 @dataclass(frozen=True)
-class _Parts:
-    handler: PlatformRequestHandler
-    safe: RequestHandler
+class Parts:
+    """What the requests of an agent pass through.
+
+    Attributes:
+        handler: Answers the operations of the protocol.
+        engine: Runs the turns.
+        push: Sends the events of tasks to webhooks.
+    """
+
+    handler: RequestHandler
+    engine: Engine
     push: PushSender
 
 
-def _url_rule(*, allow_private: bool) -> Callable[[str], Awaitable[bool]]:
-    """Says whether a webhook's URL may be stored; a refusal names its reason."""
+def assemble(service: AgentService, settings: ServerSettings) -> Parts:
+    """Engine, push sender and handler over the log of a service."""
+    engine = LocalEngine(
+        service.log,
+        service.runs,
+        ExecutorRunner(service.executor, service.log),
+        max_turns=settings.max_concurrent_turns,
+        max_waiting=settings.max_waiting_turns,
+    )
+    policy = PushPolicy(allow_private=settings.push_allow_private)
+    push = PushSender(service.log, service.push_configs, policy, engine.under_way)
+    rule = _url_rule(allow_private=settings.push_allow_private)
+    handler = PlatformRequestHandler(
+        service.log,
+        engine,
+        Webhooks(service.log, service.push_configs, push, rule),
+        card=service.card,
+        extended_card=service.extended_card,
+        pending_input=service.pending_input,
+        takes_files=service.takes_files,
+    )
+    return Parts(SafeRequestHandler(handler), engine, push)
 
-    async def rule(url: str) -> bool:
+
+def _url_rule(*, allow_private: bool) -> UrlRule:
+    """Refuses the URL of a webhook that may not be called, with the reason."""
+
+    async def rule(url: str) -> None:
         try:
             await checked_target(url, allow_private=allow_private)
         except ForbiddenUrl as error:
             raise InvalidParamsError(f"Push notification URL refused. {error}") from None
-        return True
 
     return rule
 
@@ -182,7 +196,7 @@ def _readiness(service: AgentService) -> Callable[[], Awaitable[Readiness]]:
     """The agent's own, while the tasks that it would be given can be stored."""
 
     async def readiness() -> Readiness:
-        if not await service.store.writable():
+        if not await service.log.writable():
             return Readiness(ready=False, detail=NOT_STORED)
         return await service.readiness()
 
@@ -202,24 +216,22 @@ def _routes(service: AgentService, handler: RequestHandler, settings: ServerSett
     return routes
 
 
-def _lifespan(service: AgentService, parts: _Parts, settings: ServerSettings) -> Lifespan[Starlette]:
+def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            await service.store.open()
-            stack.push_async_callback(service.store.close)
-            if service.push_configs is not None:
-                await service.push_configs.open()
-                stack.push_async_callback(service.push_configs.close)
-            if cut_off := await service.store.end_orphans(ORPHANED):
-                log.warning("tasks.cut_off", count=cut_off)
+            for store in (service.log, service.runs, service.push_configs):
+                await store.open()
+                stack.push_async_callback(store.close)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
+            await parts.engine.start()
+            parts.push.start()
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
-            stack.push_async_callback(parts.handler.aclose)
+            stack.push_async_callback(parts.engine.drain, 0)
             if settings.grpc_port is not None:
                 server, app.state.grpc_port = await start_grpc(
-                    parts.safe,
+                    parts.handler,
                     host=settings.host,
                     port=settings.grpc_port,
                     required=required_extensions(service.card),

@@ -1,163 +1,173 @@
-"""Delivers push notifications beside the task: a slow webhook never delays it."""
+"""Sends the events of tasks to their webhooks: each webhook is a reader of the task log at its own pace.
+
+What was sent is stored, so that a webhook hears the end of its task also where a process died before it was sent, or
+before the task had one. After such a death the last second of events may be sent twice.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
 
-import httpx
 import structlog
-from a2a.server.tasks import PushNotificationConfigStore, PushNotificationEvent, PushNotificationSender
-from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import Message, TaskArtifactUpdateEvent
+from a2a.utils.errors import TaskNotFoundError
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToJson
 
-from utils.net.url_guard import ForbiddenUrl, checked_target
-from utils.observability import catalogue
-from utils.observability.metrics import count
-from utils.resilience.timing import backoff
+from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
+from utils.a2a_common.server.push_store import PushConfigs, Webhook
+from utils.a2a_common.tasks.entries import Entry, Suspended
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
 
 log = structlog.get_logger(__name__)
 
-MEDIA_TYPE = "application/a2a+json"
+_NOTE_SECONDS = 1.0
+"""Longest time between two writes of what was sent, while a webhook takes one event after the other."""
+
+Key = tuple[str, str, str]
+"""Owner, task and id of a webhook."""
 
 
-@dataclass(frozen=True, slots=True)
-class PushPolicy:
-    """How hard a delivery is tried.
+@dataclass(eq=False, slots=True)
+class _Lane:
+    """The worker of one webhook.
 
     Attributes:
-        attempts: Tries per notification, the first included.
-        timeout: Seconds for one try (the specification asks for 10 to 30).
-        backoff: Seconds before the second try; doubles from there, with jitter.
-        waiting: Notifications that may wait per webhook; the oldest are dropped beyond that.
-        parallel: Deliveries under way at once, over all webhooks.
-        allow_private: Accept loopback and private addresses.
+        webhook: What it sends to.
+        worker: Its asyncio task.
+        noted_at: When the last event was noted as sent, in the loop's time.
+        lost: Notifications in a row that the webhook did not take.
+        again: Whether a turn was submitted since the worker began to read one.
     """
 
-    attempts: int = 4
-    timeout: float = 10.0
-    backoff: float = 0.5
-    waiting: int = 1024
-    parallel: int = 16
-    allow_private: bool = False
-
-
-@dataclass
-class _Lane:
-    """What waits for one webhook, in order."""
-
-    config: TaskPushNotificationConfig
-    bodies: deque[bytes] = field(default_factory=deque)
+    webhook: Webhook
     worker: asyncio.Task[None] | None = None
+    noted_at: float = 0.0
+    lost: int = 0
+    again: bool = False
 
 
-class PushSender(PushNotificationSender):
-    """Queues each notification and delivers it in the background, in order per webhook.
+class PushSender:
+    """Follows the log of each task that has webhooks, beside the task: a slow webhook never delays it.
 
-    The SDK's sender is awaited inside the task's event loop: a webhook that takes a second slows
-    every event of the task by a second.
+    Args:
+        tasks: The task log.
+        configs: The webhooks.
+        policy: How hard a delivery is tried.
+        under_way: Whether a turn of a task runs or will.
     """
 
-    def __init__(self, configs: PushNotificationConfigStore, policy: PushPolicy) -> None:
+    def __init__(
+        self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, under_way: Callable[[str], bool]
+    ) -> None:
+        self._tasks = tasks
         self._configs = configs
         self._policy = policy
-        self._lanes: dict[tuple[str, str], _Lane] = {}
-        self._slots = asyncio.Semaphore(policy.parallel)
-        self._client: httpx.AsyncClient | None = None
+        self._under_way = under_way
+        self._delivery = PushDelivery(policy)
+        self._lanes: dict[Key, _Lane] = {}
 
-    async def send_notification(self, task_id: str, event: PushNotificationEvent) -> None:
-        """Queue `event` for every webhook of the task."""
-        configs = await self._configs.get_info_for_dispatch(task_id)
-        if not configs:
-            return
-        body = MessageToJson(to_stream_response(event), indent=None).encode()
-        for config in configs:
-            lane = self._lanes.setdefault((task_id, config.id), _Lane(config))
-            lane.config = config
-            if len(lane.bodies) >= self._policy.waiting:
-                lane.bodies.popleft()
-                count(catalogue.PUSHES, outcome="dropped")
-                log.warning("push.dropped", task_id=task_id, config_id=config.id)
-            lane.bodies.append(body)
-            if lane.worker is None:
-                lane.worker = asyncio.create_task(self._work((task_id, config.id), lane))
+    def start(self) -> None:
+        """Go on with what an earlier process did not send."""
+        for task_id, owner in self._configs.unfinished():
+            self.follow(task_id, owner)
+
+    def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
+        """Send the events of a task to its webhooks, each from where it is, up to the end of the turn.
+
+        Args:
+            task_id: The task.
+            owner: Key of its owner.
+            after: Where a webhook begins that version 0.1 stored, which did not note what was sent.
+        """
+        for webhook in self._configs.webhooks(task_id, owner):
+            if webhook.sent is None:
+                webhook.sent = after
+            self._lane(webhook).again |= self._under_way(task_id)
+
+    def _lane(self, webhook: Webhook) -> _Lane:
+        key = (webhook.owner, webhook.config.task_id, webhook.config.id)
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane(webhook)
+            lane.worker = asyncio.create_task(self._work(key, lane))
+        lane.webhook = webhook
+        return lane
 
     async def aclose(self, grace: float) -> None:
-        """Give waiting deliveries `grace` seconds, then stop."""
+        """Give deliveries `grace` seconds, then stop."""
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)
             for worker in late:
                 worker.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        if self._client is not None:
-            await self._client.aclose()
+        await self._delivery.aclose()
 
-    async def _work(self, key: tuple[str, str], lane: _Lane) -> None:
+    async def _work(self, key: Key, lane: _Lane) -> None:
         try:
-            while lane.bodies:
-                body = lane.bodies.popleft()
-                async with self._slots:
-                    await self._deliver(lane.config, body)
-        except Exception:  # a background task: the next event starts another worker
-            log.exception("push.worker_failed", task_id=key[0], config_id=key[1])
+            while lane.again or await self._is_behind(lane.webhook) or lane.again:
+                lane.again = False
+                await self._send_turn(lane)
+        except Suspended:  # the next process goes on
+            return
+        except TaskNotFoundError:
+            await self._configs.note_sent(lane.webhook, None)
+        except Exception:  # a background task: the next turn or the next start goes on
+            log.exception("push.worker_failed", task_id=key[1], config_id=key[2])
         finally:
-            self._lanes.pop(key, None)
+            del self._lanes[key]
 
-    async def _deliver(self, config: TaskPushNotificationConfig, body: bytes) -> None:
-        reason = ""
-        for attempt in range(self._policy.attempts):
-            if attempt:
-                await asyncio.sleep(backoff(attempt, first=self._policy.backoff))
-            reason, again = await self._attempt(config, body)
-            if not reason:
-                count(catalogue.PUSHES, outcome="delivered")
-                return
-            if not again:
-                break
-        count(catalogue.PUSHES, outcome="failed")
-        log.warning("push.failed", task_id=config.task_id, config_id=config.id, reason=reason)
+    async def _is_behind(self, webhook: Webhook) -> bool:
+        """Whether the log holds events that were not sent."""
+        if webhook.sent is None:
+            return False
+        snapshot = await self._tasks.snapshot(webhook.config.task_id, webhook.owner)
+        if snapshot is not None and snapshot.sequence > webhook.sent:
+            return True
+        if snapshot is not None and snapshot.task.status.state in TERMINAL:
+            await self._configs.note_sent(webhook, None)
+        return False
 
-    async def _attempt(self, config: TaskPushNotificationConfig, body: bytes) -> tuple[str, bool]:
-        """One try: why it failed (empty when it did not), and whether another may help."""
-        try:
-            async with asyncio.timeout(self._policy.timeout):
-                status = await self._post(config, body)
-        except ForbiddenUrl as error:
-            return str(error), False
-        except (httpx.HTTPError, TimeoutError) as error:
-            return type(error).__name__, True
-        if status < httpx.codes.MULTIPLE_CHOICES:
-            return "", False
-        again = status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {408, 425, 429}
-        return f"status {status}", again
+    async def _send_turn(self, lane: _Lane) -> None:
+        """Send the events up to the one that settles a turn."""
+        webhook = lane.webhook
+        if webhook.sent is None:
+            return
+        reading = self._tasks.read(webhook.config.task_id, webhook.owner, after=webhook.sent)
+        async with aclosing(reading) as entries:
+            async for entry in entries:
+                await self._send(lane, entry)
 
-    async def _post(self, config: TaskPushNotificationConfig, body: bytes) -> int:
-        """Send to the address that was checked; answer bodies are not read."""
-        target = await checked_target(config.url, allow_private=self._policy.allow_private)
-        if self._client is None:
-            self._client = httpx.AsyncClient(
-                follow_redirects=False, trust_env=False, timeout=self._policy.timeout
-            )
-        request = self._client.build_request(
-            "POST",
-            target.url,
-            content=body,
-            headers={"Host": target.host, "Content-Type": MEDIA_TYPE, **_credentials(config)},
-            extensions={"sni_hostname": target.name},
-        )
-        response = await self._client.send(request, stream=True)
-        await response.aclose()
-        return response.status_code
+    async def _send(self, lane: _Lane, entry: Entry) -> None:
+        webhook = lane.webhook
+        if webhook.sent is None or entry.sequence <= webhook.sent:
+            return  # it was deleted, or replaced by one for later events
+        if entry.settles or lane.lost < self._policy.most_lost:
+            body = MessageToJson(to_stream_response(entry.event), indent=None).encode()
+            taken = await self._delivery.deliver(webhook.config, body)
+            lane.lost = 0 if taken else lane.lost + 1
+        if webhook.sent is not None:
+            await self._note(lane, webhook, entry)
+
+    async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
+        now = asyncio.get_running_loop().time()
+        if _is_end(entry.event):
+            await self._configs.note_sent(webhook, None)
+        elif entry.settles or now - lane.noted_at >= _NOTE_SECONDS:
+            lane.noted_at = now
+            await self._configs.note_sent(webhook, entry.sequence)
+        else:
+            webhook.sent = entry.sequence
 
 
-def _credentials(config: TaskPushNotificationConfig) -> dict[str, str]:
-    headers = {}
-    if config.token:
-        headers["X-A2A-Notification-Token"] = config.token
-    given = config.authentication
-    if given.scheme and given.credentials:
-        headers["Authorization"] = f"{given.scheme} {given.credentials}"
-    return headers
+def _is_end(event: Event) -> bool:
+    """Whether no event of its task follows this one, in no later turn either."""
+    if isinstance(event, TaskArtifactUpdateEvent):
+        return False
+    return isinstance(event, Message) or event.status.state in TERMINAL

@@ -1,14 +1,13 @@
-"""Stores push configurations in SQLite."""
+"""Stores the webhooks of tasks, and up to which event of its task each was sent."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from a2a.server.context import ServerCallContext
-from a2a.server.tasks import InMemoryPushNotificationConfigStore
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
@@ -18,23 +17,96 @@ _SCHEMA = """
 CREATE TABLE IF NOT EXISTS push_configs (
     owner TEXT NOT NULL, task_id TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (owner, task_id, id)
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS push_sent (
+    owner TEXT NOT NULL, task_id TEXT NOT NULL, id TEXT NOT NULL, sequence INTEGER NOT NULL,
+    PRIMARY KEY (owner, task_id, id)
+) WITHOUT ROWID;
 """
 
 _PRIVATE = 0o600
 """The file holds the webhooks' credentials: only its owner may read it."""
 
 
-class SqlitePushConfigs(InMemoryPushNotificationConfigStore):
-    """Configurations by owner and task in a SQLite file that one process writes.
+@dataclass(slots=True, eq=False)
+class Webhook:
+    """A stored configuration.
 
-    All are held in memory too: they are asked for with every event of every task.
+    Attributes:
+        owner: Key of the task's owner.
+        config: Where to send, with the credentials.
+        sent: The last event of the task that was sent, or given up; `None` where nothing more is sent: the task's end
+            was, or the webhook is deleted or replaced.
     """
 
-    def __init__(self, path: Path, owner_of: Callable[[ServerCallContext], str]) -> None:
-        super().__init__(owner_resolver=owner_of)
+    owner: str
+    config: TaskPushNotificationConfig
+    sent: int | None = None
+
+
+class PushConfigs:
+    """Webhooks in memory. They are asked for with every turn, and there are few."""
+
+    def __init__(self) -> None:
+        self._webhooks: dict[tuple[str, str], dict[str, Webhook]] = {}
+
+    async def open(self) -> None:
+        """Nothing to open."""
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+    ) -> TaskPushNotificationConfig:
+        """Store a configuration, in the place of one with the same id; events up to `after` are not sent."""
+        stored = normalize_push_notification_config(task_id, config)
+        self._keep(Webhook(owner, stored, after))
+        return stored
+
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration."""
+        webhooks = self._webhooks.get((owner, task_id), {})
+        gone = webhooks.pop(config_id, None)
+        if gone is not None:
+            gone.sent = None
+        if not webhooks:
+            self._webhooks.pop((owner, task_id), None)
+
+    async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:
+        """Note the last event that was sent to a webhook; `None` for the end of its task."""
+        webhook.sent = sequence
+
+    def of_task(self, task_id: str, owner: str) -> Sequence[TaskPushNotificationConfig]:
+        """The configurations of the owner's task."""
+        return [webhook.config for webhook in self.webhooks(task_id, owner)]
+
+    def webhooks(self, task_id: str, owner: str) -> list[Webhook]:
+        """The webhooks of the owner's task."""
+        return list(self._webhooks.get((owner, task_id), {}).values())
+
+    def unfinished(self) -> list[tuple[str, str]]:
+        """Id and owner of the tasks with a webhook that was not sent their end."""
+        return [
+            (task_id, owner)
+            for (owner, task_id), webhooks in self._webhooks.items()
+            if any(webhook.sent is not None for webhook in webhooks.values())
+        ]
+
+    def _keep(self, webhook: Webhook) -> None:
+        webhooks = self._webhooks.setdefault((webhook.owner, webhook.config.task_id), {})
+        replaced = webhooks.get(webhook.config.id)
+        if replaced is not None:
+            replaced.sent = None
+        webhooks[webhook.config.id] = webhook
+
+
+class SqlitePushConfigs(PushConfigs):
+    """Webhooks in a SQLite file that one process writes, and in memory."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
         self._path = path
-        self._owner_of = owner_of
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:
@@ -45,50 +117,66 @@ class SqlitePushConfigs(InMemoryPushNotificationConfigStore):
         """
         await asyncio.to_thread(_made_private, self._path)
         await self._database.open()
-        rows = await self._database.read(_all)
-        for owner, task_id, body in rows:
-            tasks = self._push_notification_infos.setdefault(owner, {})
-            tasks.setdefault(task_id, []).append(TaskPushNotificationConfig.FromString(body))
+        for owner, body, sent in await self._database.read(_all):
+            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(body), sent))
 
     async def close(self) -> None:
         """Write what waits and close the file."""
         await self._database.close()
 
-    async def set_info(
-        self, task_id: str, notification_config: TaskPushNotificationConfig, context: ServerCallContext
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
     ) -> TaskPushNotificationConfig:
-        """Keep a configuration of the caller's task.
+        """Store a configuration.
 
         Raises:
             StorageError: It cannot be written; it is not in use then.
         """
-        stored = normalize_push_notification_config(task_id, notification_config)
-        row = (self._owner_of(context), task_id, stored.id, stored.SerializeToString())
-        statement = "INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)"
-        await self._database.write(lambda db: _nothing(db.execute(statement, row)))
-        return await super().set_info(task_id, stored, context)
+        stored = normalize_push_notification_config(task_id, config)
+        key = (owner, task_id, stored.id)
+        await self._write(
+            ("INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)", (*key, stored.SerializeToString())),
+            (_NOTE, (*key, after)),
+        )
+        return await super().put(task_id, owner, stored, after=after)
 
-    async def delete_info(
-        self, task_id: str, context: ServerCallContext, config_id: str | None = None
-    ) -> None:
-        """Forget one configuration of the caller's task, or all of them.
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration.
 
         Raises:
             StorageError: It cannot be written.
         """
-        condition = "owner = ? AND task_id = ?" + (" AND id = ?" if config_id is not None else "")
-        values = (self._owner_of(context), task_id, *([config_id] if config_id is not None else []))
-        statement = f"DELETE FROM push_configs WHERE {condition}"  # noqa: S608 - of the two lines above
-        await self._database.write(lambda db: _nothing(db.execute(statement, values)))
-        await super().delete_info(task_id, context, config_id)
+        key = (owner, task_id, config_id)
+        await self._write(
+            ("DELETE FROM push_configs WHERE owner = ? AND task_id = ? AND id = ?", key), (_FORGET, key)
+        )
+        await super().delete(task_id, owner, config_id)
+
+    async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:
+        """Note the last event that was sent.
+
+        Raises:
+            StorageError: It cannot be written: it is sent again after a restart.
+        """
+        await super().note_sent(webhook, sequence)
+        key = (webhook.owner, webhook.config.task_id, webhook.config.id)
+        await self._write((_FORGET, key) if sequence is None else (_NOTE, (*key, sequence)))
+
+    async def _write(self, *statements: tuple[str, tuple[object, ...]]) -> None:
+        def write(db: sqlite3.Connection) -> None:
+            for statement, values in statements:
+                db.execute(statement, values)
+
+        await self._database.write(write)
 
 
-def _all(db: sqlite3.Connection) -> list[tuple[str, str, bytes]]:
-    return db.execute("SELECT owner, task_id, body FROM push_configs").fetchall()
+_NOTE = "INSERT OR REPLACE INTO push_sent VALUES (?, ?, ?, ?)"
+_FORGET = "DELETE FROM push_sent WHERE owner = ? AND task_id = ? AND id = ?"
 
 
-def _nothing(_: sqlite3.Cursor) -> None:
-    """A write that has no result."""
+def _all(db: sqlite3.Connection) -> list[tuple[str, bytes, int | None]]:
+    query = "SELECT owner, body, sequence FROM push_configs LEFT JOIN push_sent USING (owner, task_id, id)"
+    return db.execute(query).fetchall()
 
 
 def _made_private(path: Path) -> None:

@@ -1,0 +1,44 @@
+"""Refuses the operations that an agent's card does not announce."""
+
+from __future__ import annotations
+
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import AgentCard
+from a2a.utils.errors import (
+    InvalidRequestError,
+    PushNotificationNotSupportedError,
+    UnsupportedOperationError,
+)
+
+
+def check_streaming(card: AgentCard) -> None:
+    """Refuse a stream where there are none.
+
+    Raises:
+        UnsupportedOperationError: The card announces none.
+    """
+    if not card.capabilities.streaming:
+        raise UnsupportedOperationError("Streaming is not supported by the agent")
+
+
+def check_push(card: AgentCard) -> None:
+    """Refuse a push notification configuration where there are none.
+
+    Raises:
+        PushNotificationNotSupportedError: The card announces none.
+    """
+    if not card.capabilities.push_notifications:
+        raise PushNotificationNotSupportedError("Push notifications are not supported by the agent")
+
+
+def check_extended_card(card: AgentCard, call: ServerCallContext) -> None:
+    """Refuse the extended card where there is none, and to callers that nobody knows.
+
+    Raises:
+        UnsupportedOperationError: The card announces none.
+        InvalidRequestError: The caller is not authenticated.
+    """
+    if not card.capabilities.extended_agent_card:
+        raise UnsupportedOperationError("The agent does not support authenticated extended cards")
+    if not call.user.is_authenticated:
+        raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")

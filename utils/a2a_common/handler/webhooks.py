@@ -1,0 +1,136 @@
+"""The operations on push notification configurations, and the rules for storing one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import SendMessageConfiguration, TaskPushNotificationConfig
+from a2a.utils.errors import TaskNotFoundError
+
+from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.tasks.log import TaskLog
+
+UrlRule = Callable[[str], Awaitable[None]]
+"""Raises `InvalidParamsError` for the URL of a webhook that may not be called."""
+
+
+class PushConfigs(Protocol):
+    """Stores the webhooks of tasks. Each belongs to the owner of its task."""
+
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+    ) -> TaskPushNotificationConfig:
+        """Store a configuration, in the place of one with the same id; events up to `after` are not sent.
+
+        Raises:
+            StorageError: It cannot be written; it is not in use then.
+        """
+
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+
+    def of_task(self, task_id: str, owner: str) -> Sequence[TaskPushNotificationConfig]:
+        """The configurations of the owner's task."""
+
+
+class Pushes(Protocol):
+    """Sends the events of tasks to their webhooks."""
+
+    def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
+        """Send the events of a task that is worked on now to its webhooks, each from where it is, or from `after`."""
+
+
+class Webhooks:
+    """What a caller may do with the webhooks of a task.
+
+    Args:
+        log: The tasks.
+        configs: The stored configurations.
+        pushes: Sends the events.
+        url_rule: Which URLs may be called.
+    """
+
+    def __init__(self, log: TaskLog, configs: PushConfigs, pushes: Pushes, url_rule: UrlRule) -> None:
+        self._log = log
+        self._configs = configs
+        self._pushes = pushes
+        self._url_rule = url_rule
+
+    async def store(
+        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
+    ) -> str:
+        """Store the webhook that comes with a message, before its turn is submitted; the id, or empty for none.
+
+        Raises:
+            InvalidParamsError: Its URL may not be called.
+            StorageError: It cannot be written.
+        """
+        if not configuration.HasField("task_push_notification_config"):
+            return ""
+        given = configuration.task_push_notification_config
+        await self._url_rule(given.url)
+        stored = await self._configs.put(task_id, owner, given, after=after)
+        return stored.id
+
+    def follow(self, task_id: str, owner: str, *, after: int) -> None:
+        """The turn of a task was submitted: its events, past `after`, are sent."""
+        self._pushes.follow(task_id, owner, after=after)
+
+    async def forget(self, config_id: str, task_id: str, owner: str) -> None:
+        """Take back what `store` stored, where the turn was not accepted."""
+        if config_id:
+            await self._configs.delete(task_id, owner, config_id)
+
+    async def create(
+        self, params: TaskPushNotificationConfig, call: ServerCallContext
+    ) -> TaskPushNotificationConfig:
+        """Store a webhook for what comes from now on.
+
+        Raises:
+            TaskNotFoundError: The caller has no such task.
+            InvalidParamsError: Its URL may not be called.
+        """
+        owner = owner_of(call)
+        snapshot = await self._log.snapshot(params.task_id, owner)
+        if snapshot is None:
+            raise TaskNotFoundError
+        await self._url_rule(params.url)
+        stored = await self._configs.put(params.task_id, owner, params, after=snapshot.sequence)
+        self._pushes.follow(params.task_id, owner)
+        return stored
+
+    async def get(self, task_id: str, config_id: str, call: ServerCallContext) -> TaskPushNotificationConfig:
+        """One webhook of a task.
+
+        Raises:
+            TaskNotFoundError: The caller has no such task, or the task no such webhook.
+        """
+        for config in await self.list(task_id, call):
+            if config.id == config_id:
+                return config
+        raise TaskNotFoundError
+
+    async def list(self, task_id: str, call: ServerCallContext) -> Sequence[TaskPushNotificationConfig]:
+        """The webhooks of a task.
+
+        Raises:
+            TaskNotFoundError: The caller has no such task.
+        """
+        if await self._log.head(task_id, owner_of(call)) is None:
+            raise TaskNotFoundError
+        return self._configs.of_task(task_id, owner_of(call))
+
+    async def delete(self, task_id: str, config_id: str, call: ServerCallContext) -> None:
+        """Forget a webhook.
+
+        Raises:
+            TaskNotFoundError: The caller has no such task.
+        """
+        await self.list(task_id, call)
+        await self._configs.delete(task_id, owner_of(call), config_id)
