@@ -1,0 +1,94 @@
+"""Facts of a schedule that the invariants are about. Pure data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from benchmarks.simulate.view import Seen, Snapshot
+
+
+@dataclass(slots=True)
+class Reading:
+    """What one reader of a task read, from its snapshot on.
+
+    Attributes:
+        reader: Who read, for the report.
+        task: Id of the task; empty until it is known.
+        seen: Events in order.
+        ended: Whether the stream came to its end by itself, and neither the reader left nor its server.
+    """
+
+    reader: str
+    task: str = ""
+    seen: list[Seen] = field(default_factory=list)
+    ended: bool = False
+
+
+@dataclass(slots=True)
+class Run:
+    """One execution of a turn by an agent.
+
+    Attributes:
+        message: Id of the message that the turn is about.
+        task: Id of the task.
+        process: Name of the process.
+        outcome: What stopped it: "" while it runs, "returned", "raised", "cancelled".
+    """
+
+    message: str
+    task: str
+    process: str
+    outcome: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A task as it is stored at the end.
+
+    Attributes:
+        task: Its id.
+        snapshot: State, texts, and the code of its failure.
+        events: What was appended to it, in order, as far as it is still stored.
+        messages: Ids of the user's messages in its history, in order.
+    """
+
+    task: str
+    snapshot: Snapshot
+    events: tuple[Seen, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message that a client sent, once or several times.
+
+    Attributes:
+        message: Its id.
+        tasks: Ids of the tasks that answers named, in the order of the answers.
+        accepted: Whether any answer named a task, or said the answer.
+        artifacts: The artifacts that a whole answer to it has, by id.
+    """
+
+    message: str
+    tasks: tuple[str, ...]
+    accepted: bool
+    artifacts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(slots=True)
+class Facts:
+    """All of them.
+
+    Attributes:
+        left_runs: Ids of tasks whose run is still to be done.
+        unhandled: Errors that nobody handled.
+        lost_processes: Names of those that died, stalled or were stopped: their turns may run again elsewhere.
+    """
+
+    stored: list[Stored] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
+    left_runs: list[str] = field(default_factory=list)
+    unhandled: list[str] = field(default_factory=list)
+    lost_processes: set[str] = field(default_factory=set)

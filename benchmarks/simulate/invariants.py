@@ -1,0 +1,159 @@
+"""What holds in every schedule: each function names what does not. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from benchmarks.simulate.facts import Facts, Reading, Stored
+from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Seen, Snapshot, Status, View, follow
+
+MOST_ATTEMPTS = 3
+"""The first run of a turn and two take-overs."""
+
+
+def one_end(facts: Facts) -> Iterator[str]:
+    """A task has one terminal status and nothing after it: in the store, and for every reader."""
+    for stored in facts.stored:
+        for fault in _after_end(stored.events):
+            yield f"task {stored.task} as stored: {fault}"
+    for reading in facts.readings:
+        for fault in _after_end(reading.seen):
+            yield f"{reading.reader} of task {reading.task}: {fault}"
+
+
+def _after_end(events: list[Seen] | tuple[Seen, ...]) -> Iterator[str]:
+    ended: Seen | None = None
+    for event in events:
+        if ended is not None:
+            yield f"{event} came after the end {ended}"
+            return
+        if isinstance(event, Status | Snapshot) and event.state in TERMINAL:
+            ended = event
+
+
+def readers_agree(facts: Facts) -> Iterator[str]:
+    """What a reader read, applied in order, is what is stored; at each moment it is a beginning of the whole answer."""
+    stored = {each.task: each for each in facts.stored}
+    whole = {artifact: text for request in facts.requests for artifact, text in request.artifacts}
+    for reading in facts.readings:
+        for fault in _disagrees(reading, stored.get(reading.task), whole):
+            yield f"{reading.reader} of task {reading.task}: {fault}"
+
+
+def _disagrees(reading: Reading, stored: Stored | None, whole: dict[str, str]) -> Iterator[str]:
+    last: View | None = None
+    try:
+        for view in follow(reading.seen):
+            last = view
+            for artifact, text in view.texts.items():
+                if artifact in whole and not whole[artifact].startswith(text):
+                    yield f"artifact {artifact} reads {text!r}, not a beginning of {whole[artifact]!r}"
+                    return
+    except Gap as gap:
+        yield str(gap)
+        return
+    if last is None or last.state == "said" or not reading.ended:
+        return
+    if stored is None:
+        yield "read to its end, and not stored"
+    elif last.state in TERMINAL and not _same(last.snapshot(), stored.snapshot):
+        yield f"read {last.snapshot()}, stored is {stored.snapshot}"
+
+
+def _same(read: Snapshot, stored: Snapshot) -> bool:
+    """Whether they are the same; a task that failed may lack the last pieces that could not be stored."""
+    if read.state != "failed":
+        return read == stored
+    texts = dict(read.texts)
+    return (read.state, read.code) == (stored.state, stored.code) and all(
+        _one_begins_the_other(texts.get(artifact, ""), text) for artifact, text in stored.texts
+    )
+
+
+def stored_is_whole(facts: Facts) -> Iterator[str]:
+    """The stored events make the stored task; a completed task has every piece of its answer, and no task has others."""
+    whole = {artifact: text for request in facts.requests for artifact, text in request.artifacts}
+    wanted = {
+        message: dict(request.artifacts) for request in facts.requests for message in (request.message,)
+    }
+    for stored in facts.stored:
+        texts = dict(stored.snapshot.texts)
+        for artifact, text in texts.items():
+            if artifact in whole and not whole[artifact].startswith(text):
+                yield f"task {stored.task}: artifact {artifact} is {text!r}, not a beginning of {whole[artifact]!r}"
+        if stored.snapshot.state == "completed":
+            for message in stored.messages:
+                for artifact, text in wanted.get(message, {}).items():
+                    if texts.get(artifact, "") != text:
+                        found = texts.get(artifact, "")
+                        yield f"task {stored.task} is completed: artifact {artifact} is {found!r}, not {text!r}"
+
+
+def accepted_ends(facts: Facts) -> Iterator[str]:
+    """Once faults have stopped, every task is terminal or waits for its user, and no turn is left over."""
+    known = set()
+    for stored in facts.stored:
+        known.add(stored.task)
+        if stored.snapshot.state not in SETTLED:
+            yield f"task {stored.task} is still {stored.snapshot.state}"
+    for request in facts.requests:
+        for task in request.tasks:
+            if request.accepted and task not in known:
+                yield f"message {request.message} was accepted as task {task}, which is not stored"
+    for left in facts.left_runs:
+        yield f"the run of task {left} is left over"
+
+
+def runs_once(facts: Facts) -> Iterator[str]:
+    """A message, however often it is sent, is one task, unless that failed retryably; a process runs it once."""
+    retried = {each.task for each in facts.stored if each.snapshot.state == "failed"}
+    for request in facts.requests:
+        tasks = list(dict.fromkeys(request.tasks))
+        for task in tasks[:-1]:
+            if task not in retried:
+                yield f"message {request.message} is the tasks {', '.join(tasks)}, and {task} did not fail"
+    runs = Counter((run.message, run.task, run.process) for run in facts.runs)
+    for (message, task, process), number in runs.items():
+        if number > 1:
+            yield f"message {message} of task {task} ran {number} times in {process}"
+    for message, task in {(run.message, run.task): None for run in facts.runs}:
+        lost = [run for run in facts.runs if (run.message, run.task) == (message, task)]
+        if sum(run.process not in facts.lost_processes for run in lost) > 1:
+            yield f"message {message} of task {task} ran in {', '.join(run.process for run in lost)}"
+        if len(lost) > MOST_ATTEMPTS:
+            yield f"message {message} of task {task} ran {len(lost)} times"
+
+
+def history_is_once(facts: Facts) -> Iterator[str]:
+    """Each message of the user is in the history of its task once."""
+    for stored in facts.stored:
+        for message, number in Counter(stored.messages).items():
+            if number > 1:
+                yield f"task {stored.task} has message {message} {number} times in its history"
+
+
+def nothing_unhandled(facts: Facts) -> Iterator[str]:
+    """No task of the loop fails unheard."""
+    for text in facts.unhandled:
+        yield f"nobody handled: {text}"
+
+
+INVARIANTS: tuple[Callable[[Facts], Iterator[str]], ...] = (
+    one_end,
+    readers_agree,
+    stored_is_whole,
+    accepted_ends,
+    runs_once,
+    history_is_once,
+    nothing_unhandled,
+)
+
+
+def violations(facts: Facts) -> list[str]:
+    """Everything that does not hold."""
+    return [f"{each.__name__}: {text}" for each in INVARIANTS for text in each(facts)]
+
+
+def _one_begins_the_other(one: str, other: str) -> bool:
+    return one.startswith(other) or other.startswith(one)

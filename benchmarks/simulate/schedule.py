@@ -1,0 +1,101 @@
+"""One schedule: a world made from a seed, run to its end, and what its invariants say."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import random
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import structlog
+
+from benchmarks.simulate.invariants import violations
+from benchmarks.simulate.log_world import LogWorld
+from benchmarks.simulate.setting import Setting
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a schedule showed.
+
+    Attributes:
+        seed: What replays it.
+        faults: What does not hold, in sentences.
+        steps: How many steps ran.
+        title: What kind of schedule it was.
+        trace: What happened.
+        dealt: How often each fault happened.
+    """
+
+    seed: int
+    faults: list[str]
+    steps: int
+    title: str
+    trace: list[str]
+    dealt: dict[str, int] = field(default_factory=dict)
+
+
+WORLDS = {"log": LogWorld}
+
+
+def run_schedule(seed: int) -> Outcome:
+    """Run the schedule of a seed."""
+    kinds = list(WORLDS)
+    kind = kinds[seed % len(kinds)]
+    setting = Setting(seed)
+    with _determined(setting), _quiet():
+        try:
+            setting.loop.run(WORLDS[kind](setting).run())
+        except Exception as error:  # noqa: BLE001 - whatever it raises is what is looked for
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            setting.facts.unhandled.append(f"{error!r} in {where.name}, {where.filename}:{where.lineno}")
+        setting.facts.unhandled.extend(setting.loop.unhandled)
+        found = violations(setting.facts)
+        outcome = Outcome(
+            seed,
+            found,
+            setting.loop.steps,
+            f"{kind}, {setting.order} order, {setting.faults.weather}",
+            setting.trace.lines,
+            {**setting.faults.dealt, "lost processes": len(setting.facts.lost_processes)},
+        )
+        del setting
+        gc.collect()
+    return outcome
+
+
+@contextmanager
+def _determined(setting: Setting) -> Iterator[None]:
+    """Clock and ids come from the schedule; nothing is collected while it runs."""
+    real = os.urandom, time.time, time.monotonic
+    state = random.getstate()
+    random.seed(setting.seed)
+    os.urandom = setting.lots.randbytes  # uuid4() reads it
+    time.time, time.monotonic = setting.now, setting.loop.time
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        os.urandom, time.time, time.monotonic = real
+        random.setstate(state)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What dead processes leave behind is collected unheard, and nothing is logged."""
+    hook = sys.unraisablehook
+    config = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
+    sys.unraisablehook = lambda _: None
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        structlog.configure(**config)
