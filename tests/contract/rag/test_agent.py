@@ -27,6 +27,7 @@ from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
 from tests.preloaded import process as preloaded
 from tests.unit.rag.conftest import WordEmbedder
+from utils.a2a_common.graph.agent_tool import built
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
@@ -178,7 +179,7 @@ async def test_the_agent_is_not_ready_before_every_document_was_read(tmp_path: P
         agent(tmp_path / "home", f"{url}/slow.txt", [], RAG_ALLOW_PRIVATE_URLS="true") as made,
     ):
         assert not (await made.readiness()).ready
-        tools = {tool.name: tool for tool in await made.tools()}
+        tools = {tool.name: tool for tool in built(await made.tools())}
         listing = parse_result(await tools["list_sources"].ainvoke({}))
         assert isinstance(listing, Items)
         assert "still being read" in str(listing.note)
@@ -264,7 +265,7 @@ async def test_a_broken_embedding_model_leaves_the_agent_ready_with_words(
 
 async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Path) -> None:
     async with agent(tmp_path / "home", "none", []) as made:
-        tools = await made.tools()
+        tools = built(await made.tools())
         prompt = made.system_prompt()
     known = {tool.name for tool in tools} | {name for tool in tools for name in tool.args}
     known |= {"url", "docs/add-an-agent.md#the-card"}
@@ -275,7 +276,7 @@ async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Pa
 
 async def test_each_tool_has_examples_and_hides_what_the_model_does_not_give(tmp_path: Path) -> None:
     async with agent(tmp_path / "home", "none", []) as made:
-        tools = await made.tools()
+        tools = built(await made.tools())
         assert {skill.id for skill in made.skills} == {tool.name for tool in tools}
     for tool in tools:
         assert len((tool.metadata or {})["examples"]) >= 5

@@ -9,6 +9,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.tools import tool
 
+from utils.errors import RateLimited
 from utils.events import Usage
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, ScriptExhaustedError, call, calls
 
@@ -52,13 +53,12 @@ def test_steps_that_nobody_asked_for_are_an_error():
 
 
 async def test_an_error_that_is_raised_twice_keeps_nothing_of_the_first_time():
-    error = TimeoutError("slow")
-    error.status_code = 504
+    error = RateLimited("slow", retry_after=7.0)
     model = ScriptedModel.of(error, error)
     for _ in range(2):
-        with pytest.raises(TimeoutError, match="slow") as caught:
+        with pytest.raises(RateLimited, match="slow") as caught:
             await model.ainvoke("a")
-        assert caught.value.status_code == 504
+        assert caught.value.retry_after == 7.0
         caught.value.add_note("seen")
     assert error.__traceback__ is None
     assert not hasattr(error, "__notes__")
