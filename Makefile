@@ -94,7 +94,7 @@ fuzz-context: setup-dev ## Send N=100000 generated conversations through context
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks
 
-docs: setup-dev ## Write docs/configuration.md and .env.example from the settings, and the vectors of the documents
+docs: setup-dev ## Write the pages that are made from the code, and the vectors of the documents
 	$(BIN)/python -m docs.make_configuration
 	$(BIN)/python -m agents.rag.ship_vectors
 

@@ -1,4 +1,4 @@
-"""`python -m docs.make_configuration`: write docs/configuration.md and .env.example anew from the settings."""
+"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example and docs/error-codes.md from the code."""
 # ruff: noqa: INP001 - a folder of documents with one script in it is no package
 
 from __future__ import annotations
@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from utils import errors
 from utils.settings import EnvSettings
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of
 from utils.settings_index import groups_in, shared_groups
@@ -54,6 +55,18 @@ and `agents/*/settings.py`: run
 `python -m docs.make_configuration` after a change there.
 
 """
+CODES = """\
+# Error codes
+
+Every error is a code, a sentence and a trace id; programs compare the code. *Later* says whether the same request may succeed
+later without a change. What to do about those that users meet: [troubleshooting](troubleshooting.md).
+
+This page is made from `utils/errors.py`: run `python -m docs.make_configuration` after a change there.
+
+| code | means | later |
+|---|---|---|
+| `internal_error` | A failure that nobody foresaw; the log has the details. | no |
+"""
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
 
@@ -84,11 +97,27 @@ def compose_example() -> str:
     return "\n".join(lines)
 
 
+def error_codes() -> str:
+    """The page of error codes: one row for each class of `utils/errors.py`, in its order."""
+    kinds = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.PlatformError)
+    ]
+    rows = [
+        f"| `{kind.code}` | {(kind.__doc__ or '').splitlines()[0]} | {'yes' if kind.retryable else 'no'} |"
+        for kind in kinds
+        if kind is not errors.PlatformError
+    ]
+    return CODES + "\n".join(rows) + "\n"
+
+
 def files() -> Mapping[Path, str]:
     """What each generated file must hold. Defaults inside the checkout are shown as seen from it."""
     every = groups()
     texts = {
         ROOT / "docs" / "configuration.md": INTRODUCTION + markdown_of(every) + compose_section(),
+        ROOT / "docs" / "error-codes.md": error_codes(),
         ROOT / ".env.example": EXAMPLE + env_example_of(every) + compose_example(),
     }
     return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}

@@ -1,4 +1,4 @@
-"""The settings tables are made from the settings and do not drift."""
+"""The pages that are made from the code do not drift from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOWN = {one.variable for group in groups() for one in settings_of(group)}
 
 
 @pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
-def test_a_generated_file_says_what_the_settings_say(path):
+def test_a_generated_file_says_what_the_code_says(path):
     assert path.read_text("utf-8") == files()[path], "run: python -m docs.make_configuration"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import ToolMessage
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -27,7 +28,6 @@ from agents.rag.settings import RagSettings
 from agents.rag.startup import StartupIngestion
 from tests.preloaded import process as preloaded
 from tests.unit.rag.conftest import WordEmbedder
-from utils.a2a_common.graph.agent_tool import built
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
@@ -69,6 +69,13 @@ async def agent(
 async def ready(made: RagAgent) -> None:
     while not (await made.readiness()).ready:
         await asyncio.sleep(0.01)
+
+
+async def tools_of(made: RagAgent) -> list[BaseTool]:
+    """The agent's tools; all of them are LangChain's own."""
+    tools = list(await made.tools())
+    assert all(isinstance(tool, BaseTool) for tool in tools)
+    return [tool for tool in tools if isinstance(tool, BaseTool)]
 
 
 async def turn(made: RagAgent, text: str = "question", task: str = "t1") -> list[Any]:
@@ -179,7 +186,7 @@ async def test_the_agent_is_not_ready_before_every_document_was_read(tmp_path: P
         agent(tmp_path / "home", f"{url}/slow.txt", [], RAG_ALLOW_PRIVATE_URLS="true") as made,
     ):
         assert not (await made.readiness()).ready
-        tools = {tool.name: tool for tool in built(await made.tools())}
+        tools = {tool.name: tool for tool in await tools_of(made)}
         listing = parse_result(await tools["list_sources"].ainvoke({}))
         assert isinstance(listing, Items)
         assert "still being read" in str(listing.note)
@@ -265,7 +272,7 @@ async def test_a_broken_embedding_model_leaves_the_agent_ready_with_words(
 
 async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Path) -> None:
     async with agent(tmp_path / "home", "none", []) as made:
-        tools = built(await made.tools())
+        tools = await tools_of(made)
         prompt = made.system_prompt()
     known = {tool.name for tool in tools} | {name for tool in tools for name in tool.args}
     known |= {"url", "docs/add-an-agent.md#the-card"}
@@ -276,7 +283,7 @@ async def test_the_prompt_names_only_tools_and_arguments_that_exist(tmp_path: Pa
 
 async def test_each_tool_has_examples_and_hides_what_the_model_does_not_give(tmp_path: Path) -> None:
     async with agent(tmp_path / "home", "none", []) as made:
-        tools = built(await made.tools())
+        tools = await tools_of(made)
         assert {skill.id for skill in made.skills} == {tool.name for tool in tools}
     for tool in tools:
         assert len((tool.metadata or {})["examples"]) >= 5

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from a2a.types import (
     AgentCard,
@@ -18,7 +18,8 @@ from multi_agents.cli.view.json_lines import as_json
 from multi_agents.cli.view.parts import message_text
 from utils.a2a_common.client.decode import decode, decode_parts
 from utils.a2a_common.client.events import ArtifactChanged
-from utils.events import PlanUpdated
+from utils.a2a_common.protocol.extensions import _KINDS
+from utils.events import Activity, PlanUpdated
 from utils.net.loopback import is_loopback
 
 
@@ -79,3 +80,7 @@ def test_loopback_is_known_in_all_its_spellings():
     ]
     assert all(map(is_loopback, yes))
     assert not any(map(is_loopback, ["http://10.0.0.1", "https://localhost.example", "http://[2001:db8::1]"]))
+
+
+def test_every_activity_has_a_kind_on_the_wire():
+    assert set(_KINDS.values()) == set(get_args(Activity))

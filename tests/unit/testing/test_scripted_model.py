@@ -9,7 +9,6 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.tools import tool
 
-from utils.errors import RateLimited
 from utils.events import Usage
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, ScriptExhaustedError, call, calls
 
@@ -53,12 +52,13 @@ def test_steps_that_nobody_asked_for_are_an_error():
 
 
 async def test_an_error_that_is_raised_twice_keeps_nothing_of_the_first_time():
-    error = RateLimited("slow", retry_after=7.0)
+    error = TimeoutError("slow")
+    vars(error)["status_code"] = 504
     model = ScriptedModel.of(error, error)
     for _ in range(2):
-        with pytest.raises(RateLimited, match="slow") as caught:
+        with pytest.raises(TimeoutError, match="slow") as caught:
             await model.ainvoke("a")
-        assert caught.value.retry_after == 7.0
+        assert vars(caught.value)["status_code"] == 504
         caught.value.add_note("seen")
     assert error.__traceback__ is None
     assert not hasattr(error, "__notes__")
