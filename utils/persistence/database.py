@@ -133,7 +133,7 @@ class Database:
                 connection.executescript(self._schema)
             else:
                 self._schema(connection)
-            _check_writable(connection)
+            check_writable(connection)
         except sqlite3.Error as error:
             connection.close()
             raise unopened(self._path, error) from error
@@ -238,7 +238,7 @@ class Database:
         count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
 
 
-def _check_writable(connection: sqlite3.Connection) -> None:
+def check_writable(connection: sqlite3.Connection) -> None:
     """SQLite opens a file that it may only read; only a write shows it.
 
     Raises:
