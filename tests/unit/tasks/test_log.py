@@ -128,7 +128,11 @@ async def test_a_later_attempt_fences_off_the_one_before_and_loses_none_of_its_e
     first.release()
     await second.append(chunk("b"))
     await second.append(status(COMPLETED))
-    assert [entry.sequence for entry in await reading] == [3, 4, 5]
+    entries = await reading
+    assert [type(entry.event).__name__ for entry in entries] == 2 * ["TaskArtifactUpdateEvent"] + [
+        "TaskStatusUpdateEvent"
+    ]
+    assert entries == await everything(log, after=2)
     assert await settled_text(log) == "ab"
 
 
@@ -146,6 +150,24 @@ async def test_another_process_fences_off_a_writer_and_cuts_its_readers(log, sto
         await reading
     await taken.append(status(COMPLETED))
     assert (await everything(log))[-1].settles
+
+
+async def test_no_event_of_a_later_attempt_has_the_number_of_one_that_was_lost(log, store):
+    stalled = await started(log)
+    await stalled.flushed()
+    store.open_gate.clear()
+    await stalled.append(chunk("lost", append=False))
+    seen = [(await anext(log.read("t", "ann", after=2))).sequence]
+    taken = await TaskLog(store).claim("t", "ann")
+    store.open_gate.set()
+    await stalled.lost.wait()
+    await taken.append(chunk("again", append=False))
+    await taken.append(status(COMPLETED))
+    after = await everything(log, after=seen[-1])
+    assert [type(entry.event).__name__ for entry in after] == [
+        "TaskArtifactUpdateEvent",
+        "TaskStatusUpdateEvent",
+    ]
 
 
 async def test_a_write_that_fails_ends_its_own_task_and_no_other(log, store):
@@ -187,7 +209,7 @@ async def test_a_write_whose_answer_was_lost_is_found_and_fails_nothing(log, sto
 
 
 async def test_an_answer_that_may_be_stored_is_not_ended_as_failed(log, store, monkeypatch):
-    monkeypatch.setattr("utils.a2a_common.tasks.writer.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("utils.a2a_common.tasks.backlog.FIRST_PAUSE", 0.001)
     writer = await started(log)
     await writer.append(chunk("a", append=False))
     await writer.flushed()
@@ -298,7 +320,7 @@ async def test_a_reader_with_nothing_left_waits_for_a_turn_and_for_nothing_else(
     reading = asyncio.create_task(everything(log, after=3))
     await asyncio.sleep(0)
     await turn.append(status(COMPLETED))
-    assert [entry.sequence for entry in await reading] == [4]
+    assert [entry.settles for entry in await reading] == [True]
 
 
 async def test_a_run_goes_on_after_it_asked_for_credentials(log):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from a2a.types.a2a_pb2 import Task
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
+from utils.a2a_common.tasks.storage_end import SENTENCE
 from utils.errors import StorageError
 from utils.events import Failed
 from utils.persistence.tasks import fail
-
-SENTENCE = "The answer could not be stored, so that it may be incomplete. Try again; if it stays so, tell an operator."
 
 
 def end_by_storage(task: Task) -> None:
