@@ -125,9 +125,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     known_callers = bool(service.middleware) or service.grpc_user is not None
     service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
     parts = assemble(service, settings)
-    drain = Drain(
-        parts.engine, pause=settings.shutdown_pause_seconds, grace=settings.shutdown_grace_seconds
-    )
+    drain = Drain(parts.engine, pause=settings.shutdown_pause_seconds, grace=settings.shutdown_grace_seconds)
     app = Starlette(
         routes=_routes(service, parts.handler, drain, settings),
         middleware=_guards(service, settings),
