@@ -47,7 +47,9 @@ class Recovery:
         known = {row.task_id for row in rows}
         for task_id, owner in await self._tasks.unfinished():
             if task_id not in known:
-                with contextlib.suppress(UnsupportedOperationError):  # noted by the log; lists show it as failed
+                with contextlib.suppress(
+                    UnsupportedOperationError
+                ):  # noted by the log; lists show it as failed
                     await self._fail(task_id, owner, None)
         return found
 

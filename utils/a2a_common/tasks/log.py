@@ -305,7 +305,9 @@ class TaskLog:
                 task.ParseFromString(row.body)
         except (DecodeError, UnsupportedOperationError) as error:
             self.unreadable.note(row.id, type(error).__name__)
-            state = TaskState.TASK_STATE_FAILED if row.state in OPEN else row.state  # nobody can go on with it
+            state = (
+                TaskState.TASK_STATE_FAILED if row.state in OPEN else row.state
+            )  # nobody can go on with it
             return stand_in(row.id, row.context_id, status_of(state, row.updated))
         task.ClearField("artifacts")
         return task
