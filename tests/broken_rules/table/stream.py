@@ -74,7 +74,6 @@ STREAM: tuple[Rule, ...] = (
                 _GUARD + "::apply",
                 "if not progress.open:\n    return Refused.SETTLED",
                 "_ = Refused.SETTLED",
-                _LIFE + "test_nothing_follows_a_terminal_state",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
                 _TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",
             ),
