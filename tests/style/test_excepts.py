@@ -15,7 +15,7 @@ BROAD = {"Exception", "BaseException"}
 
 EXECUTOR = (
     "utils/a2a_common/execution/executor.py::BaseLangGraphAgentExecutor",
-    "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor",
+    "utils/a2a_common/execution/turn_runner.py::ExecutorRunner",
 )
 AGENT_HOOK = (
     "utils/a2a_common/server/probes.py::probe_routes",
@@ -29,6 +29,7 @@ BACKGROUND_TASK = (
     "utils/a2a_common/client/registry.py::SubAgentRegistry",
     "utils/a2a_common/graph/constraint_finder.py::ConstraintFinder",
     "utils/a2a_common/server/push.py::PushSender",
+    "utils/a2a_common/tasks/backlog.py::Backlog",
     "utils/mcp/connection.py::Connection",
     "utils/mcp/servers.py::McpServers",
     "utils/persistence/database.py::Database",
