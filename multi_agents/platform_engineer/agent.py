@@ -18,7 +18,15 @@ from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import AgentEvent, Completed, InputRequired, PlanUpdated, SuggestionsReady
+from utils.events import (
+    AgentEvent,
+    Completed,
+    Failed,
+    InputRequired,
+    PlanUpdated,
+    SuggestionsReady,
+    Usage,
+)
 from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -113,7 +121,6 @@ class PlatformEngineer(BaseLangGraphAgent):
             shares=self._shares,
             settings=self._settings,
         )
-        await self._delegation.start()
         self._registry.start()
 
     async def stop(self) -> None:
@@ -176,20 +183,21 @@ class PlatformEngineer(BaseLangGraphAgent):
         """The base agent's turn, with the plan kept up to date."""
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        request = await self._heard(request)
+        request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
             again = await self._delegation.out_of_reach(request.task_id)
             if again is not None:
                 yield again
                 return
-        begun = (
-            await self._delegations.of_task(request.task_id) if self._delegations and request.resumes else []
-        )
-        plan, waits = Plan(known_steps(begun)), False
+        goes_on = request.resumes or request.recovered
+        begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
+        plan, keeps = Plan(known_steps(begun)), False
         try:
             async with aclosing(super().stream(request)) as events:
                 async for event in events:
-                    waits = isinstance(event, InputRequired)
+                    keeps = isinstance(event, InputRequired)
+                    if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
+                        await self.cancel_children(request.task_id)
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                         yield foretold
                     if not isinstance(event, PlanUpdated):
@@ -198,8 +206,16 @@ class PlatformEngineer(BaseLangGraphAgent):
                     if updated is not None:
                         yield updated
         finally:
-            if not waits:
+            if not keeps and not request.suspended.is_set():
                 await self.cancel_children(request.task_id)
+
+    async def _counted(self, request: AgentRequest) -> AgentRequest:
+        """Return a recovered request with what its remote tasks had used before the process died."""
+        if not request.recovered or self._delegation is None:
+            return request
+        used = (await self._delegation.used(request.task_id)).by_agent
+        request.meter.add(sum(used.values(), Usage()))
+        return replace(request, used={**request.used, **used})
 
     def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
@@ -231,6 +247,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         return not await is_other_subject(question, text, data, model)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what waits at sub-agents for a task that has ended."""
+        """Cancel what is open at sub-agents for a task that has ended."""
+        await super().cancel_children(task_id)
         if self._delegation is not None:
-            await self._delegation.cancel_pending(task_id)
+            await self._delegation.end(task_id)

@@ -9,7 +9,9 @@ KEY = CallKey("task", "answer-1", "call-1")
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def record(request, tmp_path):
-    made = MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    made = (
+        MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    )
     await made.open()
     yield made
     await made.close()
