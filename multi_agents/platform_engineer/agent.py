@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+LOOK_SECONDS = 5.0
+"""How long the first requests after a start wait for the first look at the agents."""
+
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
 
@@ -80,17 +83,20 @@ class PlatformEngineer(BaseLangGraphAgent):
     def __init__(self, runtime: AgentRuntime) -> None:
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.registry import SubAgentRegistry
+        from utils.persistence.agent_cards import AgentCards
 
         super().__init__(runtime)
         self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
         entries = sub_agents(settings)
         self._shares = {entry.name: entry.shares for entry in entries}
+        self._cards = AgentCards(runtime.home / "cards.sqlite")
         self._registry = SubAgentRegistry(
             {entry.name: entry.url for entry in entries},
             refresh_seconds=settings.refresh_seconds,
             on_change=self.build,
             on_up=self._came_up,
+            cards=self._cards,
         )
         self._pool = ClientPool(settings.largest_answer)
         self._settings = settings
@@ -112,6 +118,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._delegations = DelegationStore(self.runtime.home / "errands.sqlite")
         await self._contexts.open()
         await self._delegations.open()
+        await self._cards.open()
+        await self._registry.recall()
         self._delegation = Delegation(
             self._registry,
             self._pool,
@@ -126,6 +134,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def stop(self) -> None:
         """Close the connections to the sub-agents."""
         await self._registry.stop()
+        await self._cards.close()
         if self._delegation is not None:
             await self._delegation.stop()
         await self._pool.aclose()
@@ -180,9 +189,11 @@ class PlatformEngineer(BaseLangGraphAgent):
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """The base agent's turn, with the plan kept up to date."""
+        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the look at the agents."""
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
+        if not self._registry.looked_at_all:
+            await self._registry.looked_at([agent.name for agent in self._registry.agents], LOOK_SECONDS)
         request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
             again = await self._delegation.out_of_reach(request.task_id)
