@@ -128,6 +128,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             me=(self.name, self.url),
             shares=self._shares,
             settings=self._settings,
+            whole_text=self._middlewares.context.whole_text,
         )
         self._registry.start()
 
@@ -179,6 +180,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
+        from multi_agents.platform_engineer.node_outputs_middleware import NodeOutputsMiddleware
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 
@@ -186,6 +188,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             SynthesisFallback(self._settings.synthesis_turns),
             AgentSelector(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+            NodeOutputsMiddleware(),
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
+from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_files import passed_files, too_many
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
@@ -73,11 +74,15 @@ _LOOK_SECONDS = 5.0
 """How long an answer waits for the first look at the agents after a start."""
 
 
+WholeText = Callable[[str, str], Awaitable[str | None]]
+"""Reads the whole text of a shortened result by thread and handle."""
+
+
 class DelegationInput(BaseModel):
     """Arguments of a delegation tool."""
 
     request: str = Field(
-        description="What the agent shall do, in full sentences with all names, numbers and limits."
+        description=f"What the agent shall do, in full sentences with all names, numbers and limits. {HOW_TO_QUOTE}"
     )
 
 
@@ -98,7 +103,9 @@ class Delegation:
         me: tuple[str, str],
         shares: Mapping[str, Shares],
         settings: SubAgentSettings,
+        whole_text: WholeText,
     ) -> None:
+        self._whole_text = whole_text
         self._scopes = DelegationScopes(registry, me=me, shares=shares, history_turns=settings.history_turns)
         self._registry = registry
         self._pool = pool
@@ -190,7 +197,8 @@ class Delegation:
         kept = await self._delegations.get(cause.id)
         if kept is None and (why := self._scopes.circular(name, text, runtime)):
             return _not_made(name, text, why, cause, runtime)
-        kept = kept or await self._begin(name, text, cause, runtime.context)
+        if kept is None:
+            kept = await self._begin(name, await self._quoted(text, runtime), cause, runtime.context)
         replies: list[Reply] = []
         while True:
             for question in kept.questions[len(replies) :]:
@@ -203,7 +211,16 @@ class Delegation:
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={FINISHED_AT: time.time()},
+                    artifact=data_of(task),
                 )
+
+    async def _quoted(self, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
+        """The request with the earlier results that it refers to; never empty, since no agent takes an empty message."""
+        thread_id = runtime.context.thread_id
+        outputs = runtime.state.get("node_outputs")
+        return (
+            await quoted(text, outputs, lambda handle: self._whole_text(thread_id, handle)) or NOTHING_QUOTED
+        )
 
     async def _begin(
         self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest

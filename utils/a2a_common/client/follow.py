@@ -97,14 +97,10 @@ async def follow_message(
         ProtocolViolation: It sent what cannot be stored or shown.
     """
     following = _Following(connection, known_task or message.task_id, patience)
-    if known_task:
-        async with aclosing(following.resumed()) as events:
+    if not known_task:
+        async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
             async for event in events:
                 yield event
-        return
-    async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
-        async for event in events:
-            yield event
     if not following.settled:
         async with aclosing(following.resumed()) as events:
             async for event in events:
