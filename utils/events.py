@@ -164,7 +164,8 @@ class DelegationStarted:
 class DelegationProgress:
     """A sub-agent reports. `activity` is the sub-agent's own activity payload, where it sent one.
 
-    `seconds` is set where it said nothing for a while: how long it is waited for so far.
+    `seconds` is set where it said nothing for a while: how long it is waited for so far. `waiting` says why nothing is
+    to be heard: `busy` where it takes no request now, `away` where it cannot be reached; it is tried again.
     """
 
     call_id: str
@@ -173,6 +174,7 @@ class DelegationProgress:
     state: DelegationState
     activity: Mapping[str, Any] | None = None
     seconds: float | None = None
+    waiting: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,15 @@ from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import AgentEvent, Completed, InputRequired, PlanUpdated, SuggestionsReady
+from utils.events import (
+    AgentEvent,
+    Completed,
+    Failed,
+    InputRequired,
+    PlanUpdated,
+    SuggestionsReady,
+    Usage,
+)
 from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -34,6 +42,9 @@ if TYPE_CHECKING:
     from utils.persistence.delegations import DelegationStore
 
 log = structlog.get_logger(__name__)
+
+LOOK_SECONDS = 5.0
+"""How long the first requests after a start wait for the first look at the agents."""
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -72,17 +83,20 @@ class PlatformEngineer(BaseLangGraphAgent):
     def __init__(self, runtime: AgentRuntime) -> None:
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.registry import SubAgentRegistry
+        from utils.persistence.agent_cards import AgentCards
 
         super().__init__(runtime)
         self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
         entries = sub_agents(settings)
         self._shares = {entry.name: entry.shares for entry in entries}
+        self._cards = AgentCards(runtime.home / "cards.sqlite")
         self._registry = SubAgentRegistry(
             {entry.name: entry.url for entry in entries},
             refresh_seconds=settings.refresh_seconds,
             on_change=self.build,
             on_up=self._came_up,
+            cards=self._cards,
         )
         self._pool = ClientPool(settings.largest_answer)
         self._settings = settings
@@ -104,6 +118,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._delegations = DelegationStore(self.runtime.home / "errands.sqlite")
         await self._contexts.open()
         await self._delegations.open()
+        await self._cards.open()
+        await self._registry.recall()
         self._delegation = Delegation(
             self._registry,
             self._pool,
@@ -112,13 +128,14 @@ class PlatformEngineer(BaseLangGraphAgent):
             me=(self.name, self.url),
             shares=self._shares,
             settings=self._settings,
+            whole_text=self._middlewares.context.whole_text,
         )
-        await self._delegation.start()
         self._registry.start()
 
     async def stop(self) -> None:
         """Close the connections to the sub-agents."""
         await self._registry.stop()
+        await self._cards.close()
         if self._delegation is not None:
             await self._delegation.stop()
         await self._pool.aclose()
@@ -163,6 +180,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
+        from multi_agents.platform_engineer.node_outputs_middleware import NodeOutputsMiddleware
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 
@@ -170,26 +188,30 @@ class PlatformEngineer(BaseLangGraphAgent):
             SynthesisFallback(self._settings.synthesis_turns),
             AgentSelector(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+            NodeOutputsMiddleware(),
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """The base agent's turn, with the plan kept up to date."""
+        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the look at the agents."""
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        request = await self._heard(request)
+        if not self._registry.looked_at_all:
+            await self._registry.looked_at([agent.name for agent in self._registry.agents], LOOK_SECONDS)
+        request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
             again = await self._delegation.out_of_reach(request.task_id)
             if again is not None:
                 yield again
                 return
-        begun = (
-            await self._delegations.of_task(request.task_id) if self._delegations and request.resumes else []
-        )
-        plan, waits = Plan(known_steps(begun)), False
+        goes_on = request.resumes or request.recovered
+        begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
+        plan, keeps = Plan(known_steps(begun)), False
         try:
             async with aclosing(super().stream(request)) as events:
                 async for event in events:
-                    waits = isinstance(event, InputRequired)
+                    keeps = isinstance(event, InputRequired)
+                    if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
+                        await self.cancel_children(request.task_id)
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                         yield foretold
                     if not isinstance(event, PlanUpdated):
@@ -198,8 +220,16 @@ class PlatformEngineer(BaseLangGraphAgent):
                     if updated is not None:
                         yield updated
         finally:
-            if not waits:
+            if not keeps and not request.suspended.is_set():
                 await self.cancel_children(request.task_id)
+
+    async def _counted(self, request: AgentRequest) -> AgentRequest:
+        """Return a recovered request with what its remote tasks had used before the process died."""
+        if not request.recovered or self._delegation is None:
+            return request
+        used = (await self._delegation.used(request.task_id)).by_agent
+        request.meter.add(sum(used.values(), Usage()))
+        return replace(request, used={**request.used, **used})
 
     def _foretold(self, request: AgentRequest, plan: Plan) -> SuggestionsReady | None:
         """What the user is likely to ask next; another agent does not need it."""
@@ -231,6 +261,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         return not await is_other_subject(question, text, data, model)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what waits at sub-agents for a task that has ended."""
+        """Cancel what is open at sub-agents for a task that has ended."""
+        await super().cancel_children(task_id)
         if self._delegation is not None:
-            await self._delegation.cancel_pending(task_id)
+            await self._delegation.end(task_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,8 +18,10 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
-from multi_agents.platform_engineer.conversation_digest import FINISHED_AT, briefing
-from multi_agents.platform_engineer.left_behind import LeftBehind
+from multi_agents.platform_engineer.abandoned import Abandoned
+from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
+from multi_agents.platform_engineer.delegation_scope import DelegationScopes
+from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_files import passed_files, too_many
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
@@ -29,13 +31,11 @@ from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.client.remote_agent import RemoteAgent, RemoteCall
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
-from utils.a2a_common.protocol.delegation_chain import LOOP, Hop, hop, refusal
+from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.delegation_context import (
-    DelegationContext,
     reference_of,
-    takes_delegation_context,
 )
-from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, usage_payload
+from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
 from utils.errors import (
@@ -45,7 +45,14 @@ from utils.errors import (
     DelegationFailed,
     SubAgentUnavailable,
 )
-from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired, Usage
+from utils.events import (
+    DelegationFinished,
+    DelegationStarted,
+    DelegationState,
+    InputRequired,
+    Usage,
+    UsageReported,
+)
 from utils.messages.results import ToolProblem, dump_result
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.loop_guard import STOPPED_CALL
@@ -67,11 +74,15 @@ _LOOK_SECONDS = 5.0
 """How long an answer waits for the first look at the agents after a start."""
 
 
+WholeText = Callable[[str, str], Awaitable[str | None]]
+"""Reads the whole text of a shortened result by thread and handle."""
+
+
 class DelegationInput(BaseModel):
     """Arguments of a delegation tool."""
 
     request: str = Field(
-        description="What the agent shall do, in full sentences with all names, numbers and limits."
+        description=f"What the agent shall do, in full sentences with all names, numbers and limits. {HOW_TO_QUOTE}"
     )
 
 
@@ -92,9 +103,10 @@ class Delegation:
         me: tuple[str, str],
         shares: Mapping[str, Shares],
         settings: SubAgentSettings,
+        whole_text: WholeText,
     ) -> None:
-        self._name, self._url = me
-        self._shares = shares
+        self._whole_text = whole_text
+        self._scopes = DelegationScopes(registry, me=me, shares=shares, history_turns=settings.history_turns)
         self._registry = registry
         self._pool = pool
         self._contexts = contexts
@@ -102,17 +114,11 @@ class Delegation:
         self._settings = settings
         self._lines: dict[str, Bulkhead] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._left: LeftBehind | None = None
-
-    async def start(self) -> None:
-        """Look up what an earlier process left at other agents. Call before the agents are looked for."""
-        left = await self._delegations.of_cut_off_tasks()
-        self._left = LeftBehind(left, end=self._cancel_by_message, forget=self._delegations.forget)
+        self._abandoned = Abandoned(delegations, self._cancel)
 
     async def stop(self) -> None:
         """End what works in the background."""
-        if self._left is not None:
-            await self._left.stop()
+        await self._abandoned.stop()
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
@@ -122,8 +128,7 @@ class Delegation:
         """An agent that was down was seen to be up: the next call is let through."""
         if name in self._lines:
             self._lines[name].try_now()
-        if self._left is not None:
-            self._left.came_up(name)
+        self._abandoned.came_up(name)
 
     async def waiting(self, parent_task_id: str) -> list[DelegationRecord]:
         """The delegations of a task of ours that wait for the user, oldest first."""
@@ -141,13 +146,18 @@ class Delegation:
         origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
         return InputRequired(sentence, origin, asked.get("form"), auth)
 
-    async def cancel_pending(self, parent_task_id: str) -> None:
+    async def end(self, parent_task_id: str) -> None:
         """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
-        kept = await self._delegations.of_task(parent_task_id)
-        waiting = [record for record in kept if record.state == WAITING]
-        await asyncio.gather(*(self._cancel(record) for record in waiting))
-        if kept:
-            await self._delegations.forget(parent_task_id)
+        await self._abandoned.end(parent_task_id)
+
+    async def used(self, parent_task_id: str) -> UsageReported:
+        """What the remote tasks of a task of ours have used so far, as they reported it."""
+        by_agent: dict[str, Usage] = {}
+        for record in await self._delegations.of_task(parent_task_id):
+            counted = parse_usage(record.counted)
+            for name, usage in (under_name(counted, record.agent).by_agent if counted else {}).items():
+                by_agent[name] = by_agent.get(name, Usage()) + usage
+        return UsageReported(by_agent)
 
     async def forget(self, thread_id: str) -> None:
         """Begin anew at every agent, and ask those that can to forget what was said to them in this conversation."""
@@ -185,9 +195,10 @@ class Delegation:
             runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id)
         )
         kept = await self._delegations.get(cause.id)
-        if kept is None and (why := self._circular(name, text, runtime)):
+        if kept is None and (why := self._scopes.circular(name, text, runtime)):
             return _not_made(name, text, why, cause, runtime)
-        kept = kept or await self._begin(name, text, cause, runtime.context)
+        if kept is None:
+            kept = await self._begin(name, await self._quoted(text, runtime), cause, runtime.context)
         replies: list[Reply] = []
         while True:
             for question in kept.questions[len(replies) :]:
@@ -200,20 +211,16 @@ class Delegation:
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={FINISHED_AT: time.time()},
+                    artifact=data_of(task),
                 )
 
-    def _circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
-        """Why the request is not handed on: it would go round in circles. Empty where it would not."""
-        card = self._registry.get(name).card
-        interfaces = card.supported_interfaces if card is not None else ()
-        following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")
-        return refusal(self._trail(runtime), following)
-
-    def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
-        """The chain that ends with us and the request that we work on."""
-        told, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
-        ours = hop(self._name, self._url, told.request or runtime.context.text)
-        return [*(parent.trail if parent else ()), ours]
+    async def _quoted(self, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
+        """The request with the earlier results that it refers to; never empty, since no agent takes an empty message."""
+        thread_id = runtime.context.thread_id
+        outputs = runtime.state.get("node_outputs")
+        return (
+            await quoted(text, outputs, lambda handle: self._whole_text(thread_id, handle)) or NOTHING_QUOTED
+        )
 
     async def _begin(
         self, name: str, text: str, cause: ToolCallOrigin, request: AgentRequest
@@ -251,9 +258,15 @@ class Delegation:
             call = self._call(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
             await self._delegations.put(kept)
+
+            async def named(task_id: str) -> None:
+                nonlocal kept
+                kept = replace(kept, task_id=task_id)
+                await self._delegations.put(kept)
+
             try:
                 async with line.slot(call.deadline):
-                    task = await remote.run(call, runtime.stream_writer)
+                    task = await remote.run(call, runtime.stream_writer, named)
             except DelegationFailed:
                 await self._delegations.put(replace(kept, state=FAILED))
                 raise
@@ -283,7 +296,9 @@ class Delegation:
 
     def _line(self, name: str) -> Bulkhead:
         if name not in self._lines:
-            self._lines[name] = Bulkhead(name, on_failure=self._registry.doubt)
+            self._lines[name] = Bulkhead(
+                name, on_failure=self._registry.doubt, reachable=lambda: self._registry.get(name).reachable
+            )
         return self._lines[name]
 
     @asynccontextmanager
@@ -295,18 +310,16 @@ class Delegation:
         async with self._pool.connection(name, card) as connection:
             yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 
-    async def _cancel(self, record: DelegationRecord) -> None:
-        if record.agent in {agent.name for agent in self._registry.known}:
-            with suppress(SubAgentUnavailable):  # its card names no address any more
-                async with self._remote(record.agent) as remote:
-                    await remote.cancel(record.task_id)
-
-    async def _cancel_by_message(self, record: DelegationRecord) -> None:
-        """Find what was sent last, by its id, and cancel its task."""
+    async def _cancel(self, record: DelegationRecord) -> bool:
+        """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
+        if record.agent not in {agent.name for agent in self._registry.agents}:
+            return True
         message_id = _message_id(record, max(0, record.sent - 1))
-        async with self._remote(record.agent) as remote:
-            await remote.cancel_by_message(message_id, record.context_id, record.task_id)
-        log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
+        with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
+            async with self._remote(record.agent) as remote:
+                log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
+                return await remote.cancel_by_message(message_id, record.context_id, record.task_id)
+        return False
 
     def _call(
         self,
@@ -323,43 +336,12 @@ class Delegation:
             call_id=kept.call_id,
             message_id=_message_id(kept, number),
             context_id=kept.context_id,
-            scope=self._scope(kept, cause, runtime, seconds),
+            scope=self._scopes.scope(kept, cause, runtime, seconds),
             deadline=seconds,
             task_id=kept.task_id if number else "",
             maybe_sent=kept.sent > number,
+            known_task=kept.task_id if not number and kept.sent else "",
             **(said or {"text": kept.request}),
-        )
-
-    def _scope(
-        self,
-        kept: DelegationRecord,
-        cause: ToolCallOrigin,
-        runtime: ToolRuntime[AgentRequest],
-        seconds: float,
-    ) -> DelegationContext | None:
-        """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
-        shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
-        if card is None or not takes_delegation_context(card, shares):
-            return None
-        whole = self._whole_scope(cause, runtime, seconds)
-        return whole.within(shares, kept.request, hop(self._name, self._url, kept.request).digest)
-
-    def _whole_scope(
-        self, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
-    ) -> DelegationContext:
-        request, told = runtime.context, briefing(runtime.state["messages"], self._settings.history_turns)
-        user = {"name": request.caller.name, "tenant": request.caller.tenant}
-        return DelegationContext(
-            original_request=told.request or request.text,
-            subtask_index=cause.index,
-            total_subtasks=cause.total,
-            parent_task_id=reference_of(request.task_id),
-            deadline_seconds=seconds,
-            previous_results=told.results,
-            conversation_history=told.history,
-            user={name: value for name, value in user.items() if value},
-            budget=request.meter.left(),
-            trail=self._trail(runtime),
         )
 
 

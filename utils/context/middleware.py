@@ -153,6 +153,10 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         log.info("context.truncated", tool=request.tool_call["name"], characters=len(text), shown=len(shown))
         return with_full_output(result, shown, handle_of(text))  # type: ignore[return-value]
 
+    async def whole_text(self, scope: str, handle: str) -> str | None:
+        """A stored text of a conversation by its handle; `None` where there is none."""
+        return await self._artifacts.get(scope, handle)
+
     async def preflight(
         self,
         values: Mapping[str, Any],

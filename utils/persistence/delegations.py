@@ -46,6 +46,7 @@ WORKING = "working"
 WAITING = "waiting"
 COMPLETED = "completed"
 FAILED = "failed"
+ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class DelegationRecord:
         context_id: The remote conversation.
         task_id: The remote task; empty until it is known.
         sent: How many messages were sent or were about to be: the request and each reply.
-        state: `working`, `waiting` (for the user), `completed` or `failed`.
+        state: `working`, `waiting` (for the user), `completed` or `failed`; `abandoned` where our task has ended and the
+            remote task is to be canceled.
         counted: Usage that the remote task reported and that was added to our task: tokens by agent.
         questions: What the remote agent asked so far, in order; each as it is shown to the user.
     """
@@ -107,21 +109,32 @@ class DelegationStore:
         return found[0] if found else None
 
     async def of_task(self, parent_task_id: str) -> list[DelegationRecord]:
-        """All delegations of one of our tasks, oldest first."""
-        return await self._find("parent_task_id = ?", parent_task_id)
+        """The delegations of one of our tasks that has not ended, oldest first."""
+        return await self._find("parent_task_id = ? AND state != ?", parent_task_id, ABANDONED)
 
     async def waiting(self, thread_id: str) -> list[DelegationRecord]:
         """The delegations of a conversation that wait for its user, oldest first."""
         return await self._find("thread_id = ? AND state = ?", thread_id, WAITING)
 
-    async def of_cut_off_tasks(self) -> list[DelegationRecord]:
-        """All delegations of tasks that were working when their process died. Call it before new ones start.
+    async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
+        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
 
-        A task that waits for its user is not among them: none of its delegations is working then.
-        """
-        return await self._find(
-            "parent_task_id IN (SELECT parent_task_id FROM errands WHERE state = ?)", WORKING
-        )
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "DELETE FROM errands WHERE parent_task_id = ? AND state IN (?, ?)",
+                (parent_task_id, COMPLETED, FAILED),
+            )
+            connection.execute(
+                "UPDATE errands SET state = ? WHERE parent_task_id = ?", (ABANDONED, parent_task_id)
+            )
+
+        if await self._find("parent_task_id = ?", parent_task_id):
+            await self._database.write(write)
+        return await self._find("parent_task_id = ? AND state = ?", parent_task_id, ABANDONED)
+
+    async def abandoned(self, agent: str) -> list[DelegationRecord]:
+        """The delegations to an agent that are to be canceled."""
+        return await self._find("agent = ? AND state = ?", agent, ABANDONED)
 
     async def put(self, record: DelegationRecord) -> None:
         """Insert or update a delegation."""
@@ -139,11 +152,11 @@ class DelegationStore:
 
         await self._database.write(write)
 
-    async def forget(self, parent_task_id: str) -> None:
-        """Delete the delegations of a task that has ended."""
+    async def remove(self, delegation_id: str) -> None:
+        """Delete a delegation of which nothing is left at its agent."""
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM errands WHERE parent_task_id = ?", (parent_task_id,))
+            connection.execute("DELETE FROM errands WHERE id = ?", (delegation_id,))
 
         await self._database.write(write)
 

@@ -7,6 +7,7 @@ before anything of the outcome is reported.
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class ToolRecord(ABC):
 
     @abstractmethod
     async def open(self) -> None:
-        """Open the store. Safe to call twice.
+        """Open the store. Safe to call twice, also at once.
 
         Raises:
             StorageError: It cannot be opened.
@@ -138,6 +139,7 @@ class SqliteToolRecord(ToolRecord):
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
         self._tasks: set[str] | None = None  # those with records; known once the file is open
+        self._opening = asyncio.Lock()
 
     async def open(self) -> None:
         """Open the file.
@@ -145,9 +147,10 @@ class SqliteToolRecord(ToolRecord):
         Raises:
             StorageError: It cannot be opened.
         """
-        await self._database.open()
-        if self._tasks is None:
-            self._tasks = await self._database.read(_task_ids)
+        async with self._opening:  # a database that is opened twice at once would have two writers
+            if self._tasks is None:
+                await self._database.open()
+                self._tasks = await self._database.read(_task_ids)
 
     async def close(self) -> None:
         """Close the file."""

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 from multi_agents.cli.view.parts import artifact_text, message_text
 from utils.a2a_common.client.events import (
     ActivityReported,
+    AgentAway,
     ArtifactChanged,
     MessageReceived,
     PeerEvent,
@@ -36,6 +37,7 @@ KINDS: dict[type[PeerEvent], str] = {
     SubTasks: "tree",
     TaskError: "error",
     MessageReceived: "message",
+    AgentAway: "away",
 }
 """What each event is called in its line."""
 
@@ -72,7 +74,7 @@ def _fields(event: PeerEvent) -> dict[str, Any]:
             return {"context": context_payload(event)}
         case SuggestionsReady():
             return suggestions_payload(event)
-        case TaskSnapshot() | PlanUpdated() | TaskError() | SubTasks():
+        case TaskSnapshot() | PlanUpdated() | TaskError() | SubTasks() | AgentAway():
             return asdict(event)
         case _:
             assert_never(event)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from multi_agents.cli.console import err, one_line, print_json, say
 from multi_agents.cli.view.json_lines import as_json
-from multi_agents.cli.view.state import Node, TurnView
-from utils.a2a_common.client.events import ActivityReported, PeerEvent, TaskSnapshot
+from multi_agents.cli.view.state import Node, TurnView, away_line
+from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.events import PlanUpdated
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class LineSink:
                     self._tell(f"{step.status.value}: {one_line(step.title)} ({one_line(step.agent, 40)})")
             case ActivityReported():
                 self._tell_nodes(view.nodes, "")
+            case AgentAway():
+                self._tell(away_line(event))
             case _:
                 pass
 

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from multi_agents.cli.console import one_line
 from multi_agents.cli.view.parts import artifact_text, message_text
-from utils.a2a_common.client.events import ActivityReported, PeerEvent
+from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, TaskError, parse_activity
 from utils.context.announce import line
@@ -25,6 +25,9 @@ from utils.events import (
     ToolStarted,
     ToolStatus,
 )
+
+AWAY = "away"
+"""Key of the note that the agent is waited for."""
 
 
 @dataclass(slots=True)
@@ -51,6 +54,8 @@ class TurnView:
         self.task.apply(event)
         if isinstance(event, ActivityReported):
             add_activity(self.nodes, event.activity)
+        elif isinstance(event, AgentAway):
+            _node(self.nodes, AWAY, away_line(event)).status = "completed"
 
     @property
     def state(self) -> str:
@@ -111,6 +116,13 @@ class TurnView:
         return told or f"The agent ended the task as {self.state} and gave no reason."
 
 
+def away_line(event: AgentAway) -> str:
+    """What a person reads while the agent is waited for."""
+    if event.busy:
+        return "the agent is busy; the request is sent again by itself"
+    return "the agent cannot be reached; its task is looked for until it is back"
+
+
 def add_activity(nodes: list[Node], activity: Activity) -> None:
     """Put one activity into the tree; activity of a sub-agent goes below its delegation."""
     match activity:
@@ -126,7 +138,7 @@ def add_activity(nodes: list[Node], activity: Activity) -> None:
             node.detail, node.status = event.request, "working"
         case DelegationProgress() as event:
             node = _node(nodes, event.call_id, event.agent)
-            node.status = event.state.value
+            node.status = event.waiting or event.state.value
             node.seconds = event.seconds if event.seconds is not None else node.seconds
             below = parse_activity(event.activity) if event.activity is not None else None
             if below is not None:

@@ -13,6 +13,7 @@ from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.promises import PROMISES
 from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
 from tests.broken_rules.table.push import PUSH
+from tests.broken_rules.table.resume import RESUME
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
 from tests.broken_rules.table.task_log import TASK_LOG
@@ -31,6 +32,7 @@ RULES: tuple[Rule, ...] = (
     *LATER_FAILURES,
     *TASK_LOG,
     *TOLD,
+    *RESUME,
     *PROMISES,
     *PROMISES_CONTEXT,
 )

@@ -69,20 +69,20 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "the arguments are left out",
                 "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
-                "ToolStarted(call_id, name, digest(call['args']))",
+                "ToolStarted(call_id, name, digest(request.tool_call['args']))",
                 "ToolStarted(call_id, name)",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
             ),
             broken(
                 "a result that was cut is not marked",
-                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary._ended",
                 "ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut)",
                 "ToolFinished(call_id, name, seen.status, time.monotonic() - started)",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
             ),
             broken(
                 "the time is left out",
-                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary.awrap_tool_call",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary._ended",
                 "time.monotonic() - started",
                 "0.0",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",

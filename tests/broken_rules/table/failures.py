@@ -213,12 +213,14 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, patience=_PATIENCE)",
+                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, "
+                "known_task=call.known_task, patience=_PATIENCE)",
                 "async for event in follow_message(self._connection, _message(call)):\n"
                 "    task.apply(event)\n"
                 "if task.text():\n"
                 "    return\n"
-                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, patience=_PATIENCE)",
+                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, "
+                "known_task=call.known_task, patience=_PATIENCE)",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
             broken(

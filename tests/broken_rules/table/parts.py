@@ -105,9 +105,9 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer's files are dropped",
-                "utils/a2a_common/graph/graph_run.py::GraphRun._entry",
-                "resume_value(answer_text(request), data)",
-                "resume_value(request.text, data)",
+                "utils/a2a_common/graph/graph_run.py::GraphRun._answer",
+                "resume_value(answer_text(self._request), data)",
+                "resume_value(self._request.text, data)",
                 _MODES + "test_a_file_in_an_answer_to_a_question_reaches_who_asked",
             ),
         ),

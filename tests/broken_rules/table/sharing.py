@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.broken_rules.rules import Break, Edit, Rule, broken
+from tests.broken_rules.rules import Rule, broken
 
 _BASE = "utils/a2a_common/base_langgraph_agent.py"
 _BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
@@ -21,27 +21,12 @@ SHARING: tuple[Rule, ...] = (
         "A failing tool is never shown as done.",
         (
             broken(
-                "a tool that raised is ok",
-                _BOUNDARY + "::ToolBoundary.awrap_tool_call",
-                "seen.status = ToolStatus.ERROR",
-                "seen.status = ToolStatus.OK",
+                "a call that failed is ok",
+                _BOUNDARY + "::_status",
+                "ToolStatus.ERROR if failed else ToolStatus.OK",
+                "ToolStatus.OK",
                 _TURNS + "test_a_failing_tool_is_never_shown_as_done",
-            ),
-            Break(
-                "a call with wrong arguments is ok",
-                (
-                    Edit(
-                        _BOUNDARY + "::ToolBoundary._in_time",
-                        "check is not None and check.error is not None",
-                        "check is not None and check.error is not None and False",
-                    ),
-                    Edit(
-                        _BOUNDARY + "::ToolBoundary.awrap_tool_call",
-                        "ToolStatus.ERROR if failed else ToolStatus.OK",
-                        "ToolStatus.OK",
-                    ),
-                ),
-                (_TURNS + "test_a_tool_call_with_wrong_arguments_is_never_shown_as_done",),
+                _TURNS + "test_a_tool_call_with_wrong_arguments_is_never_shown_as_done",
             ),
             broken(
                 "a step of the plan whose agent failed is completed",

@@ -14,7 +14,7 @@ TOLD: tuple[Rule, ...] = (
         (
             broken(
                 "an agent is told the task's own id",
-                "multi_agents/platform_engineer/delegation.py::Delegation._whole_scope",
+                "multi_agents/platform_engineer/delegation_scope.py::DelegationScopes._whole_scope",
                 "reference_of(request.task_id)",
                 "request.task_id",
                 "tests/e2e/delegation/test_attacker.py::"

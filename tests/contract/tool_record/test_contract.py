@@ -1,5 +1,7 @@
 """What every store of tool calls does."""
 
+import asyncio
+
 import pytest
 
 from utils.persistence.tool_record import CallKey, MemoryToolRecord, RecordedCall, SqliteToolRecord
@@ -9,7 +11,9 @@ KEY = CallKey("task", "answer-1", "call-1")
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def record(request, tmp_path):
-    made = MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    made = (
+        MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    )
     await made.open()
     yield made
     await made.close()
@@ -76,4 +80,12 @@ async def test_calls_in_a_file_are_there_after_a_restart_and_can_be_forgotten_th
         found = await record.get(KEY)
         assert found == (RecordedCall(b"one") if step == 1 else None)
         await (record.finish(KEY, b"one") if step == 0 else record.forget("task"))
+        await record.close()
+
+
+async def test_a_file_that_is_opened_by_several_at_once_can_be_closed(tmp_path):
+    record = SqliteToolRecord(tmp_path / "tool_calls.sqlite")
+    await asyncio.gather(*(record.open() for _ in range(5)))
+    await record.finish(KEY, b"one")
+    async with asyncio.timeout(20):
         await record.close()

@@ -95,7 +95,9 @@ async def packed_is_stored(agent: Shop) -> None:
     """Wait until the checkpoints hold the result of the other call of the same step."""
     saver: Any = agent.runtime.checkpointer
     while True:
-        async with saver.conn.execute("SELECT 1 FROM writes WHERE instr(value, CAST('packed' AS BLOB))") as rows:
+        async with saver.conn.execute(
+            "SELECT 1 FROM writes WHERE instr(value, CAST('packed' AS BLOB))"
+        ) as rows:
             if await rows.fetchone():
                 return
 
@@ -146,7 +148,9 @@ async def main(order: dict[str, Any]) -> None:
     async with open_checkpointer(home / "checkpoints.sqlite") as saver:
         hold(saver, stop)
         model = ScriptedModel(script=script(home, gate=asyncio.Event() if stop == "stream" else None))
-        agent = Shop(AgentRuntime(home=home, settings=AgentSettings.load(QUIET), model=model, checkpointer=saver))
+        agent = Shop(
+            AgentRuntime(home=home, settings=AgentSettings.load(QUIET), model=model, checkpointer=saver)
+        )
         agent.home, agent.stop_in = home, stop
         request = AgentRequest(
             text=order["text"], task_id="task", context_id="context", thread_id="thread",

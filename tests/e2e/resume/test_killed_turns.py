@@ -152,7 +152,9 @@ async def test_a_graph_that_had_finished_gives_its_stored_answer_without_a_model
     assert len(turns.lines("requests")) == 2
 
 
-async def test_a_turn_that_was_killed_before_its_first_checkpoint_begins_with_its_message(turns: Turns) -> None:
+async def test_a_turn_that_was_killed_before_its_first_checkpoint_begins_with_its_message(
+    turns: Turns,
+) -> None:
     await turns.killed("please look", "input")
     events = await turns.recovered("please look")
     assert text_of(events) == "I have seen."
@@ -168,7 +170,9 @@ async def test_tokens_of_the_killed_process_are_counted_once(turns: Turns, stop:
     assert (used["input_tokens"], used["output_tokens"]) == (20, 2)
 
 
-async def test_the_conversation_after_a_recovered_turn_has_no_orphan_and_each_message_once(turns: Turns) -> None:
+async def test_the_conversation_after_a_recovered_turn_has_no_orphan_and_each_message_once(
+    turns: Turns,
+) -> None:
     await turns.killed("please pack wait", "wait")
     await turns.recovered("please pack wait")
     await turns.run("please look", message_id="next")

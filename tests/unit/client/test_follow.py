@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
 
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from utils.a2a_common.client.connection import Connection, fetch_card, http_client
-from utils.a2a_common.client.events import PeerEvent, StatusChanged
+from utils.a2a_common.client.events import AgentAway, PeerEvent, StatusChanged
 from utils.a2a_common.client.follow import PATIENCE, Patience, follow_message, follow_task
 from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.peer_errors import ConnectionLost, NoProgress
+from utils.a2a_common.client.peer_errors import AgentBusy, ConnectionLost, NoProgress, failure_of
 from utils.a2a_common.client.task_view import TaskView
 
-IMPATIENT = Patience(first_wait=0.01, quiet_seconds=0.3, pause_seconds=0.01)
+IMPATIENT = Patience(first_wait=0.01, away_seconds=0.1, quiet_seconds=0.3, pause_seconds=0.01)
 
 
 @asynccontextmanager
@@ -146,3 +147,107 @@ async def test_the_reply_to_a_question_is_followed_to_its_own_end(*, streaming: 
         async for event in follow_message(connection, reply):
             states += [event.state] if isinstance(event, StatusChanged) else []
     assert states == ["completed"]
+
+
+class Refusing(httpx.AsyncHTTPTransport):
+    """Answers the first sends as a busy agent does; they do not arrive."""
+
+    def __init__(self, times: int, *, status: int = 503, after: str = "0") -> None:
+        super().__init__()
+        self._left, self._status, self._after = times, status, after
+        self.bodies: list[bytes] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        if b"SendStreamingMessage" in request.content or b'"SendMessage"' in request.content:
+            self.bodies.append(request.content)
+            if len(self.bodies) <= self._left:
+                error = {"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": "Busy."}}
+                return httpx.Response(self._status, json=error, headers={"Retry-After": self._after})
+        return await super().handle_async_request(request)
+
+
+@pytest.mark.parametrize("streaming", [True, False])
+@pytest.mark.parametrize("status", [503, 429])
+async def test_a_busy_agent_is_sent_the_same_message_again_after_the_time_that_it_names(
+    *, streaming: bool, status: int
+) -> None:
+    agent, transport = ScriptedAgent(answering), Refusing(4, status=status)
+    task, waits, message = TaskView(), list[AgentAway](), user_message("go", context_id="c")
+    async with serve(agent, streaming=streaming) as url, connected(url, transport) as connection:
+        async for event in follow_message(connection, message):
+            task.apply(event)
+            waits += [event] if isinstance(event, AgentAway) else []
+    assert (task.state, task.text(), len(agent.seen)) == ("completed", "Here it is.", 1)
+    assert waits == [AgentAway(0.2, busy=True)] * 4  # more often than a message is sent that gets lost
+    assert all(message.message_id.encode() in body for body in transport.bodies)
+
+
+async def test_an_agent_that_stays_busy_is_no_dead_agent() -> None:
+    agent, transport = ScriptedAgent(answering), Refusing(99, after="7")
+    async with serve(agent) as url, connected(url, transport) as connection:
+        with pytest.raises(AgentBusy) as caught:
+            await said(connection, Patience(busy_seconds=5))
+    assert caught.value.retry_after == 7
+    failure = failure_of("scripted", caught.value)
+    assert (type(failure).__name__, failure.code, failure.retryable) == (
+        "DelegationFailed",
+        "sub_agent_busy",
+        True,
+    )
+
+
+class Restarting(httpx.AsyncHTTPTransport):
+    """Ends the first stream after its first event, and then is out of reach for some requests."""
+
+    def __init__(self, refused: int) -> None:
+        super().__init__()
+        self._refused, self._cut = refused, False
+        self.sends = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.sends += b"SendStreamingMessage" in request.content
+        if self._cut and self._refused:
+            self._refused -= 1
+            raise httpx.ConnectError("it restarts")
+        response = await super().handle_async_request(request)
+        if "event-stream" in response.headers.get("content-type", "") and not self._cut:
+            self._cut = True
+            response.stream = _FirstEvent(response.stream)
+        return response
+
+
+class _FirstEvent(httpx.AsyncByteStream):
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._inner:
+            yield piece
+            return
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+async def test_a_task_whose_agent_restarts_is_taken_up_again_and_nothing_is_sent_twice() -> None:
+    agent, transport, task, away = ScriptedAgent(answering), Restarting(8), TaskView(), list[AgentAway]()
+    patience = Patience(first_wait=0.001, pause_seconds=0.01)
+    async with serve(agent) as url, connected(url, transport) as connection:
+        async for event in follow_message(connection, user_message("go", context_id="c"), patience=patience):
+            task.apply(event)
+            away += [event] if isinstance(event, AgentAway) else []
+    assert (task.state, task.text()) == ("completed", "Here it is.")
+    assert (transport.sends, len(agent.seen)) == (1, 1)
+    assert [each.busy for each in away] == [False] * 8
+
+
+async def test_a_task_that_is_known_is_followed_without_a_message() -> None:
+    agent = ScriptedAgent(answering)
+    async with serve(agent) as url, connected(url) as connection:
+        first = await said(connection)
+        again = TaskView()
+        async for event in follow_message(
+            connection, user_message("go", context_id="c"), known_task=first.task_id
+        ):
+            again.apply(event)
+    assert (again.task_id, again.text(), len(agent.seen)) == (first.task_id, "Here it is.", 1)

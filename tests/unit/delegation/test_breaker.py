@@ -165,6 +165,34 @@ async def test_an_error_of_the_agents_own_does_not_open_it() -> None:
     assert not breaker.is_open
 
 
+async def test_calls_that_come_to_their_deadline_do_not_open_it_while_the_agent_is_seen_up() -> None:
+    breaker, up, told = Breaker(2), [True], list[str]()
+    line = Bulkhead("github", breaker, on_failure=told.append, reachable=lambda: up[0])
+
+    async def late() -> None:
+        with pytest.raises(DelegationFailed):
+            async with line.slot(1.0):
+                raise DelegationFailed("Late.", code="deadline_exceeded")
+
+    for _ in range(5):
+        await late()
+    assert not breaker.is_open
+    assert told == ["github"] * 5  # it is looked at, at once
+    up[0] = False
+    for _ in range(2):
+        await late()
+    assert breaker.is_open
+
+
+async def test_an_agent_that_is_busy_has_not_failed() -> None:
+    breaker = Breaker(1)
+    line = Bulkhead("github", breaker)
+    with pytest.raises(DelegationFailed):
+        async with line.slot(1.0):
+            raise DelegationFailed("The github agent is busy.", code="sub_agent_busy", retryable=True)
+    assert not breaker.is_open
+
+
 async def test_an_agent_that_is_full_refuses_in_time_and_takes_the_next_when_there_is_room() -> None:
     line = Bulkhead("slow", most=1)
     done = asyncio.Event()

@@ -1,12 +1,18 @@
 """What a tool returned and published, stored and read again."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from langchain_core.messages import ToolMessage
 from langgraph.types import Command
 
 from utils.a2a_common.graph.call_outcome import CallOutcome, decode, encode
 from utils.events import ArtifactAdded, DataPart, FileBytes, FileUrl, MetadataReported, StatusText, TextPart
 
-MESSAGE = ToolMessage("found", tool_call_id="c1", name="look", additional_kwargs={"k": {"n": 1}}, status="error")
+MESSAGE = ToolMessage(
+    "found", tool_call_id="c1", name="look", additional_kwargs={"k": {"n": 1}}, status="error"
+)
 
 
 def test_a_message_and_a_command_are_read_as_they_were_written():
@@ -15,9 +21,14 @@ def test_a_message_and_a_command_are_read_as_they_were_written():
 
 
 def test_what_a_tool_published_is_read_as_it_was_written_and_nobody_is_warned(caplog):
-    parts = [TextPart("a"), FileBytes(b"\x00\x01", "n"), FileUrl("http://x/"), DataPart([1, None])]
-    events = [ArtifactAdded(parts, name="all", id="x"), StatusText("works"), MetadataReported("uri", {"a": 1})]
+    parts: list[Any] = [TextPart("a"), FileBytes(b"\x00\x01", "n"), FileUrl("http://x/"), DataPart([1, None])]
+    events: list[Any] = [
+        ArtifactAdded(parts, name="all", id="x"),
+        StatusText("works"),
+        MetadataReported("uri", {"a": 1}),
+    ]
     read = decode(encode(CallOutcome(MESSAGE, events)))
     assert list(read.events) == events
-    assert read.events[0].parts[1].content == b"\x00\x01"
+    first: Any = read.events[0]
+    assert first.parts[1].content == b"\x00\x01"
     assert caplog.messages == []

@@ -28,10 +28,23 @@ def _ignore(_name: str) -> None:
     """Nobody wants to know of failures."""
 
 
+def _never() -> bool:
+    """Nobody looks at the agent."""
+    return False
+
+
 class Bulkhead:
     """Bulkhead and circuit breaker of one agent: a slow or dead one costs the others nothing.
 
-    `on_failure` is told the agent's name whenever it could not be reached or did not answer in time.
+    A call that ends at its deadline counts as a failure only while the agent cannot be reached: the deadline belongs to
+    the one who called, and others may have more time. An agent that answers that it is busy has not failed.
+
+    Args:
+        name: Our name for the agent.
+        breaker: Its circuit breaker.
+        most: Calls at a time.
+        on_failure: Is told the agent's name whenever it could not be reached or did not answer in time.
+        reachable: Whether the agent was seen up at the last look.
     """
 
     def __init__(
@@ -41,8 +54,10 @@ class Bulkhead:
         most: int = MOST_AT_ONCE,
         *,
         on_failure: OnFailure = _ignore,
+        reachable: Callable[[], bool] = _never,
     ) -> None:
         self._name = name
+        self._reachable = reachable
         self._on_failure = on_failure
         self._breaker = breaker or Breaker()
         self._places = asyncio.Semaphore(most)
@@ -81,7 +96,10 @@ class Bulkhead:
         try:
             yield
         except DelegationFailed as error:
-            if isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
+            if error.code == _TIMED_OUT and self._reachable():
+                self._breaker.gave_up()
+                self._on_failure(self._name)
+            elif isinstance(error, SubAgentUnavailable) or error.code == _TIMED_OUT:
                 self._failed(began)
             else:
                 self._breaker.succeeded()
@@ -93,7 +111,7 @@ class Bulkhead:
             self._breaker.succeeded()
 
     def _failed(self, began: int) -> None:
-        """Count a failure; one that began before the agent was seen up tells nothing of how it is now."""
+        """Count a failure; one that began before the agent was seen up says nothing about how it is now."""
         if began == self._times_up:
             self._breaker.failed()
             self._on_failure(self._name)

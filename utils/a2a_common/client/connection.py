@@ -5,6 +5,7 @@ Every value that comes back was bounded (`peer_limits.py`) and checked for what 
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
-from utils.errors import SUB_AGENT_ANSWER_WRONG, ProtocolViolation
+from utils.errors import SUB_AGENT_ANSWER_WRONG, PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -110,6 +111,25 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
         raise NoCard(error.reason, status) from error
     except ValueError as error:  # such as a body in no encoding
         raise NoCard(type(error).__name__, None) from error
+
+
+def card_text(card: AgentCard) -> str:
+    """A card as the JSON that `stored_card` reads."""
+    from google.protobuf.json_format import MessageToJson
+
+    return MessageToJson(card, indent=None)
+
+
+def stored_card(text: str, limits: PeerLimits) -> AgentCard | None:
+    """A card that was stored, checked as a fresh one is; `None` for one that would not be taken."""
+    from a2a.client.card_resolver import parse_agent_card
+    from google.protobuf.json_format import ParseError
+
+    try:
+        limits.check(text.encode(), "a card", limits.most)
+        return parse_agent_card(json.loads(text))
+    except (PeerLimitExceeded, ParseError, ValueError, TypeError, AttributeError, RecursionError):
+        return None
 
 
 def sdk_client(card: AgentCard, http: httpx.AsyncClient, *, streaming: bool = True) -> Client:

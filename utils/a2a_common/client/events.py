@@ -84,6 +84,19 @@ class ActivityReported:
     activity: Activity
 
 
+@dataclass(frozen=True, slots=True)
+class AgentAway:
+    """The agent takes no request now, or cannot be reached while its task is open. It is tried again.
+
+    Attributes:
+        seconds: How long is waited before the next try.
+        busy: Whether it answered that it is busy; else it did not answer.
+    """
+
+    seconds: float
+    busy: bool
+
+
 PeerEvent = (
     TaskSnapshot
     | StatusChanged
@@ -96,5 +109,6 @@ PeerEvent = (
     | UsageReported
     | ContextMeasured
     | SuggestionsReady
+    | AgentAway
 )
 """Everything that following a task may yield."""

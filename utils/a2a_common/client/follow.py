@@ -1,8 +1,8 @@
 """One message to an agent and what comes of it: sent once, followed to its end, taken up again after a break.
 
-A stream that ends proves nothing: a slow reader is dropped without a word. So the end of a stream without an
-end of the task leads to GetTask and SubscribeToTask, never to a second message. A message of which is unknown whether it
-arrived is looked for by its id before it is sent again.
+The end of a stream without an end of the task leads to GetTask and SubscribeToTask, never to a second message: the
+stream broke, or the agent stops and goes on with the task after its restart. A message of which is unknown whether it
+arrived is looked for by its id before it is sent again. One that a busy agent did not take is sent again as it is.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from utils.a2a_common.client.decode import decode, decode_task, state_of
 from utils.a2a_common.client.events import (
     SETTLED_STATES,
     WAITING_STATES,
+    AgentAway,
     MessageReceived,
     PeerEvent,
     StatusChanged,
     TaskSnapshot,
 )
 from utils.a2a_common.client.peer_errors import (
+    AgentBusy,
     ConnectionLost,
     NoProgress,
     PeerError,
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 _BROKEN = (ConnectionLost, UnusableAnswer)
 """What may be gone at the next try."""
 
+_LONGEST_LOOK = 2.0
+"""Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -47,7 +52,9 @@ class Patience:
 
     Attributes:
         sends: How often a message is sent at most that did not arrive.
-        looks: How often a task is asked for in a row while the agent cannot be reached.
+        busy_seconds: How long a busy agent is asked again to take a message; for a caller with a deadline of its own there
+            is no limit.
+        away_seconds: How long an agent whose task is open may be out of reach, as while it restarts.
         first_wait: Seconds before the second try, doubled with each.
         quiet_seconds: How long a task whose stream broke may show no change before it is given up; for a caller with
             a deadline of its own there is no limit.
@@ -56,7 +63,8 @@ class Patience:
     """
 
     sends: int = 3
-    looks: int = 5
+    busy_seconds: float = 120.0
+    away_seconds: float = 60.0
     first_wait: float = 0.3
     quiet_seconds: float = 120.0
     look_seconds: float = 10.0
@@ -67,7 +75,12 @@ PATIENCE = Patience()
 
 
 async def follow_message(
-    connection: Connection, message: Message, *, maybe_sent: bool = False, patience: Patience = PATIENCE
+    connection: Connection,
+    message: Message,
+    *,
+    maybe_sent: bool = False,
+    known_task: str = "",
+    patience: Patience = PATIENCE,
 ) -> AsyncGenerator[PeerEvent, None]:
     """Send `message` and yield everything until its task ends or waits for the user.
 
@@ -75,6 +88,7 @@ async def follow_message(
         connection: Reaches the agent.
         message: What is sent.
         maybe_sent: Whether it may have been sent before, as by a process that ended: then it is looked for first.
+        known_task: The task that it is known to have begun then; it is followed, and nothing is sent.
         patience: How long the agent is waited for.
 
     Raises:
@@ -82,10 +96,11 @@ async def follow_message(
         PeerLimitExceeded: It sent too much.
         ProtocolViolation: It sent what cannot be stored or shown.
     """
-    following = _Following(connection, message.task_id, patience)
-    async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
-        async for event in events:
-            yield event
+    following = _Following(connection, known_task or message.task_id, patience)
+    if not known_task:
+        async with aclosing(following.sent(message, maybe_sent=maybe_sent)) as events:
+            async for event in events:
+                yield event
     if not following.settled:
         async with aclosing(following.resumed()) as events:
             async for event in events:
@@ -141,19 +156,27 @@ class _Following:
             for event in self._noted(known):
                 yield event
             return
-        for attempt in range(1, self._patience.sends + 1):
+        attempt, give_up = 0, self._clock() + self._patience.busy_seconds
+        while True:
             try:
                 async with aclosing(
                     self._stream(self._connection.send(message), bool(message.task_id))
                 ) as events:
                     async for event in events:
                         yield event
+            except AgentBusy as error:
+                if self._clock() + error.retry_after >= give_up:
+                    raise
+                yield AgentAway(error.retry_after, busy=True)
+                await asyncio.sleep(error.retry_after)
+                continue
             except _BROKEN as error:
                 lost = error
             else:
                 return
             if self._responses:
                 return
+            attempt += 1
             last = attempt == self._patience.sends
             if last and isinstance(lost, ConnectionLost) and not lost.sent:
                 raise lost
@@ -169,10 +192,17 @@ class _Following:
         """The task as it stands and what follows."""
         if not self._task_id:
             raise NoProgress("The agent ended its answer without a task or a message.")
-        clock = asyncio.get_running_loop().time
+        clock = self._clock
         seen, deadline = b"", clock() + self._patience.quiet_seconds
         while not self.settled:
-            task = await self._look()
+            task: Task | None = None
+            async with aclosing(self._look()) as looks:
+                async for found in looks:
+                    if isinstance(found, AgentAway):
+                        yield found
+                    else:
+                        task = found
+            assert task is not None
             if (now := task.SerializeToString(deterministic=True)) != seen:
                 seen, deadline = now, clock() + self._patience.quiet_seconds
                 for event in self._noted(decode_task(task)):
@@ -217,13 +247,29 @@ class _Following:
     def _silence(self) -> float:
         return min(self._patience.look_seconds, self._patience.quiet_seconds)
 
-    async def _look(self) -> Task:
-        for attempt in range(1, self._patience.looks):
+    async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
+        """The task as it stands, after each wait for an agent that cannot be reached.
+
+        Raises:
+            PeerError: It was out of reach for too long, or does not know the task.
+        """
+        give_up, attempt = self._clock() + self._patience.away_seconds, 0
+        while True:
             try:
-                return await self._connection.get_task(self._task_id)
+                yield await self._connection.get_task(self._task_id)
             except _BROKEN:
-                await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
-        return await self._connection.get_task(self._task_id)
+                attempt += 1
+                seconds = backoff(attempt, first=self._patience.first_wait, longest=_LONGEST_LOOK)
+                if self._clock() + seconds >= give_up:
+                    raise
+            else:
+                return
+            yield AgentAway(seconds, busy=False)
+            await asyncio.sleep(seconds)
+
+    @staticmethod
+    def _clock() -> float:
+        return asyncio.get_running_loop().time()
 
     async def _arrived(self, message: Message) -> Sequence[PeerEvent]:
         with suppress(PeerError):

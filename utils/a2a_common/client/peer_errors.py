@@ -2,7 +2,8 @@
 
     PeerError
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
-    ├── UnusableAnswer      something answered that is no A2A agent, or is overloaded: an HTTP error, no JSON
+    ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON
+    │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
     ├── FailedInside        the agent failed over the call
     └── NoProgress          the agent ended its answer without an end of the task
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.peer_text import with_words
 from utils.errors import (
+    SUB_AGENT_BUSY,
     SUB_AGENT_CRASHED,
     SUB_AGENT_REFUSED,
     SUB_AGENT_STOPPED,
@@ -30,6 +32,12 @@ from utils.errors import (
 
 if TYPE_CHECKING:
     from a2a.utils.errors import A2AError
+
+
+_BUSY_STATUS = (429, 503)
+
+SHORTEST_RETRY, LONGEST_RETRY = 0.2, 30.0
+"""Bounds in seconds of what an agent may say in `Retry-After`."""
 
 
 class PeerError(PlatformError):
@@ -65,6 +73,21 @@ class UnusableAnswer(PeerError):
     def __init__(self, reason: str) -> None:
         super().__init__("The agent sent an answer that cannot be used.")
         self.reason = reason
+
+
+class AgentBusy(UnusableAnswer):
+    """The agent takes no request now: it has too many, or it stops. The request was not begun.
+
+    Attributes:
+        retry_after: Seconds after which it may be sent again, with the same message id.
+    """
+
+    code = "sub_agent_busy"
+    retryable = True
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("The agent is busy.")
+        self.retry_after = retry_after
 
 
 class RequestRefused(PeerError):
@@ -111,6 +134,8 @@ def typed(error: Exception) -> PeerError:
     from a2a.client.errors import A2AClientError
     from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError, UnsupportedOperationError
 
+    if (seconds := _retry_after(error.__cause__ or error)) is not None:
+        return AgentBusy(seconds)
     cause = error.__cause__ if isinstance(error, A2AClientError) else error
     match cause:
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
@@ -125,6 +150,19 @@ def typed(error: Exception) -> PeerError:
     return UnusableAnswer(_text(error))
 
 
+def _retry_after(error: BaseException) -> float | None:
+    """Seconds after which a refused HTTP request may be sent again; `None` where the answer does not say so."""
+    import httpx
+
+    if not isinstance(error, httpx.HTTPStatusError) or error.response.status_code not in _BUSY_STATUS:
+        return None
+    try:
+        seconds = float(error.response.headers["Retry-After"])
+    except (KeyError, ValueError):  # a date is not used by agents
+        return None
+    return min(max(seconds, SHORTEST_RETRY), LONGEST_RETRY)
+
+
 def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     """The error that a delegation ends with.
 
@@ -137,6 +175,8 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
             return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case RequestRefused(reason=reason):
             return SubAgentRefused(with_words(SUB_AGENT_REFUSED.format(agent=agent), reason))
+        case AgentBusy():
+            return DelegationFailed(SUB_AGENT_BUSY.format(agent=agent), code=error.code, retryable=True)
         case NoProgress():
             return DelegationFailed(SUB_AGENT_STOPPED.format(agent=agent), retryable=True)
     return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))

@@ -1,7 +1,7 @@
 """Registry of the configured sub-agents and their current cards.
 
-Cards are fetched in the background, never at import. An agent that is down at start joins when it
-comes up. The table is swapped as a whole, so that a reader never sees half of a change. A card is a
+Cards are fetched in the background, never at import. An agent that is down at start is known by the card that it had
+last, where it had one, and else joins when it comes up. The table is swapped as a whole, so that a reader never sees half of a change. A card is a
 peer's data: names come from the configuration, texts are capped.
 """
 
@@ -17,13 +17,15 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from utils.a2a_common.client.connection import fetch_card, http_client
+from utils.a2a_common.client.connection import card_text, fetch_card, http_client, stored_card
 from utils.a2a_common.client.peer_errors import PeerError
-from utils.errors import PeerLimitExceeded
+from utils.errors import PeerLimitExceeded, StorageError
 
 if TYPE_CHECKING:
     import httpx
     from a2a.types.a2a_pb2 import AgentCard
+
+    from utils.persistence.agent_cards import AgentCards
 
 log = structlog.get_logger(__name__)
 
@@ -103,11 +105,26 @@ def _ignore(_name: str) -> None:
 
 
 class SubAgentRegistry:
-    """Watches the configured sub-agents."""
+    """Watches the configured sub-agents.
+
+    Args:
+        urls: Address of each agent by name.
+        refresh_seconds: Pause between two looks at an agent that is up.
+        on_change: Is called when an agent has another card.
+        on_up: Is told the name of an agent that is seen up again.
+        cards: Keeps the cards over a restart; `None` to begin without any.
+    """
 
     def __init__(
-        self, urls: Mapping[str, str], *, refresh_seconds: float, on_change: OnChange, on_up: OnUp = _ignore
+        self,
+        urls: Mapping[str, str],
+        *,
+        refresh_seconds: float,
+        on_change: OnChange,
+        on_up: OnUp = _ignore,
+        cards: AgentCards | None = None,
     ) -> None:
+        self._cards = cards
         self._agents = {name: SubAgent(name, url) for name, url in urls.items()}
         self._refresh_seconds = refresh_seconds
         self._on_change = on_change
@@ -137,11 +154,30 @@ class SubAgentRegistry:
 
     async def missing(self, names: Collection[str], seconds: float) -> list[str]:
         """Those of `names` that cannot be reached, once each was looked for or the time is up."""
+        await self.looked_at(names, seconds)
+        return [name for name in names if name not in self._agents or not self._agents[name].reachable]
+
+    async def looked_at(self, names: Collection[str], seconds: float) -> None:
+        """Wait until each of `names` was looked for once, with or without success, or the time is up."""
         looks = [self._looked[name].wait() for name in names if name in self._looked]
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await asyncio.gather(*looks)
-        return [name for name in names if name not in self._agents or not self._agents[name].reachable]
+
+    async def recall(self) -> None:
+        """Take the cards that an earlier process had stored; of an address that is configured no more, none is taken.
+
+        Raises:
+            StorageError: They cannot be read.
+        """
+        from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
+
+        stored = await self._cards.all() if self._cards is not None else {}
+        for name, agent in self._agents.items():
+            text = stored.get(agent.url)
+            card = stored_card(text, PeerLimits(name, CARD, LARGEST_CARD)) if text is not None else None
+            if card is not None:
+                self._agents = {**self._agents, name: replace(agent, card=card)}
 
     def doubt(self, name: str) -> None:
         """A call to the agent failed: look at once, and often for a while, so that it is seen to go and to come back."""
@@ -183,8 +219,17 @@ class SubAgentRegistry:
         self._agents = {**self._agents, name: fresh}
         if fresh.reachable and not known.reachable:
             self._on_up(name)
-        if changed:
+        if changed and card is not None:
             await self._tell(name)
+            await self._keep(fresh.url, card)
+
+    async def _keep(self, url: str, card: AgentCard) -> None:
+        if self._cards is None:
+            return
+        try:
+            await self._cards.put(url, card_text(card))
+        except StorageError as error:  # the card is known all the same, until the next restart
+            log.warning("sub_agent.card_not_stored", reason=error.code)
 
     async def _fetch(self, name: str, http: httpx.AsyncClient) -> AgentCard | None:
         try:

@@ -6,18 +6,18 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from utils.a2a_common.client.events import ActivityReported, PeerEvent, TaskSnapshot
+from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
 from utils.a2a_common.client.heartbeat import Report, heartbeat
 from utils.a2a_common.client.message import user_message
-from utils.a2a_common.client.peer_errors import PeerError, failure_of
+from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
 from utils.a2a_common.client.progress_gate import ProgressGate
 from utils.a2a_common.client.task_view import TaskView
@@ -48,7 +48,7 @@ _BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 _FORGET = "Forget everything."
 _LONGEST_CODE = 64
 
-_PATIENCE = Patience(quiet_seconds=math.inf)
+_PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
 """A delegation has a deadline of its own, and an agent may work for long without a word."""
 
 PROGRESS_SECONDS = 10.0
@@ -69,6 +69,7 @@ class RemoteCall:
         task_id: The remote task that an answer is for; empty for a request.
         data: Structured parts of an answer.
         maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
+        known_task: The remote task that the message is known to have begun; empty where it is not known.
     """
 
     call_id: str
@@ -80,6 +81,14 @@ class RemoteCall:
     task_id: str = ""
     data: Sequence[Mapping[str, Any]] = ()
     maybe_sent: bool = False
+    known_task: str = ""
+
+
+OnTask = Callable[[str], Awaitable[None]]
+
+
+async def _nobody_asks(_task_id: str) -> None:
+    """Do not keep the id of the remote task."""
 
 
 class RemoteAgent:
@@ -98,8 +107,13 @@ class RemoteAgent:
         self._connection = connection
         self._progress_seconds = progress_seconds
 
-    async def run(self, call: RemoteCall, report: Report) -> TaskView:
+    async def run(self, call: RemoteCall, report: Report, named: OnTask = _nobody_asks) -> TaskView:
         """Send the message and wait for the end of the task, or for its question.
+
+        Args:
+            call: The message.
+            report: Is told of progress.
+            named: Is told the id of the remote task as soon as it is known.
 
         Returns:
             The task in state completed, input-required or auth-required.
@@ -110,7 +124,7 @@ class RemoteAgent:
             DelegationFailed: The task failed, was rejected or canceled, or the deadline passed.
         """
         report(DelegationStarted(call.call_id, self._name, call.text))
-        started, finished = time.monotonic(), False
+        started, finished, stopped = time.monotonic(), False, False
         task = TaskView(call.task_id)
 
         def waited(seconds: float) -> DelegationProgress:
@@ -122,15 +136,18 @@ class RemoteAgent:
                 heartbeat(report, waited, self._progress_seconds) as noted,
             ):
                 shown = ProgressGate(noted)
-                await self._follow(call, task, shown)
+                await self._follow(call, task, shown, named)
             finished = True
+        except asyncio.CancelledError:  # whether the remote task shall end too depends on why the turn stops
+            stopped = True
+            raise
         except TimeoutError as error:
             text = SUB_AGENT_LATE.format(agent=self._name, seconds=call.deadline)
             raise DelegationFailed(text, code="deadline_exceeded", retryable=True) from error
         except (PeerError, ProtocolViolation) as error:
             raise self._failure(error) from error
         finally:
-            if not finished:
+            if not finished and not stopped:
                 await self._cancel_unfinished(call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = time.monotonic() - started
@@ -138,27 +155,33 @@ class RemoteAgent:
             report(DelegationFinished(*end, below=_below(task)))
         return self._checked(task)
 
-    async def cancel(self, task_id: str) -> None:
-        """Cancel a remote task that nobody waits for any more. Best effort: failing is logged."""
+    async def cancel(self, task_id: str) -> bool:
+        """Cancel a remote task that nobody waits for any more; whether the agent answered. Failing is logged."""
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 await self._connection.cancel(task_id)
         except _BEST_EFFORT as error:
             log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
+            return isinstance(error, RequestRefused)
+        return True
 
-    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str = "") -> None:
-        """Cancel the task that a message began or answered, where it has not ended. Best effort.
+    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str = "") -> bool:
+        """Cancel the task that a message began or answered, where it has not ended. Failing is logged.
 
         Args:
             message_id: The message; its task is looked for by it.
             context_id: The conversation that it was sent in.
             task_id: The task, where it is known.
+
+        Returns:
+            Whether the agent answered, so that nothing of it goes on there.
         """
         task = TaskView(task_id)
         if not task_id:
-            await self._find(user_message("", context_id=context_id, message_id=message_id), task)
-        if task.task_id and (task.open or task.waits):
-            await self.cancel(task.task_id)
+            message = user_message("", context_id=context_id, message_id=message_id)
+            if not await self._find(message, task):
+                return False
+        return await self.cancel(task.task_id) if task.task_id and (task.open or task.waits) else True
 
     async def forget(self, context_id: str) -> None:
         """Ask an agent of our kind to forget a conversation. Best effort: failing is logged."""
@@ -170,9 +193,14 @@ class RemoteAgent:
         except _BEST_EFFORT as error:
             log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
 
-    async def _follow(self, call: RemoteCall, task: TaskView, report: Report) -> None:
+    async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
+        known = call.task_id
         events = follow_message(
-            self._connection, _message(call), maybe_sent=call.maybe_sent, patience=_PATIENCE
+            self._connection,
+            _message(call),
+            maybe_sent=call.maybe_sent,
+            known_task=call.known_task,
+            patience=_PATIENCE,
         )
         async with aclosing(events):
             async for event in events:
@@ -180,15 +208,26 @@ class RemoteAgent:
                     log.info("delegation.reconnect", agent=self._name, remote_task_id=task.task_id)
                 before = task.state
                 task.apply(event)
+                if isinstance(event, AgentAway):
+                    waiting = "busy" if event.busy else "away"
+                    log.info(
+                        "delegation.waits", agent=self._name, reason=waiting, seconds=round(event.seconds, 1)
+                    )
+                    report(replace(_progress(call, self._name, task), waiting=waiting))
+                if task.task_id and task.task_id != known:
+                    known = task.task_id
+                    await named(known)
                 if isinstance(event, ActivityReported) or (task.state is not before and task.open):
                     report(_progress(call, self._name, task, event))
 
-    async def _find(self, message: Message, task: TaskView) -> None:
-        """Bring `task` up to date where the agent has the message. Best effort."""
+    async def _find(self, message: Message, task: TaskView) -> bool:
+        """Bring `task` up to date where the agent has the message; whether the agent answered."""
         with contextlib.suppress(*_BEST_EFFORT):
             async with asyncio.timeout(_CANCEL_SECONDS):
                 for event in await find_task(self._connection, message):
                     task.apply(event)
+                return True
+        return False
 
     async def _cancel_unfinished(self, call: RemoteCall, task: TaskView) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""

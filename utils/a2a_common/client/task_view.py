@@ -9,6 +9,7 @@ from typing import Any, assert_never
 from utils.a2a_common.client.events import (
     WAITING_STATES,
     ActivityReported,
+    AgentAway,
     ArtifactChanged,
     MessageReceived,
     PeerEvent,
@@ -163,7 +164,8 @@ class TaskView:
         | UsageReported
         | ContextMeasured
         | SuggestionsReady
-        | SubTasks,
+        | SubTasks
+        | AgentAway,
     ) -> None:
         match event:
             case TaskError():
@@ -178,7 +180,7 @@ class TaskView:
                 self.suggestions = event
             case SubTasks():
                 self.sub_tasks = event
-            case ActivityReported():
+            case ActivityReported() | AgentAway():
                 pass  # what happens, not what is known of the task
             case _:
                 assert_never(event)

@@ -87,7 +87,7 @@ class AgentTool:
             args_schema=schema,
             metadata={
                 "examples": list(self.examples),
-                READ_ONLY: self.read_only,
+                **({READ_ONLY: True} if self.read_only else {}),
                 **({"changes": True} if self.approval else {}),
             },
         )

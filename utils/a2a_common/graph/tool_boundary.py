@@ -99,8 +99,9 @@ class ToolBoundary(AgentMiddleware):
                 except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
                     result = _problem_message(error, call_id, name)
                 await recorder.finish(CallOutcome(result, events))
-                seen.status = _status(result)
-                cut = isinstance(result, ToolMessage) and full_output_of(result) is not None
+                seen.status = _status(result, call_id)
+                said = _message_of(result, call_id)
+                cut = said is not None and full_output_of(said) is not None
             finally:
                 write(ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut))
         return result
@@ -142,8 +143,17 @@ def _observed(request: ToolCallRequest) -> AbstractContextManager[ObservedCall]:
     return (observed_delegation if _delegates(request) else observed_tool_call)(request.tool.name)
 
 
-def _status(result: ToolMessage | Command[Any]) -> ToolStatus:
-    failed = isinstance(result, ToolMessage) and result.status == "error"
+def _message_of(result: ToolMessage | Command[Any], call_id: str) -> ToolMessage | None:
+    """The message of a result; of a command, that of the call."""
+    update = result.update if isinstance(result, Command) else {"messages": [result]}
+    messages = update.get("messages", ()) if isinstance(update, Mapping) else ()
+    answers = (each for each in messages if isinstance(each, ToolMessage) and each.tool_call_id == call_id)
+    return next(answers, None)
+
+
+def _status(result: ToolMessage | Command[Any], call_id: str) -> ToolStatus:
+    said = _message_of(result, call_id)
+    failed = said is not None and said.status == "error"
     return ToolStatus.ERROR if failed else ToolStatus.OK
 
 

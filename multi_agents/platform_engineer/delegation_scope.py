@@ -1,0 +1,93 @@
+"""What a remote agent is told besides its sub-task, and whether the sub-task would go round in circles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from multi_agents.platform_engineer.conversation_digest import briefing
+from utils.a2a_common.protocol.delegation_chain import Hop, hop, refusal
+from utils.a2a_common.protocol.delegation_context import (
+    DelegationContext,
+    reference_of,
+    takes_delegation_context,
+)
+from utils.a2a_common.protocol.shares import Shares
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from langchain.tools import ToolRuntime
+
+    from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin
+    from utils.a2a_common.client.registry import SubAgentRegistry
+    from utils.a2a_common.protocol.request import AgentRequest
+    from utils.persistence.delegations import DelegationRecord
+
+
+class DelegationScopes:
+    """Makes the scoped context of each delegation.
+
+    Args:
+        registry: The agents' cards.
+        me: Name and address of the agent that delegates.
+        shares: What each agent is told; nothing for an agent that is not in it.
+        history_turns: How many earlier turns an agent is told of at most.
+    """
+
+    def __init__(
+        self,
+        registry: SubAgentRegistry,
+        *,
+        me: tuple[str, str],
+        shares: Mapping[str, Shares],
+        history_turns: int,
+    ) -> None:
+        self._registry = registry
+        self._name, self._url = me
+        self._shares = shares
+        self._history_turns = history_turns
+
+    def circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
+        """Why the request is not delegated: it would go round in circles. Empty where it would not."""
+        card = self._registry.get(name).card
+        interfaces = card.supported_interfaces if card is not None else ()
+        following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")
+        return refusal(self._trail(runtime), following)
+
+    def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
+        """The chain that ends with us and the request that we work on."""
+        told, parent = briefing(runtime.state["messages"], 0), runtime.context.delegation
+        ours = hop(self._name, self._url, told.request or runtime.context.text)
+        return [*(parent.trail if parent else ()), ours]
+
+    def scope(
+        self,
+        kept: DelegationRecord,
+        cause: ToolCallOrigin,
+        runtime: ToolRuntime[AgentRequest],
+        seconds: float,
+    ) -> DelegationContext | None:
+        """What the agent is told besides its sub-task, as our configuration has it; `None` for one that takes none."""
+        shares, card = self._shares.get(kept.agent, Shares.NOTHING), self._registry.get(kept.agent).card
+        if card is None or not takes_delegation_context(card, shares):
+            return None
+        whole = self._whole_scope(cause, runtime, seconds)
+        return whole.within(shares, kept.request, hop(self._name, self._url, kept.request).digest)
+
+    def _whole_scope(
+        self, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest], seconds: float
+    ) -> DelegationContext:
+        request, told = runtime.context, briefing(runtime.state["messages"], self._history_turns)
+        user = {"name": request.caller.name, "tenant": request.caller.tenant}
+        return DelegationContext(
+            original_request=told.request or request.text,
+            subtask_index=cause.index,
+            total_subtasks=cause.total,
+            parent_task_id=reference_of(request.task_id),
+            deadline_seconds=seconds,
+            previous_results=told.results,
+            conversation_history=told.history,
+            user={name: value for name, value in user.items() if value},
+            budget=request.meter.left(),
+            trail=self._trail(runtime),
+        )

@@ -1,0 +1,116 @@
+"""A turn whose process died goes on: nothing that had finished is done again."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_RECORDER = "utils/a2a_common/graph/call_recorder.py::CallRecorder"
+_RUN = "utils/a2a_common/graph/graph_run.py::GraphRun"
+_KILLED = "tests/e2e/resume/test_killed_turns.py::"
+_DELEGATED = "tests/e2e/resume/test_killed_delegations.py::"
+
+RESUME: tuple[Rule, ...] = (
+    Rule(
+        "resume-tools",
+        "A tool call of a recovered turn is answered from the record, and repeated only where that does no harm.",
+        (
+            broken(
+                "the outcome is not recorded",
+                _RECORDER + ".finish",
+                "await self._record.finish(self._key, encode(outcome))",
+                "_ = encode",
+                _KILLED + "test_a_tool_that_ended_before_its_checkpoint_is_answered_from_the_record",
+            ),
+            broken(
+                "the begin is not recorded",
+                _RECORDER + ".begin",
+                "await self._record.begin(self._key)",
+                "_ = self._key",
+                _KILLED + "test_another_tool_that_was_cut_off_is_not_run_again_and_the_model_is_told",
+            ),
+            broken(
+                "every tool counts as read-only",
+                "utils/messages/repeatable.py::may_repeat",
+                "marks.get(READ_ONLY) is True or marks.get(REPEATABLE) is True",
+                "marks is not None",
+                _KILLED + "test_another_tool_that_was_cut_off_is_not_run_again_and_the_model_is_told",
+            ),
+            broken(
+                "what a tool published is forgotten",
+                "utils/a2a_common/graph/tool_boundary.py::ToolBoundary._ended",
+                "CallOutcome(result, events)",
+                "CallOutcome(result)",
+                _KILLED + "test_a_tool_that_ended_before_its_checkpoint_is_answered_from_the_record",
+            ),
+        ),
+    ),
+    Rule(
+        "resume-point",
+        "A recovered turn goes on from its last checkpoint.",
+        (
+            broken(
+                "it begins with its message",
+                _RUN + "._entry",
+                "if self.goes_on:\n    return None",
+                "",
+                _KILLED + "test_an_answer_that_was_cut_off_begins_again_and_the_tools_before_it_do_not",
+            ),
+            broken(
+                "a finished graph is run once more",
+                "utils/a2a_common/graph/recovery.py::_point",
+                "ResumePoint.CHECKPOINT if state.next else ResumePoint.FINISHED",
+                "ResumePoint.CHECKPOINT",
+                _KILLED + "test_a_graph_that_had_finished_gives_its_stored_answer_without_a_model_call",
+            ),
+            broken(
+                "tokens of the killed process are not counted",
+                _RUN + ".open",
+                "self._recall(self._recovery)",
+                "_ = self._recall",
+                _KILLED + "test_tokens_of_the_killed_process_are_counted_once",
+            ),
+        ),
+    ),
+    Rule(
+        "resume-delegations",
+        "A delegation of a recovered turn is followed, and sent and counted once.",
+        (
+            broken(
+                "its tokens are not counted",
+                "multi_agents/platform_engineer/agent.py::PlatformEngineer._counted",
+                "replace(request, used={**request.used, **used})",
+                "request",
+                _DELEGATED + "test_a_delegation_that_had_ended_is_neither_sent_nor_counted_again",
+            ),
+            broken(
+                "the remote task of a turn that is not resumed is left alone",
+                "multi_agents/platform_engineer/agent.py::PlatformEngineer.cancel_children",
+                "await self._delegation.end(task_id)",
+                "_ = task_id",
+                _DELEGATED + "test_a_remote_task_of_a_turn_that_is_not_resumed_does_not_stay_working",
+            ),
+        ),
+    ),
+    Rule(
+        "resume-busy",
+        "A busy or restarting agent is waited for, with the same message, and has not failed.",
+        (
+            broken(
+                "a busy agent is a broken one",
+                "utils/a2a_common/client/peer_errors.py::typed",
+                "if (seconds := _retry_after(error.__cause__ or error)) is not None:\n    return AgentBusy(seconds)",
+                "",
+                "tests/unit/client/test_follow.py::"
+                "test_a_busy_agent_is_sent_the_same_message_again_after_the_time_that_it_names",
+            ),
+            broken(
+                "time-outs of turns open the breaker",
+                "utils/a2a_common/client/bulkhead.py::Bulkhead._watched",
+                "error.code == _TIMED_OUT and self._reachable()",
+                "False",
+                "tests/unit/delegation/test_breaker.py::"
+                "test_calls_that_come_to_their_deadline_do_not_open_it_while_the_agent_is_seen_up",
+            ),
+        ),
+    ),
+)

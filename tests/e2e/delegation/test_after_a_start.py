@@ -1,0 +1,95 @@
+"""What the supervisor knows of its agents right after a start."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from multi_agents.platform_engineer.agent import PlatformEngineer
+from tests.e2e.agents.peers import Keys
+from tests.e2e.delegation.teams import model
+from tests.ports import free_port
+from utils.a2a_common import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.protocol.request import AgentRequest
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+class Started:
+    """A supervisor that is asked as soon as its start returns."""
+
+    def __init__(self, home: Path, url: str) -> None:
+        self.model = ScriptedModel(script=answer)
+        settings = AgentSettings.load({"SUB_AGENTS": f"keys={url}"})
+        runtime = AgentRuntime(home=home, settings=settings, model=self.model, checkpointer=InMemorySaver())
+        self.agent = PlatformEngineer(runtime)
+
+    async def ask(self) -> str:
+        await self.agent.start()
+        await self.agent.build()
+        try:
+            request = AgentRequest("What is a?", "task", "context", "message", "thread")
+            events = [event async for event in self.agent.stream(request)]
+        finally:
+            await self.agent.close()
+        return "".join(getattr(event, "text", "") for event in events)
+
+    @property
+    def offered(self) -> list[str]:
+        names = [tool["function"]["name"] for tool in self.model.requests[0].tools]
+        return [name for name in names if name == "keys"]
+
+
+def answer(messages: Any) -> Any:
+    """Delegates, then says what came of it."""
+    if messages[-1].type == "tool":
+        return f"Told: {messages[-1].text}"
+    return calls(call("keys", request="What is a?"))
+
+
+async def test_a_request_right_after_the_first_start_waits_for_the_look_at_the_agents(tmp_path: Path) -> None:
+    async with running_agent(Keys, model=model(["a is 1"])) as url:
+        assert await Started(tmp_path, url).ask() == "Told: a is 1"
+
+
+async def test_an_agent_that_is_down_after_a_restart_is_still_offered_and_said_to_be_down(
+    tmp_path: Path,
+) -> None:
+    async with running_agent(Keys, model=model(["a is 1"])) as url:
+        await Started(tmp_path, url).ask()
+    again = Started(tmp_path, url)
+    assert "The keys agent cannot be reached right now." in await again.ask()
+    assert again.offered == ["keys"]
+
+
+@pytest.mark.parametrize("card", ["[]", "{", '{"name": 7}', '{"name": "' + "x" * 300_000 + '"}', "[" * 2_000])
+async def test_a_stored_card_that_would_not_be_taken_fresh_is_not_taken(tmp_path: Path, card: str) -> None:
+    async with running_agent(Keys, model=model(["a is 1"])) as url:
+        await Started(tmp_path, url).ask()
+    with closing(sqlite3.connect(tmp_path / "cards.sqlite")) as connection, connection:
+        connection.execute("UPDATE agent_cards SET card = ?", (card,))
+    agent = Started(tmp_path, url).agent
+    await agent.start()
+    try:
+        assert await agent.tools() == []
+    finally:
+        await agent.close()
+
+
+async def test_the_stored_card_of_another_address_is_not_taken(tmp_path: Path) -> None:
+    async with running_agent(Keys, model=model(["a is 1"])) as url:
+        await Started(tmp_path, url).ask()
+    agent = Started(tmp_path, f"http://127.0.0.1:{free_port()}").agent
+    await agent.start()
+    try:
+        assert await agent.tools() == []
+    finally:
+        await agent.close()

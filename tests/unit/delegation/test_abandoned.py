@@ -1,0 +1,73 @@
+"""Remote tasks whose parent task has ended, and agents that are down when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from multi_agents.platform_engineer.abandoned import Abandoned
+from utils.persistence.delegations import (
+    COMPLETED,
+    FAILED,
+    WAITING,
+    WORKING,
+    DelegationRecord,
+    DelegationStore,
+)
+
+
+def record(number: int, state: str, agent: str = "github", parent: str = "task") -> DelegationRecord:
+    return DelegationRecord(
+        f"id-{number}", parent, "thread", agent, "call", "step", "request", "context", f"r{number}", 1, state
+    )
+
+
+class Agents:
+    """Cancels at the agents that are up."""
+
+    def __init__(self, *up: str) -> None:
+        self.up, self.canceled = set(up), list[str]()
+
+    async def cancel(self, one: DelegationRecord) -> bool:
+        if one.agent in self.up:
+            self.canceled.append(one.task_id)
+        return one.agent in self.up
+
+
+async def opened(home: Path) -> DelegationStore:
+    store = DelegationStore(home / "errands.sqlite")
+    await store.open()
+    return store
+
+
+async def test_what_is_open_is_canceled_and_nothing_of_the_task_is_left(tmp_path: Path) -> None:
+    store, agents = await opened(tmp_path), Agents("github")
+    for number, state in enumerate((WORKING, WAITING, COMPLETED, FAILED)):
+        await store.put(record(number, state))
+    await store.put(record(9, WORKING, parent="other"))
+    await Abandoned(store, agents.cancel).end("task")
+    assert sorted(agents.canceled) == ["r0", "r1"]
+    assert await store.of_task("task") == await store.abandoned("github") == []
+    assert [each.id for each in await store.of_task("other")] == ["id-9"]
+    await store.close()
+
+
+async def test_a_task_at_an_agent_that_is_down_is_canceled_when_it_comes_up_also_after_a_restart(
+    tmp_path: Path,
+) -> None:
+    store, agents = await opened(tmp_path), Agents()
+    await store.put(record(1, WORKING))
+    await Abandoned(store, agents.cancel).end("task")
+    assert await store.of_task("task") == []
+    assert [each.id for each in await store.abandoned("github")] == ["id-1"]
+    await store.close()
+    store, agents = await opened(tmp_path), Agents("github")
+    later = Abandoned(store, agents.cancel)
+    later.came_up("rag")
+    later.came_up("github")
+    async with asyncio.timeout(20):
+        while await store.abandoned("github"):
+            await asyncio.sleep(0)
+    assert agents.canceled == ["r1"]
+    await later.stop()
+    await store.close()
