@@ -19,10 +19,10 @@ import httpx
 from benchmarks.chaos_kill.deal import Turn, deal
 from benchmarks.chaos_kill.killer import Killer
 from benchmarks.chaos_kill.tally import Tally
-from benchmarks.service.client import COMPLETED, OPEN, Talk, http_client, tasks_in
+from benchmarks.service.client import COMPLETED, OPEN, WAITING, Talk, http_client, tasks_in
 from benchmarks.service.gate import Gate, open_gate
 from benchmarks.service.processes import Service, running_service
-from benchmarks.service.script import TOOLS, WORK
+from benchmarks.service.script import ASK, TOOLS, WORK
 
 AT_ONCE = 4
 SECRET_TRIES = 3
@@ -78,6 +78,9 @@ async def _converse(talk: Talk, number: int, turns: list[Turn], tally: Tally, ki
         await killer.up.wait()
         killer.begin(turn)
         seen = await talk.send(turn.order.text, streamed=turn.streamed)
+        if seen.state == WAITING and turn.order.kind == ASK:
+            await killer.wait_for_user(turn)
+            seen = await talk.send("the blue one", streamed=turn.streamed, task_id=seen.task_id)
         tally.check(turn, seen, reached=turn.order.key in killer.reached)
     await _ask_for_secret(talk, number, tally, "What is the secret?")
 
