@@ -1,6 +1,8 @@
-"""The agent of `benchmarks/wire_server.py`: it echoes, or streams `chunks COUNT SIZE`."""
+"""The agent of `benchmarks/wire_server.py`: it echoes, streams `chunks COUNT SIZE`, or works on `wait` until one says `release`."""
 
 from __future__ import annotations
+
+import asyncio
 
 from a2a.helpers.proto_helpers import new_task_from_user_message
 from a2a.server.agent_execution import AgentExecutor, RequestContext
@@ -20,7 +22,10 @@ from a2a.types.a2a_pb2 import (
 
 
 class Agent(AgentExecutor):
-    """Echoes, or streams as many chunks as it is told to."""
+    """Echoes, streams as many chunks as it is told to, or waits."""
+
+    def __init__(self) -> None:
+        self._released = asyncio.Event()
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """One turn."""
@@ -29,6 +34,11 @@ class Agent(AgentExecutor):
         count, size = (int(words[1]), int(words[2])) if words[0] == "chunks" else (1, 20)
         await event_queue.enqueue_event(new_task_from_user_message(context.message))
         await event_queue.enqueue_event(_status(context, TaskState.TASK_STATE_WORKING))
+        if words[0] == "wait":
+            await self._released.wait()
+        elif words[0] == "release":
+            self._released.set()
+            self._released = asyncio.Event()
         for index in range(count):
             await event_queue.enqueue_event(
                 TaskArtifactUpdateEvent(

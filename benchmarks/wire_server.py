@@ -14,10 +14,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
 from utils.testing.live_server import loopback_socket, running
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+    from starlette.requests import Request
 
 
 def ours(storage: str) -> Starlette:
@@ -58,10 +62,16 @@ async def bare(storage: str) -> Starlette:
     return Starlette(routes=create_jsonrpc_routes(handler, "/"))
 
 
+async def inside(_request: Request) -> JSONResponse:
+    """What only the process itself can count."""
+    return JSONResponse({"loop_tasks": len(asyncio.all_tasks())})
+
+
 async def main(kind: str, storage: str) -> None:
     """Serve until standard input closes."""
     logging.disable(logging.CRITICAL)
     app = ours(storage) if kind == "ours" else await bare(storage)
+    app.router.routes.append(Route("/inside", inside))
     listener = loopback_socket()
     async with running(app, listener=listener):
         print(listener.getsockname()[1], flush=True)

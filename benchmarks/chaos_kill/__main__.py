@@ -19,13 +19,14 @@ import httpx
 from benchmarks.chaos_kill.deal import Turn, deal
 from benchmarks.chaos_kill.killer import Killer
 from benchmarks.chaos_kill.tally import Tally
-from benchmarks.service.client import COMPLETED, OPEN, Talk, http_client, tasks_in
+from benchmarks.service.client import COMPLETED, OPEN, WAITING, Seen, Talk, http_client, tasks_in
 from benchmarks.service.gate import Gate, open_gate
 from benchmarks.service.processes import Service, running_service
-from benchmarks.service.script import TOOLS, WORK
+from benchmarks.service.script import ASK, TOOLS, WORK
 
 AT_ONCE = 4
 SECRET_TRIES = 3
+ANSWER_TRIES = 10
 SETTLE_SECONDS = 60.0
 STORES = ("sqlite",)
 PROGRESS_SHARES = 20
@@ -78,8 +79,21 @@ async def _converse(talk: Talk, number: int, turns: list[Turn], tally: Tally, ki
         await killer.up.wait()
         killer.begin(turn)
         seen = await talk.send(turn.order.text, streamed=turn.streamed)
+        if seen.state == WAITING and turn.order.kind == ASK:
+            await killer.wait_for_user(turn)
+            seen = await _answer(talk, turn, seen)
         tally.check(turn, seen, reached=turn.order.key in killer.reached)
     await _ask_for_secret(talk, number, tally, "What is the secret?")
+
+
+async def _answer(talk: Talk, turn: Turn, asked: Seen) -> Seen:
+    """Answer the question; where the one who asked is down, the user is asked to say it once more."""
+    for _ in range(ANSWER_TRIES):
+        seen = await talk.send("the blue one", streamed=turn.streamed, task_id=asked.task_id)
+        if seen.state != WAITING:
+            break
+        await asyncio.sleep(1)
+    return seen
 
 
 async def _ask_for_secret(talk: Talk, number: int, tally: Tally, text: str) -> None:

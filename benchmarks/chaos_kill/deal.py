@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from benchmarks.service.script import LOOK, SAY, SUPERVISOR, TOOLS, WORK, WORKER, Order
+from benchmarks.service.script import ASK, LOOK, SAY, SUPERVISOR, WORK, WORKER, Order
 from benchmarks.service.worker import IN_TOOL, TOOL_BEGINS
 
 MODEL = "model"
@@ -14,7 +14,11 @@ SUPERVISOR_STREAM, WORKER_STREAM = f"{SUPERVISOR} stream", f"{WORKER} stream"
 AT_ONCE_AFTER_BEGIN = ""
 """The place of a kill that waits for no place: it comes some time after the turn's message was sent."""
 
+QUESTION = "question"
+"""The place of a kill while the task waits for its user."""
+
 CONVERSATIONS_A_KILL = 4
+_ANY = (SAY, WORK, LOOK, ASK)
 LONGEST_TURNS = 3
 
 
@@ -50,6 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "model": Kind("in_model", SUPERVISOR_STREAM, (MODEL,), weight=1),
     "worker's model": Kind("in_model", WORKER_STREAM, (MODEL,), weight=1),
     "supervisor any time": Kind(ELSEWHERE, AT_ONCE_AFTER_BEGIN, (SUPERVISOR,)),
+    "waiting": Kind(ELSEWHERE, QUESTION, (SUPERVISOR, WORKER)),
     "worker any time": Kind(ELSEWHERE, AT_ONCE_AFTER_BEGIN, (WORKER,)),
 }
 GROUPS = tuple(dict.fromkeys(kind.group for kind in KINDS.values()))
@@ -89,10 +94,12 @@ def deal(conversations: int, seed: int) -> list[list[Turn]]:
 
 
 def _turn(dice: random.Random, number: int, turn: int, kill: str) -> Turn:
-    kinds = list(TOOLS) if kill and _needs_tool(KINDS[kill]) else [SAY, WORK, LOOK]
-    order = Order(f"{number}.{turn}", dice.choice(kinds))
+    order = Order(f"{number}.{turn}", dice.choice(_kinds(KINDS[kill].place) if kill else _ANY))
     return Turn(order, dice.random() < 0.6, kill, dice.uniform(0.01, 0.3))
 
 
-def _needs_tool(kind: Kind) -> bool:
-    return kind.place not in {SUPERVISOR_STREAM, AT_ONCE_AFTER_BEGIN}
+def _kinds(place: str) -> tuple[str, ...]:
+    """What a turn must do to come to a place."""
+    if place in {TOOL_BEGINS, IN_TOOL, WORKER_STREAM}:
+        return (WORK, LOOK)
+    return (ASK,) if place == QUESTION else _ANY

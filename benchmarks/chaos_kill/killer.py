@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any
 
-from benchmarks.chaos_kill.deal import KINDS, MODEL, Kind, Turn
+from benchmarks.chaos_kill.deal import AT_ONCE_AFTER_BEGIN, KINDS, MODEL, QUESTION, Kind, Turn
 from benchmarks.chaos_kill.tally import Tally
 from benchmarks.service.gate import Present
 from benchmarks.service.processes import Service
@@ -63,8 +63,14 @@ class Killer:
 
     def begin(self, turn: Turn) -> None:
         """A turn begins: kill some time after that, where that was dealt."""
-        if turn.kill and not KINDS[turn.kill].place:
+        if turn.kill and KINDS[turn.kill].place == AT_ONCE_AFTER_BEGIN:
             self._start(self._kill_any_time(turn))
+
+    async def wait_for_user(self, turn: Turn) -> None:
+        """A task waits for its user: kill now, where that was dealt."""
+        if turn.kill and KINDS[turn.kill].place == QUESTION:
+            async with self._one_at_a_time:
+                await self._kill_and_restart(turn)
 
     async def finish(self) -> None:
         """Wait for the last kill; count what was not placed.
@@ -108,10 +114,13 @@ class Killer:
     async def _kill_any_time(self, turn: Turn) -> None:
         await asyncio.sleep(self._dice.uniform(0, _LONGEST_AIM))
         async with self._one_at_a_time:
-            del self._dealt[turn.order.key]
-            await self._kill(KINDS[turn.kill])
-            await asyncio.sleep(turn.pause)
-            await self._restart(KINDS[turn.kill])
+            await self._kill_and_restart(turn)
+
+    async def _kill_and_restart(self, turn: Turn) -> None:
+        del self._dealt[turn.order.key]
+        await self._kill(KINDS[turn.kill])
+        await asyncio.sleep(turn.pause)
+        await self._restart(KINDS[turn.kill])
 
     async def _kill(self, kind: Kind) -> None:
         if WORKER in kind.victims:

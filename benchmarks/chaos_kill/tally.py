@@ -65,7 +65,7 @@ class Tally:
         if self.most_kills(seen) > MOST_TAKE_OVERS:
             self.overkilled += 1
             return
-        kind = "stuck" if seen.state in OPEN else "incomplete"
+        kind = "stuck" if seen.state in OPEN and not seen.refusal else "incomplete"
         self.fault(kind, f"{turn.order.text}, kill {turn.kill or 'of others'}: {_shown(seen)}")
 
     def check_effects(self, effects: Sequence[str]) -> None:
@@ -110,6 +110,6 @@ class Tally:
 def _shown(seen: Seen) -> str:
     whole = "" if seen.text == seen.stored else f"; the stream {seen.text!r}, stored {seen.stored!r}"
     return (
-        f"{seen.state or 'no state'} {seen.code} {seen.said[:160]!r}, answer {seen.text[:80]!r}"
+        f"{seen.state or 'no state'} {seen.code} {seen.refusal or ''} {seen.said[:160]!r}, answer {seen.text[:80]!r}"
         f" ({seen.breaks} breaks){whole}, task {seen.task_id}, {seen.ended - seen.began:.1f} s"
     )

@@ -15,6 +15,7 @@ import httpx
 
 HEADERS = {"A2A-Version": "1.0"}
 COMPLETED, FAILED = "TASK_STATE_COMPLETED", "TASK_STATE_FAILED"
+WAITING = "TASK_STATE_INPUT_REQUIRED"
 OPEN = ("", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING")
 ERROR_EXTENSION = "urn:platform-engineer:ext:error:v1"
 RESPONSE = "response"
@@ -35,6 +36,7 @@ class Seen:
         stored: The answer as GetTask returns it afterwards.
         said: Words of the newest status, or of the newest error.
         code: The failure's code under the error extension.
+        refusal: The code of the newest JSON-RPC error, where the message was refused.
         breaks: How often the client had to come back.
         waited: How often it was told to come again later (503).
     """
@@ -45,6 +47,7 @@ class Seen:
     stored: str = ""
     said: str = ""
     code: str = ""
+    refusal: int = 0
     breaks: int = 0
     waited: int = 0
     began: float = field(default_factory=time.monotonic)
@@ -97,6 +100,8 @@ class Talk:
         }
         method = "SendStreamingMessage" if streamed else "SendMessage"
         while seen.state in OPEN and time.monotonic() - seen.began < self._patience:
+            if seen.refusal and not seen.task_id:
+                break
             try:
                 if seen.task_id:
                     await self._take_up(seen)
@@ -196,7 +201,7 @@ def _raise_for(answer: httpx.Response) -> None:
 def _apply(seen: Seen, answer: Any) -> None:
     event = answer.get("result", {})
     if "error" in answer:
-        seen.said = str(answer["error"])
+        seen.said, seen.refusal = str(answer["error"].get("message")), int(answer["error"].get("code", 0))
     elif "statusUpdate" in event:
         seen.task_id = event["statusUpdate"]["taskId"]
         _apply_status(seen, event["statusUpdate"]["status"], event["statusUpdate"].get("metadata", {}))

@@ -38,6 +38,8 @@ class HeldModel:
             await send(message)
             pieces += message["type"] == "http.response.body" and bool(message.get("more_body"))
             reply = thoughts[0].reply if thoughts else None
+            if thoughts and thoughts[0].pause_ms and pieces:
+                await asyncio.sleep(thoughts[0].pause_ms / 1000)
             if pieces == _PIECES_BEFORE and isinstance(reply, Reply) and reply.chunks:
                 pieces += 1
                 await self._gate.at(thoughts[0].key, f"{thoughts[0].agent} stream")

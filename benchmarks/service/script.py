@@ -1,6 +1,7 @@
 """What a user writes, what the models answer to it, and what the whole answer must be. Pure.
 
-`run-17.2 work 12`: the key of the turn, what is done in it, and of how many words the answer is.
+`run-17.2 work 12 50`: the key of the turn, what is done in it, of how many words the answer is, and the milliseconds between the
+pieces that the supervisor's model streams.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ fail, because the provider refuses the credentials."""
 SUPERVISOR, WORKER = "supervisor", "worker"
 TOOLS = {WORK: "work", LOOK: "look", ASK: "ask"}
 WORDS = 12
-_ORDER = re.compile(r"run-([\w.]+) (\w+)(?: (\d+))?")
+_ORDER = re.compile(r"run-([\w.]+) (\w+)(?: (\d+))?(?: (\d+))?")
 _SECRET = re.compile(r"secret-\d+")
 _JUDGES = "Reply with one word: ANSWER or NEW."
 _WORDS_A_CHUNK = 3
@@ -29,11 +30,12 @@ class Order(NamedTuple):
     key: str
     kind: str
     words: int = WORDS
+    pause_ms: int = 0
 
     @property
     def text(self) -> str:
         """How it is written."""
-        return f"run-{self.key} {self.kind} {self.words}"
+        return f"run-{self.key} {self.kind} {self.words} {self.pause_ms}"
 
     @property
     def answer(self) -> str:
@@ -50,17 +52,20 @@ class Thought(NamedTuple):
         key: The turn that it belongs to; empty where it belongs to none.
         agent: Who asked the model.
         remarks: What was seen in the request that should not be there, or that is counted.
+        pause_ms: Milliseconds between two pieces of the answer.
     """
 
     reply: Reply | Fault
     key: str = ""
     agent: str = ""
     remarks: tuple[str, ...] = ()
+    pause_ms: int = 0
 
 
 def orders_in(text: str) -> list[Order]:
     """The orders in a text, in their order."""
-    return [Order(key, kind, int(words or WORDS)) for key, kind, words in _ORDER.findall(text)]
+    found = _ORDER.findall(text)
+    return [Order(key, kind, int(words or WORDS), int(pause or 0)) for key, kind, words, pause in found]
 
 
 def think(request: ChatRequest) -> Thought:
@@ -79,7 +84,7 @@ def think(request: ChatRequest) -> Thought:
     if order.kind == FAIL:
         return Thought(Fault(FaultKind.UNAUTHORISED), order.key, agent, remarks)
     if order.kind not in TOOLS:
-        return Thought(_chunked(order.answer), order.key, agent, remarks)
+        return Thought(_chunked(order.answer), order.key, agent, remarks, order.pause_ms)
     if last.role != "tool":
         return Thought(Reply("", [_call(order, agent)]), order.key, agent, remarks)
     if agent == WORKER:
@@ -92,7 +97,7 @@ def think(request: ChatRequest) -> Thought:
     if not worked:
         remarks = (*remarks, f"delegation said: {last.text[:200]}")
     opening = f"Answer {order.key}: {'worked' if worked else 'not done'}."
-    return Thought(_chunked(_filled(opening, order)), order.key, agent, remarks)
+    return Thought(_chunked(_filled(opening, order)), order.key, agent, remarks, order.pause_ms)
 
 
 def _call(order: Order, agent: str) -> Call:

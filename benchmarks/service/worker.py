@@ -38,6 +38,9 @@ async def look(key: str) -> str:
     return f"did {key}"
 
 
+look.metadata = {"read_only": True}
+
+
 @tool
 async def ask(key: str) -> str:
     """Asks the user."""
