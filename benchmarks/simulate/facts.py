@@ -14,14 +14,18 @@ class Reading:
     Attributes:
         reader: Who read, for the report.
         task: Id of the task; empty until it is known.
+        process: Name of the process that served it.
         seen: Events in order.
         ended: Whether the stream came to its end by itself, and neither the reader left nor its server.
+        whole: Whether it begins with the task. The stream of a follow-up tells only what is new.
     """
 
     reader: str
     task: str = ""
+    process: str = ""
     seen: list[Seen] = field(default_factory=list)
     ended: bool = False
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -58,7 +62,7 @@ class Stored:
     messages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """A message that a client sent, once or several times.
 
@@ -70,8 +74,8 @@ class Request:
     """
 
     message: str
-    tasks: tuple[str, ...]
-    accepted: bool
+    tasks: list[str] = field(default_factory=list)
+    accepted: bool = False
     artifacts: tuple[tuple[str, str], ...] = ()
 
 

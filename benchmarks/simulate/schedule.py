@@ -9,7 +9,7 @@ import random
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,6 +17,7 @@ import structlog
 
 from benchmarks.simulate.invariants import violations
 from benchmarks.simulate.log_world import LogWorld
+from benchmarks.simulate.service_world import ServiceWorld
 from benchmarks.simulate.setting import Setting
 
 
@@ -41,7 +42,7 @@ class Outcome:
     dealt: dict[str, int] = field(default_factory=dict)
 
 
-WORLDS = {"log": LogWorld}
+WORLDS: dict[str, Callable[[Setting], LogWorld | ServiceWorld]] = {"service": ServiceWorld, "log": LogWorld}
 
 
 def run_schedule(seed: int) -> Outcome:
