@@ -24,13 +24,12 @@ def ours(storage: str) -> Starlette:
     """Our server, all guards on."""
     import utils.a2a_common  # noqa: F401 - first, since it sets the SDK's switch
     from benchmarks.wire_agent import CARD, Agent
-    from utils.a2a_common.protocol.owner import owner_of
     from utils.a2a_common.server.app import AgentService, build_app
-    from utils.persistence.tasks import memory_task_store, sqlite_task_store
+    from utils.a2a_common.server.task_logs import memory_log, sqlite_log
     from utils.settings import ServerSettings
 
-    store = memory_task_store(owner_of) if storage == "memory" else sqlite_task_store(Path(storage), owner_of)
-    return build_app(AgentService(card=CARD, executor=Agent(), store=store), ServerSettings.load({}))
+    log = memory_log() if storage == "memory" else sqlite_log(Path(storage))
+    return build_app(AgentService(card=CARD, executor=Agent(), log=log), ServerSettings.load({}))
 
 
 async def bare(storage: str) -> Starlette:

@@ -53,7 +53,10 @@ def prepare(db: sqlite3.Connection) -> None:
     if version == VERSION:
         return
     if version > VERSION:
-        raise StorageError("A later version of this service wrote its tasks. Start that version.")
+        raise StorageError(
+            "The file tasks.sqlite in PLATFORM_ENGINEER_HOME was written by a later version of this service. Start "
+            "that version, or move the file away to start without what it holds."
+        )
     db.execute("BEGIN IMMEDIATE")
     try:
         old = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'task_chunks'").fetchone()

@@ -23,6 +23,7 @@ from utils.persistence.task_log_store import (
     WriteRefused,
     check_write,
 )
+from utils.persistence.task_states import TERMINAL
 from utils.persistence.write_probe import WriteProbe
 
 _ROW = "id, owner, context_id, state, updated, body, sequence"
@@ -127,10 +128,11 @@ def _look(db: sqlite3.Connection, task_id: str) -> Stored | None:
     if row is None and claimed is None:
         return None
     owner, attempt = claimed or (row.owner if row else "", 0)
+    if row is not None and row.state in TERMINAL:
+        return Stored(owner, attempt, row.sequence, row)
     (last,) = db.execute("SELECT max(sequence) FROM task_events WHERE task_id = ?", (task_id,)).fetchone()
-    changes = (
-        _select(db, task_id, row.sequence, CHANGES) if row is not None and row.sequence < (last or 0) else ()
-    )
+    behind = row is not None and row.sequence < (last or 0)
+    changes = _select(db, task_id, row.sequence, CHANGES) if row is not None and behind else ()
     return Stored(owner, attempt, last or 0, row, tuple(changes))
 
 

@@ -26,14 +26,17 @@ from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import A2AError, InvalidParamsError, TaskNotFoundError
 
 from tests.e2e.wire.agents import Script, Scripted, card
-from utils.a2a_common.execution.guarded_executor import GuardedExecutor
+from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.execution.turn_runner import ExecutorRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
-from utils.a2a_common.protocol.owner import owner_of
-from utils.a2a_common.server.push import PushPolicy, PushSender
-from utils.a2a_common.tasks.turns import Turns
-from utils.persistence.tasks import memory_task_store
+from utils.a2a_common.handler.webhooks import Webhooks
+from utils.a2a_common.server.push import PushSender
+from utils.a2a_common.server.push_delivery import PushPolicy
+from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.task_logs import memory_log
+from utils.persistence.runs import MemoryRuns
 
 SECONDS = 5.0
 """Longest wait for anything; a handler that lets a caller wait for ever is found by it."""
@@ -69,10 +72,13 @@ def called_by(name: str) -> ServerCallContext:
     return ServerCallContext(user=Someone(name))
 
 
-async def _url_rule(url: str) -> bool:
+async def _url_rule(url: str) -> None:
     if url == FORBIDDEN_URL:
         raise InvalidParamsError("This URL is forbidden.")
-    return True
+
+
+async def _is_allowed(url: str) -> bool:
+    return url != FORBIDDEN_URL
 
 
 @asynccontextmanager
@@ -85,7 +91,7 @@ async def _sdk(parts: Parts) -> AsyncIterator[RequestHandler]:
             agent_card=parts.card,
             push_config_store=configs,
             push_sender=BasePushNotificationSender(http, configs),
-            push_url_validator=_url_rule,
+            push_url_validator=_is_allowed,
             extended_agent_card=parts.extended,
             validate_input_modes=True,
         )
@@ -97,24 +103,23 @@ async def _sdk(parts: Parts) -> AsyncIterator[RequestHandler]:
 
 @asynccontextmanager
 async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
-    configs = InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
-    push, turns = PushSender(configs, PushPolicy(allow_private=True)), Turns()
+    log, configs = memory_log(), PushConfigs()
+    engine = LocalEngine(log, MemoryRuns(), ExecutorRunner(parts.executor, log), max_turns=16, max_waiting=16)
+    push = PushSender(log, configs, PushPolicy(allow_private=True), engine.under_way)
     handler = PlatformRequestHandler(
-        store=memory_task_store(owner_of),
-        turns=turns,
-        agent_executor=GuardedExecutor(parts.executor, turns),
+        log,
+        engine,
+        Webhooks(log, configs, push, _url_rule),
+        card=parts.card,
+        extended_card=parts.extended,
         pending_input=NoPendingInput(),
-        agent_card=parts.card,
-        extended_agent_card=parts.extended,
-        push_config_store=configs,
-        push_sender=push,
-        push_url_validator=_url_rule,
     )
     try:
         yield SafeRequestHandler(handler)
     finally:
-        await handler.aclose()
+        await engine.drain(0)
         await push.aclose(SECONDS)
+        await log.close()
 
 
 Opener = Callable[[Parts], AbstractAsyncContextManager[RequestHandler]]

@@ -148,6 +148,18 @@ async def test_a_task_that_has_ended_or_is_unknown_is_not_canceled(kind):
 
 
 @duty()
+async def test_cancels_that_come_at_once_are_all_answered(kind):
+    agent = Cancelling()
+    async with opened(kind, echo, agent=agent) as desk:
+        task = await desk.start()
+        await agent.entered.wait()
+        cancels = [asyncio.create_task(desk.cancel(task.id)) for _ in range(3)]
+        for canceled in await asyncio.gather(*cancels):
+            assert canceled.status.state == CANCELED
+        assert (await desk.get(task.id)).status.state == CANCELED
+
+
+@duty()
 async def test_a_subscriber_gets_the_task_first_and_then_what_is_new(kind):
     gate = Gate()
     async with opened(kind, gate) as desk:

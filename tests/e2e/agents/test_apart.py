@@ -18,11 +18,10 @@ from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, message
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.agent_process import agent_card, open_runtime
 from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.task_logs import memory_log
 from utils.events import Usage
-from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
@@ -45,7 +44,7 @@ async def behind_a_login(model: ScriptedModel) -> AsyncIterator[str]:
         service = AgentService(
             card=agent_card(agent, "http://127.0.0.1:1"),
             executor=agent.executor(),
-            store=memory_task_store(owner_of),
+            log=memory_log(),
             middleware=AUTH,
             on_start=agent.build,
         )

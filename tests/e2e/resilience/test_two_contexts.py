@@ -25,11 +25,10 @@ from utils.a2a_common import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.task_logs import memory_log
 from utils.events import Usage
-from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call
@@ -95,8 +94,8 @@ async def served(home: Path, model: ScriptedModel) -> AsyncIterator[tuple[str, W
     )
     agent = Whoami(runtime)
     await agent.build()
-    store = memory_task_store(owner_of)
-    service = AgentService(card=card(), executor=agent.executor(), store=store, middleware=AUTH)
+    log = memory_log()
+    service = AgentService(card=card(), executor=agent.executor(), log=log, middleware=AUTH)
     async with running(build_app(service, ServerSettings.load({}))) as url:
         yield url, agent
 

@@ -21,10 +21,10 @@ from utils.a2a_common.protocol.extensions import (
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.card import build_card
+from utils.a2a_common.server.task_logs import memory_log
 from utils.events import (
     Activity,
     AgentEvent,
@@ -47,7 +47,6 @@ from utils.events import (
     Usage,
     UsageReported,
 )
-from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 
@@ -79,7 +78,7 @@ class Saying:
 async def saying(*steps: Step) -> AsyncIterator[Wire]:
     executor = BaseLangGraphAgentExecutor(Saying(steps))
     app = build_app(
-        AgentService(card=card(), executor=executor, store=memory_task_store(owner_of)),
+        AgentService(card=card(), executor=executor, log=memory_log()),
         ServerSettings.load({}),
     )
     async with running(app) as url, httpx.AsyncClient(timeout=20, trust_env=False, verify=False) as http:

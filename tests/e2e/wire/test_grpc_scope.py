@@ -20,10 +20,9 @@ from tests.e2e.wire.agents import Scripted, card, echo
 from tests.e2e.wire.test_life_cycle import Gate
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import Wire
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.app import AgentService, build_app
+from utils.a2a_common.server.task_logs import memory_log
 from utils.errors import SettingsError
-from utils.persistence.tasks import memory_task_store
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 
@@ -53,10 +52,10 @@ def by_header(metadata: Mapping[str, str]) -> User:
 
 @asynccontextmanager
 async def serving(gate: Gate) -> AsyncIterator[tuple[Any, Wire]]:
-    store = memory_task_store(owner_of)
+    log = memory_log()
     agent = Scripted(gate)
     service = AgentService(
-        card=card(), executor=agent, store=store, middleware=AUTH, grpc_user=by_header, extended_card=card()
+        card=card(), executor=agent, log=log, middleware=AUTH, grpc_user=by_header, extended_card=card()
     )
     app = build_app(service, GRPC)
     async with (
@@ -151,8 +150,6 @@ async def test_a_caller_over_grpc_is_the_caller_over_http() -> None:
 
 
 def test_an_agent_that_knows_its_callers_over_http_only_has_no_grpc() -> None:
-    service = AgentService(
-        card=card(), executor=Scripted(echo), store=memory_task_store(owner_of), middleware=AUTH
-    )
+    service = AgentService(card=card(), executor=Scripted(echo), log=memory_log(), middleware=AUTH)
     with pytest.raises(SettingsError, match="GRPC_PORT"):
         build_app(service, GRPC)

@@ -17,9 +17,8 @@ from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_push import PRIVATE, Hook, listening, send_with
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, Wire, serving, state
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.push_store import SqlitePushConfigs
-from utils.persistence.tasks import sqlite_task_store
+from utils.a2a_common.server.task_logs import sqlite_log
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
@@ -29,8 +28,8 @@ async def process(folder: Path, script: Script) -> AsyncIterator[Wire]:
     """A server on the files of the one before."""
     async with serving(
         script,
-        store=sqlite_task_store(folder / "tasks.sqlite", owner_of),
-        push_configs=SqlitePushConfigs(folder / "push.sqlite", owner_of),
+        log=sqlite_log(folder / "tasks.sqlite"),
+        push_configs=SqlitePushConfigs(folder / "push.sqlite"),
         settings=PRIVATE,
         middleware=AUTH,
     ) as wire:

@@ -22,9 +22,8 @@ from a2a.types.a2a_pb2 import (
 )
 
 from tests.e2e.wire.agents import Scripted, card, echo
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.persistence.tasks import memory_task_store
+from utils.a2a_common.server.task_logs import memory_log
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 
@@ -33,7 +32,7 @@ VERSION = (("a2a-version", "1.0"),)
 
 
 def service(url: str = "http://127.0.0.1:1") -> AgentService:
-    return AgentService(card=card(url=url), executor=Scripted(echo), store=memory_task_store(owner_of))
+    return AgentService(card=card(url=url), executor=Scripted(echo), log=memory_log())
 
 
 def assert_echo(events: list[StreamResponse]) -> None:

@@ -15,10 +15,9 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.app import NOT_STORED
+from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence import database, write_probe
-from utils.persistence.tasks import sqlite_task_store
 
 PIECES = 26
 BEFORE, WITHIN = 5, 12
@@ -104,7 +103,7 @@ async def test_a_lock_longer_than_the_writers_patience_costs_a_task_its_answer_a
     tmp_path,
 ):
     path, fault = tmp_path / "tasks.sqlite", Fault()
-    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         goes_on = [asyncio.create_task(wire.stream(text="goes on")) for _ in range(3)]
         waits = [asyncio.create_task(wire.stream(text="waits")) for _ in range(3)]
         await fault.reached(path, tasks=6)
@@ -121,7 +120,7 @@ async def test_a_lock_longer_than_the_writers_patience_costs_a_task_its_answer_a
 
 async def test_the_end_of_a_task_is_written_when_the_storage_works_again(tmp_path):
     path, fault = tmp_path / "tasks.sqlite", Fault()
-    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         answer = asyncio.create_task(wire.send(text="goes on"))
         await fault.reached(path)
         with locked(path):
@@ -133,13 +132,13 @@ async def test_the_end_of_a_task_is_written_when_the_storage_works_again(tmp_pat
             assert [state(one) for one in listed] == ["failed"]
         while stored_state(path, task["id"]) != TaskState.TASK_STATE_FAILED:
             await wire.get(task["id"])
-    async with serving(echo, store=sqlite_task_store(path, owner_of)) as wire:
+    async with serving(echo, log=sqlite_log(path)) as wire:
         check_failed(await wire.get(task["id"]))
 
 
 async def test_a_turn_that_the_storage_failed_lets_the_conversation_go_on(tmp_path):
     path, fault = tmp_path / "tasks.sqlite", Fault()
-    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         answer = asyncio.create_task(wire.send(text="goes on"))
         await fault.reached(path)
         with locked(path):
@@ -151,7 +150,7 @@ async def test_a_turn_that_the_storage_failed_lets_the_conversation_go_on(tmp_pa
 
 async def test_a_cancel_during_a_lock_is_answered_and_stays(tmp_path):
     path, fault = tmp_path / "tasks.sqlite", Fault()
-    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         task = await wire.start(text="waits")
         await fault.reached(path)
         with locked(path):
@@ -165,7 +164,7 @@ async def test_a_cancel_during_a_lock_is_answered_and_stays(tmp_path):
 async def test_a_message_that_cannot_be_stored_at_all_is_refused_and_taken_later(tmp_path):
     path = tmp_path / "tasks.sqlite"
     sent = {"message": message("hi")}
-    async with serving(echo, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(echo, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         with locked(path):
             refused = await wire.rpc("SendMessage", sent)
             assert refused["error"]["code"] == -32603
@@ -195,7 +194,7 @@ async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_an
     monkeypatch.setattr(write_probe, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(write_probe, "RETRY_SECONDS", 0.0)
     path, fault = tmp_path / "tasks.sqlite", Fault(piece="x" * 20_000)
-    async with serving(fault.drip, store=sqlite_task_store(path, owner_of)) as wire, asyncio.timeout(60):
+    async with serving(fault.drip, log=sqlite_log(path)) as wire, asyncio.timeout(60):
         assert (await readyz(wire))[0] == 200
         answer = asyncio.create_task(wire.send(text="goes on"))
         await fault.reached(path)

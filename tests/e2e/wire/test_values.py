@@ -27,10 +27,10 @@ from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from utils.a2a_common.handler.message_rules import MAX_PARTS
 from utils.a2a_common.protocol.json_values import MAX_NESTING, MAX_VALUES
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence.task_chunks import Chunk
 from utils.persistence.task_shelf import Row
 from utils.persistence.task_shelf_sqlite import SqliteShelf
-from utils.persistence.tasks import sqlite_task_store
 
 VERSION = (("a2a-version", "1.0"),)
 NOT_NUMBERS = (math.nan, math.inf, -math.inf)
@@ -311,7 +311,7 @@ async def test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page(tmp
     path = tmp_path / "tasks.sqlite"
     await _stored_before(path)
     with capture_logs() as logs:
-        async with both(store=sqlite_task_store(path, owner_of)) as (wire, channel):
+        async with both(log=sqlite_log(path)) as (wire, channel):
             for ids in await listed(wire, channel):
                 assert sorted(ids) == sorted(STORED)
             first = (await wire.rpc("ListTasks", {"pageSize": 1}))["result"]
@@ -350,7 +350,7 @@ async def test_a_task_that_cannot_be_shown_is_answered_with_a_sentence(
 ) -> None:
     path = tmp_path / "tasks.sqlite"
     await _stored_before(path)
-    async with both(store=sqlite_task_store(path, owner_of)) as (wire, channel):
+    async with both(log=sqlite_log(path)) as (wire, channel):
         stub = a2a_pb2_grpc.A2AServiceStub(channel)
         for name in ("nan", "nan-artifact", "broken-ended"):
             answer = await wire.rpc(operation, {"id": name})

@@ -15,11 +15,11 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
 from tests.e2e.wire.agents import Script, Scripted, card
-from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.app import AgentService, build_app
-from utils.a2a_common.server.push_store import SqlitePushConfigs
-from utils.persistence.tasks import ChunkedTaskStore, memory_task_store
+from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.task_logs import memory_log
+from utils.a2a_common.tasks.log import TaskLog
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 
@@ -89,13 +89,13 @@ async def ready() -> Readiness:
 async def serving(
     script: Script,
     *,
-    store: ChunkedTaskStore | None = None,
+    log: TaskLog | None = None,
     shown: AgentCard | None = None,
     settings: Mapping[str, str] | None = None,
     middleware: tuple[Middleware, ...] = (),
     readiness: Any = ready,
     listener: socket.socket | None = None,
-    push_configs: SqlitePushConfigs | None = None,
+    push_configs: PushConfigs | None = None,
     extended: AgentCard | None = None,
     takes_files: bool = False,
 ) -> AsyncIterator[Wire]:
@@ -103,10 +103,10 @@ async def serving(
     service = AgentService(
         card=shown or card(),
         executor=agent,
-        store=store or memory_task_store(owner_of),
+        log=log or memory_log(),
         middleware=middleware,
         readiness=readiness,
-        push_configs=push_configs,
+        push_configs=push_configs or PushConfigs(),
         extended_card=extended,
         takes_files=takes_files,
     )

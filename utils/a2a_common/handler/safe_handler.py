@@ -23,15 +23,13 @@ def _delegated(name: str) -> Callable[..., Any]:
     """The operation `name` of the interface, answered by the inner handler."""
     declared = getattr(RequestHandler, name)
 
-    @wraps(declared)
+    @wraps(declared, updated=())
     async def unary(self: _Delegating, params: Any, context: ServerCallContext) -> Any:
         check_id("tenant", context.tenant)
         return await guarded(getattr(self.inner, name)(params, context))
 
-    @wraps(declared)
-    async def stream(
-        self: _Delegating, params: Any, context: ServerCallContext
-    ) -> AsyncGenerator[Any, None]:
+    @wraps(declared, updated=())
+    async def stream(self: _Delegating, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
         check_id("tenant", context.tenant)
         async for event in guarded_stream(getattr(self.inner, name)(params, context)):
             yield event

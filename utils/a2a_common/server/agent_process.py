@@ -91,10 +91,10 @@ def _version(agent_class: type[BaseLangGraphAgent]) -> str:
 
 def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
     """The application of an agent that is reached at `url`."""
-    from utils.a2a_common.protocol.owner import owner_of
     from utils.a2a_common.server.app import AgentService, build_app
     from utils.a2a_common.server.push_store import SqlitePushConfigs
-    from utils.persistence.tasks import sqlite_task_store
+    from utils.a2a_common.server.task_logs import sqlite_log
+    from utils.persistence.runs import SqliteRuns
 
     card = agent_card(agent, url)
 
@@ -109,12 +109,14 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         await agent.build()
 
     agent.url = url
+    home = agent.runtime.home
     service = AgentService(
         card=card,
         executor=agent.executor(),
         pending_input=agent,
-        store=sqlite_task_store(agent.runtime.home / "tasks.sqlite", owner_of),
-        push_configs=SqlitePushConfigs(agent.runtime.home / "push.sqlite", owner_of),
+        log=sqlite_log(home / "tasks.sqlite"),
+        runs=SqliteRuns(home / "runs.sqlite"),
+        push_configs=SqlitePushConfigs(home / "push.sqlite"),
         readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,

@@ -81,15 +81,15 @@ async def start_grpc(
     """
     import grpc.aio
     from a2a.compat.v0_3 import a2a_v0_3_pb2_grpc
-    from a2a.server.request_handlers import GrpcHandler
     from a2a.types import a2a_pb2_grpc
 
+    from utils.a2a_common.server.current_grpc import CurrentGrpc
     from utils.a2a_common.server.legacy_grpc import LegacyGrpc
 
     server = grpc.aio.server(options=[("grpc.max_receive_message_length", max_body_bytes)])
     builder = GrpcCallContextBuilder(required, user_of)
     served: list[tuple[Any, object]] = [
-        (a2a_pb2_grpc, GrpcHandler(handler, builder)),
+        (a2a_pb2_grpc, CurrentGrpc(handler, builder)),
         (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder)),
     ]
     for generated, servicer in served:

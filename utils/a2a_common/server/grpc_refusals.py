@@ -1,0 +1,31 @@
+"""Ends a gRPC call that is refused for now with its status, and with the seconds to wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from a2a.utils.errors import A2AError
+
+from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError
+
+if TYPE_CHECKING:
+    import grpc.aio
+
+RETRY_AFTER = "retry-after"
+"""Trailing metadata: whole seconds to wait, as the HTTP header of this name."""
+
+
+class RetryLaterStatus:
+    """Mixed into the SDK's gRPC servicers, which know no status for these errors."""
+
+    async def abort_context(self, error: A2AError, context: grpc.aio.ServicerContext) -> None:
+        """End a call with an error."""
+        if isinstance(error, RetryLaterError):
+            import grpc
+
+            code = grpc.StatusCode.UNAVAILABLE
+            if isinstance(error, OverloadedError):
+                code = grpc.StatusCode.RESOURCE_EXHAUSTED
+            context.set_trailing_metadata(((RETRY_AFTER, str(error.retry_after)),))
+            await context.abort(code, error.message)
+        await super().abort_context(error, context)  # type: ignore[misc]
