@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
@@ -99,7 +100,7 @@ class LogWorld:
     def _lost(self, process: Process) -> None:
         assert self.nodes[-1].process is process
         self.nodes[-1].lost.set()
-        self.setting.loop.call_later(self.lots.uniform(0.0, 2.0), self._start)
+        self.setting.later(self.lots.uniform(0.0, 2.0), self._start)
 
     async def _node(self) -> Node:
         """The process that serves now: one at a time; one that stalled is not asked again."""
@@ -142,7 +143,7 @@ class LogWorld:
         gone = asyncio.create_task(node.lost.wait())
         patience = self.lots.choice((None, None, None, self.lots.uniform(0.0, 3.0)))
         if self.lots.random() < 0.15:
-            asyncio.get_running_loop().call_later(self.lots.uniform(0.0, 1.0), self._cancel, attempt, node)
+            self.setting.later(self.lots.uniform(0.0, 1.0), partial(self._cancel, attempt, node))
         await asyncio.wait([attempt, gone], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if attempt.done():
             said = "" if attempt.cancelled() else attempt.result()

@@ -120,7 +120,7 @@ class ServiceWorld:
             if node.process is process:
                 node.lost.set()
         if self.nodes[-1].process is process:
-            self.setting.loop.call_later(self.lots.uniform(0.0, 2.0), self._start)
+            self.setting.later(self.lots.uniform(0.0, 2.0), self._start)
 
     async def _stop_sometimes(self) -> None:
         """Stop the process in order, as SIGTERM does."""
@@ -144,12 +144,16 @@ class ServiceWorld:
     # facts
 
     async def _settle_down(self) -> None:
-        """Wait until the last process has nothing to do any more: its background work ends too."""
-        for _ in range(200):
+        """Start once more, and wait until nothing is left to do: whatever a process left is found at the next start."""
+        last = await self.node()
+        self._exit(last)
+        node = await self.node()
+        for _ in range(300):
             working = await TaskLog(self.store).unfinished()
             if not working and not await self.runs.rows():
                 return
             await asyncio.sleep(1.0)
+        self.setting.trace.note(node.process.name, "has still something to do")
 
     async def _gather_facts(self) -> None:
         facts = self.setting.facts

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from contextvars import Context
+from functools import partial
 
 from benchmarks.simulate.facts import Facts
 from benchmarks.simulate.faults import Faults, weather
@@ -64,6 +66,10 @@ class Setting:
             process.fates[self._step()] = self._fate(process, lost)
         return process
 
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        """Do something from outside of all processes."""
+        self.loop.call_later(seconds, what, context=Context())
+
     def _step(self) -> int:
         """A number of steps by lot: most faults of interest are near the beginning."""
         return self.lots.randint(1, self.lots.choice((30, 200, STEPS_BEFORE_FATE)))
@@ -82,7 +88,7 @@ class Setting:
             else:
                 self.trace.note(process.name, f"stalls for {pause} s")
                 process.stall()
-                self.loop.call_later(pause, self._go_on, process)
+                self.later(pause, partial(self._go_on, process))
             lost(process)
 
         return happen
