@@ -15,7 +15,7 @@ class Entry:
     """An event of a log.
 
     Attributes:
-        sequence: Its place in the log of its task; grows by one.
+        sequence: Its place in the log of its task; grows by one within an attempt.
         event: The event. Readers share it and never change it.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,6 +46,7 @@ class LiveLog:
         stored: The sequence of the last event that is stored.
         floor: Entries after this sequence are in memory.
         writer: Who writes it in this process.
+        storing: The task that stores what a writer accepted; it may outlive the run of that writer.
         pinned: Whether memory knows an end that the store does not know yet.
         parked: Whether the turn is kept for another process or the next start.
         cut: Set where readers cannot follow any further.
@@ -62,6 +64,7 @@ class LiveLog:
         self.last = self.stored = self.floor = 0
         self.loaded = False
         self.writer: TaskWriter | None = None
+        self.storing: asyncio.Task[None] | None = None
         self.pinned = False
         self.parked = False
         self.cut: Cut | None = None
@@ -78,18 +81,20 @@ class LiveLog:
         return self.pinned or self.writer is not None
 
     def start_at(self, head: Task | None, last: int) -> None:
-        """Take over what is stored. Entries in memory stay where they end at the same place.
-
-        Numbers that readers have seen are not used again, even where their events could not be stored.
-        """
+        """Take over what is stored. Entries in memory stay where they end at the same place."""
         self.stored = last
         if not self.loaded or last != self.last:
             self._entries.clear()
             self._bytes = 0
-            self.floor = self.last = max(last, self.last)
+            self.floor = self.last = last
         self.loaded = True
         self.head = head
         self.notify()
+
+    async def flushed(self) -> None:
+        """Wait until what was accepted is stored, or never will be."""
+        while self.storing is not None:
+            await asyncio.wait([self.storing])
 
     def begin(self, head: Task | None, last: int) -> None:
         """A new attempt writes the log."""
@@ -133,9 +138,7 @@ class LiveLog:
 
     def after(self, sequence: int) -> Sequence[Entry]:
         """The next entries past `sequence`, which is not below the floor."""
-        start = min(sequence - self.floor, len(self._entries))
-        while start > 0 and self._entries[start - 1][0].sequence > sequence:
-            start -= 1
+        start = bisect_right(self._entries, sequence, key=lambda known: known[0].sequence)
         return [entry for entry, _ in islice(self._entries, start, start + BATCH)]
 
     def _trim(self) -> None:

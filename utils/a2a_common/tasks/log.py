@@ -78,7 +78,7 @@ class TaskLog:
 
     async def close(self) -> None:
         """Store what waits, and close the storage. Safe to call twice."""
-        flushes = [asyncio.create_task(live.writer.flushed()) for live in self._lives.values() if live.writer]
+        flushes = [asyncio.create_task(live.flushed()) for live in self._lives.values()]
         if flushes:
             _, late = await asyncio.wait(flushes, timeout=CLOSE_SECONDS)
             for flush in late:
@@ -114,7 +114,7 @@ class TaskLog:
     async def _claim(self, live: LiveLog) -> TaskWriter:
         if live.writer is not None:
             live.writer.fence()
-            await live.writer.flushed()
+        await live.flushed()
         await self._ends.settle(live.task_id)
         try:
             stored = await self._store.claim(live.task_id, live.owner)

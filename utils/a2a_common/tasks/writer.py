@@ -46,6 +46,10 @@ MAX_WAITING_BYTES = 8_000_000
 BATCH = 256
 """Largest number of events in one write."""
 
+NUMBERS = 2**32
+"""Sequence numbers that one attempt may use. Each attempt after the first event has its own, so that a reader that saw an
+event which was never stored does not take the event of a later attempt for it."""
+
 FENCED, STORAGE, SUSPENDED = "fenced", "storage", "suspended"
 
 
@@ -118,12 +122,12 @@ class TaskWriter:
         self._live = live
         self._around = around
         self._progress = begin(live.task_id, live.head)
-        self._sequence = live.last
+        self._last = live.last
+        self._numbers_from = attempt * NUMBERS if live.last else 0
         self._lock = asyncio.Lock()
         self._waiting: deque[_Waiting] = deque()
         self._bytes = 0
         self._held = False
-        self._pump: asyncio.Task[None] | None = None
         self._failure = StorageError(SENTENCE)
 
     @property
@@ -170,7 +174,7 @@ class TaskWriter:
             await self._seen()
             if self.head is None or self.settled or not join_history(self.head, message):
                 return
-            item = _Waiting(self._sequence, None, row_of(self.head, self._live.owner, self._sequence))
+            item = _Waiting(self._last, None, row_of(self.head, self._live.owner, self._last))
             self._enqueue(item)
             self._live.notify()
             await self._done(item)
@@ -203,8 +207,7 @@ class TaskWriter:
 
     async def flushed(self) -> None:
         """Wait until what was accepted is stored, or never will be."""
-        while self._pump is not None:
-            await asyncio.wait([self._pump])
+        await self._live.flushed()
 
     def unstored(self) -> list[Record]:
         """Content that readers see and that is not stored yet, in order."""
@@ -229,12 +232,11 @@ class TaskWriter:
         self.lost.set()
 
     def _add(self, applied: Applied) -> _Waiting:
-        self._sequence += 1
-        entry = Entry(self._sequence, applied.event)
+        entry = self._next(applied.event)
         head = applied.head
         moved = head if applied.moves else None
-        row = row_of(moved, self._live.owner, self._sequence) if moved is not None else None
-        item = _Waiting(self._sequence, record_of(entry), row)
+        row = row_of(moved, self._live.owner, entry.sequence) if moved is not None else None
+        item = _Waiting(entry.sequence, record_of(entry), row)
         if applied.starts or applied.settles:
             item.held, item.head = entry, head
             self._held = True
@@ -243,12 +245,16 @@ class TaskWriter:
             self._live.publish(entry, item.size, head)
         return item
 
+    def _next(self, event: Event) -> Entry:
+        self._last = max(self._last, self._numbers_from) + 1
+        return Entry(self._last, event)
+
     def _enqueue(self, item: _Waiting) -> None:
         self._waiting.append(item)
         self._bytes += item.size
-        if self._pump is None:
+        if self._live.storing is None:
             self._live.users += 1
-            self._pump = asyncio.create_task(self._store_all())
+            self._live.storing = asyncio.create_task(self._store_all())
 
     async def _done(self, item: _Waiting) -> None:
         item.done = asyncio.get_running_loop().create_future()
@@ -275,7 +281,7 @@ class TaskWriter:
             log.exception("task_log.crashed", task_id=self._live.task_id)
             self._fail()
         finally:
-            self._pump = None
+            self._live.storing = None
             self._around.leave(self._live)
 
     async def _store(self, batch: list[_Waiting]) -> None:
@@ -309,7 +315,7 @@ class TaskWriter:
         for item in batch:
             self._waiting.popleft()
             self._bytes -= item.size
-        self._live.store(batch[-1].sequence)
+        self._live.store(max(self._live.stored, batch[-1].sequence))
         for item in batch:
             if item.held is not None:
                 self._held = False
@@ -382,13 +388,12 @@ class TaskWriter:
 
     def _failed_end(self, head: Task) -> _Waiting:
         event = storage_end(head, self._around.clock())
-        self._sequence += 1
-        entry = Entry(self._sequence, event)
+        entry = self._next(event)
         ended = Task()
         ended.CopyFrom(head)
         replay(ended, event)
-        row = row_of(ended, self._live.owner, self._sequence)
-        return _Waiting(self._sequence, record_of(entry), row, held=entry, head=ended)
+        row = row_of(ended, self._live.owner, entry.sequence)
+        return _Waiting(entry.sequence, record_of(entry), row, held=entry, head=ended)
 
     def _keep_end(self, item: _Waiting) -> None:
         """Let readers see the end of the task now, and store it as soon as that is possible."""
