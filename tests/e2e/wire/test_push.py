@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
-from utils.a2a_common.server.push import PushPolicy, PushSender
+from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.net.url_guard import ForbiddenUrl, checked_target, is_public
 from utils.testing.live_server import running
 
@@ -191,30 +191,60 @@ async def test_push_configs_can_be_created_read_listed_and_deleted():
         assert (await wire.rpc("GetTaskPushNotificationConfig", one))["error"]["code"] == -32001
 
 
-async def test_a_webhook_that_never_answers_holds_no_more_than_its_share():
-    from a2a.server.tasks import InMemoryPushNotificationConfigStore
-    from a2a.types.a2a_pb2 import Task, TaskPushNotificationConfig, TaskStatus
+async def test_a_webhook_that_takes_nothing_is_sent_only_the_end_after_some_tries(monkeypatch):
+    async def refuse(_: int) -> Response:
+        return Response(status_code=410)
 
-    from utils.a2a_common.protocol.owner import owner_of
+    async def talk(stage: Stage) -> None:
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_WORKING)
+        for index in range(20):
+            await stage.chunk(f"{index} ", append=index > 0)
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
 
-    hook_open = asyncio.Event()
+    hook = Hook(refuse)
+    async with listening(hook) as url, serving(talk, settings=PRIVATE) as wire:
+        await send_with(wire, url)
+        await hook.heard(4)
+    assert hook.kinds() == ["task", "statusUpdate", "artifactUpdate", "statusUpdate"]
+    assert state(hook.requests[-1][1]["statusUpdate"]) == "completed"
 
-    async def wait(_: int) -> Response:
-        await hook_open.wait()
+
+async def test_a_webhook_that_was_deleted_hears_nothing_more():
+    taken, go_on = asyncio.Event(), asyncio.Event()
+
+    async def take(_: int) -> Response:
+        taken.set()
+        await go_on.wait()
         return Response(status_code=204)
 
-    hook = Hook(wait)
-    async with listening(hook) as url:
-        from a2a.server.context import ServerCallContext
+    hook = Hook(take)
+    async with listening(hook) as url, serving(echo, settings=PRIVATE) as wire:
+        task_id = (await send_with(wire, url))["result"]["task"]["id"]
+        await taken.wait()
+        await wire.rpc("DeleteTaskPushNotificationConfig", {"taskId": task_id, "id": task_id})
+        go_on.set()
+    assert hook.kinds() == ["task"]
 
-        configs = InMemoryPushNotificationConfigStore(owner_resolver=owner_of)
-        await configs.set_info("t", TaskPushNotificationConfig(task_id="t", url=url), ServerCallContext())
-        sender = PushSender(configs, PushPolicy(waiting=10, allow_private=True))
-        for index in range(50):
-            await sender.send_notification(
-                "t", Task(id=str(index), status=TaskStatus(state=TaskState.TASK_STATE_SUBMITTED))
-            )
-        hook_open.set()
-        await sender.aclose(5)
-    assert len(hook.requests) <= 12
-    assert hook.requests[-1][1]["task"]["id"] == "49"
+
+async def test_a_webhook_that_is_far_behind_hears_every_event_in_order():
+    """It takes none before the task is over, and there are more than memory keeps."""
+    free = asyncio.Event()
+
+    async def wait(_: int) -> Response:
+        await free.wait()
+        return Response(status_code=204)
+
+    async def torrent(stage: Stage) -> None:
+        await stage.task()
+        for index in range(1500):
+            await stage.chunk(f"{index} ", append=index > 0)
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
+
+    hook = Hook(wait)
+    async with listening(hook) as url, serving(torrent, settings=PRIVATE) as wire:
+        assert state((await send_with(wire, url))["result"]["task"]) == "completed"
+        free.set()
+        await hook.heard(1502)
+    told = [body["artifactUpdate"]["artifact"]["parts"][0]["text"] for _, body in hook.requests[1:-1]]
+    assert told == [f"{index} " for index in range(1500)]

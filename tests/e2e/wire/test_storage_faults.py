@@ -18,10 +18,13 @@ from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.app import NOT_STORED
 from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence import database, write_probe
+from utils.persistence.task_log_store import Kind
 
 PIECES = 26
 BEFORE, WITHIN = 5, 12
 """Pieces of an answer before the fault, and up to its end."""
+
+_CHUNKS = f"SELECT count(*) FROM task_events WHERE kind IN ({Kind.ARTIFACT:d}, {Kind.CHUNK:d})"
 
 BRIM = 500
 """Pages that a file may have which is to be filled."""
@@ -36,7 +39,7 @@ class Fault:
 
     async def reached(self, path: Path, *, tasks: int = 1) -> None:
         """Wait until what comes before the fault is stored."""
-        while stored(path, "SELECT count(*) FROM task_chunks") < tasks * BEFORE:
+        while stored(path, _CHUNKS) < tasks * BEFORE:
             await asyncio.sleep(0)
 
     async def drip(self, stage: Stage) -> None:

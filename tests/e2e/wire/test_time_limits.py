@@ -12,10 +12,8 @@ import pytest
 
 from tests.e2e.observability.processes import SERVE, Served, ready, started
 from tests.e2e.wire.agents import echo
-from tests.e2e.wire.test_life_cycle import ask
 from tests.e2e.wire.test_rest_of_0_3 import old
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
-from utils.a2a_common.server import app as server
 from utils.a2a_common.server.http import request_guard
 
 SLOW = (*SERVE, "tests.e2e.wire.slow_agent:Slow")
@@ -52,21 +50,6 @@ async def test_a_body_that_does_not_arrive_is_answered_with_408(
         assert wire.agent.seen == []
         assert state(await wire.send()) == "completed"
         assert (await wire.http.post(f"{wire.url}/rest/v1/message:send", json=old())).status_code == 200
-
-
-async def test_a_task_that_waits_for_its_user_keeps_nothing_running_and_is_answered_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(server, "INTERRUPTED_TASK_SECONDS", 0.2)
-    async with asyncio.timeout(20), serving(ask) as wire:
-        await wire.send(text="warm up")
-        asked = [await wire.send() for _ in range(5)]
-        while any("ActiveTask" in repr(task.get_coro()) for task in asyncio.all_tasks()):
-            await asyncio.sleep(0.02)
-        assert {state(await wire.get(task["id"])) for task in asked} == {"input_required"}
-        answered = [await wire.send(text="blue", taskId=task["id"]) for task in asked]
-    assert {state(task) for task in answered} == {"completed"}
-    assert {task["artifacts"][0]["parts"][0]["text"] for task in answered} == {"blue"}
 
 
 async def heard_until_the_end(folder: Path, served: Served, *, go: bool) -> tuple[list[str], str]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,6 @@ from utils.a2a_common.handler.message_rules import MAX_PARTS
 from utils.a2a_common.protocol.json_values import MAX_NESTING, MAX_VALUES
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.server.task_logs import sqlite_log
-from utils.persistence.task_chunks import Chunk
-from utils.persistence.task_shelf import Row
-from utils.persistence.task_shelf_sqlite import SqliteShelf
 
 VERSION = (("a2a-version", "1.0"),)
 NOT_NUMBERS = (math.nan, math.inf, -math.inf)
@@ -284,32 +282,44 @@ def _with_metadata(artifact: pb.Artifact, value: struct_pb2.Value) -> pb.Artifac
 STORED = ("nan", "nan-artifact", "broken-ended", "broken-working", "in-order")
 
 
-async def _stored_before(path: Path) -> None:
+_VERSION_1 = """
+CREATE TABLE tasks (
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, context_id TEXT NOT NULL, state INTEGER NOT NULL,
+    updated INTEGER NOT NULL, body BLOB NOT NULL, version INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE task_chunks (
+    task_id TEXT NOT NULL, position INTEGER NOT NULL, sequence INTEGER NOT NULL,
+    append INTEGER NOT NULL, artifact BLOB NOT NULL, PRIMARY KEY (task_id, position, sequence)
+) WITHOUT ROWID;
+"""
+
+
+def _stored_before(path: Path) -> None:
     """A file of tasks as a version that checked nothing left it: with NaN in the history and in an artifact, two
     that can no longer be read at all, and one in order."""
     anybody = owner_of(ServerCallContext(user=UnauthenticatedUser()))
-    shelf = SqliteShelf(path)
-    await shelf.open()
-    for second, name in enumerate(STORED):
-        history = said(metadata=struct(number(math.nan))) if name == "nan" else said()
-        task = pb.Task(id=name, context_id="c", history=[history])
-        working = name == "broken-working"
-        task.status.state = pb.TaskState.TASK_STATE_WORKING if working else pb.TaskState.TASK_STATE_COMPLETED
-        chunks = []
-        if name == "nan-artifact":
-            task.artifacts.add(artifact_id="a")
-            artifact = pb.Artifact(artifact_id="a", parts=[pb.Part(data=number(math.nan))])
-            chunks = [Chunk(1, 0, append=False, artifact=artifact.SerializeToString())]
-        task.status.timestamp.FromSeconds(1_700_000_000 + second)
-        body = b"\xff\xff" if name.startswith("broken") else task.SerializeToString()
-        updated = task.status.timestamp.ToNanoseconds()
-        await shelf.put(Row(name, anybody, "c", task.status.state, updated, body), 0, chunks)
-    await shelf.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript(_VERSION_1)
+        for second, name in enumerate(STORED):
+            history = said(metadata=struct(number(math.nan))) if name == "nan" else said()
+            task = pb.Task(id=name, context_id="c", history=[history])
+            working = name == "broken-working"
+            state = pb.TaskState.TASK_STATE_WORKING if working else pb.TaskState.TASK_STATE_COMPLETED
+            task.status.state = state
+            if name == "nan-artifact":
+                task.artifacts.add(artifact_id="a")
+                artifact = pb.Artifact(artifact_id="a", parts=[pb.Part(data=number(math.nan))])
+                chunk = (name, 0, 1, 0, artifact.SerializeToString())
+                db.execute("INSERT INTO task_chunks VALUES (?, ?, ?, ?, ?)", chunk)
+            task.status.timestamp.FromSeconds(1_700_000_000 + second)
+            body = b"\xff\xff" if name.startswith("broken") else task.SerializeToString()
+            row = (name, anybody, "c", state, task.status.timestamp.ToNanoseconds(), body, 1)
+            db.execute("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 async def test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page(tmp_path: Path) -> None:
     path = tmp_path / "tasks.sqlite"
-    await _stored_before(path)
+    _stored_before(path)
     with capture_logs() as logs:
         async with both(log=sqlite_log(path)) as (wire, channel):
             for ids in await listed(wire, channel):
@@ -349,7 +359,7 @@ async def test_a_task_that_cannot_be_shown_is_answered_with_a_sentence(
     tmp_path: Path, operation: str
 ) -> None:
     path = tmp_path / "tasks.sqlite"
-    await _stored_before(path)
+    _stored_before(path)
     async with both(log=sqlite_log(path)) as (wire, channel):
         stub = a2a_pb2_grpc.A2AServiceStub(channel)
         for name in ("nan", "nan-artifact", "broken-ended"):

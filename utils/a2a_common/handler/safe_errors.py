@@ -9,7 +9,8 @@ from typing import TypeVar
 import structlog
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
-from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError
+from utils.a2a_common.protocol.retry_later import retry_later
+from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater
 
 log = structlog.get_logger(__name__)
 
@@ -22,6 +23,9 @@ def public_error(error: Exception) -> A2AError:
     """What a client may see of `error`: protocol errors as they are, the rest as one sentence."""
     if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
         return error
+    if isinstance(error, RetryLater):
+        log.info("request.refused", code=error.code, retry_after=error.retry_after)
+        return retry_later(error)
     if isinstance(error, PlatformError):
         log.error("request.failed", code=error.code, exc_info=error)
         return InternalError(error.message)

@@ -13,12 +13,10 @@ from contextvars import ContextVar
 from a2a.utils.errors import (
     A2A_ERROR_MAPPING,
     A2A_ERROR_REASONS,
-    JSON_RPC_ERROR_CODE_MAP,
     A2AError,
     ErrorMapping,
 )
 
-from utils.a2a_common.protocol.rpc_codes import SERVER_REFUSED
 from utils.errors import Overloaded, RetryLater
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
@@ -50,7 +48,6 @@ for _error, _status, _reason in (
 ):
     A2A_ERROR_MAPPING[_error] = ErrorMapping(503, _status, _reason)
     A2A_ERROR_REASONS[_error] = _reason
-    JSON_RPC_ERROR_CODE_MAP[_error] = SERVER_REFUSED
 
 
 def retry_later(error: RetryLater) -> RetryLaterError:

@@ -146,6 +146,8 @@ async def run_agent(
     """
     import uvicorn
 
+    from utils.a2a_common.server.draining_server import DrainingServer
+
     listening = settings.server
     port = default_port if listening.port is None else listening.port
     url = listening.public_url or f"http://{listening.host}:{port}"
@@ -155,7 +157,8 @@ async def run_agent(
         )
         await _own_home(agent_class.name, settings.home, stack)
         runtime = await open_runtime(agent_class.name, settings, stack)
-        app = Startup(agent_app(agent_class(runtime), listening, url=url))
+        served = agent_app(agent_class(runtime), listening, url=url)
+        app = Startup(served)
         grace = int(listening.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
             app,
@@ -165,7 +168,7 @@ async def run_agent(
             access_log=False,
             timeout_graceful_shutdown=grace,
         )
-        server = uvicorn.Server(config)
+        server = DrainingServer(config, served.state.drain)
         if parent is not None:
             watch = asyncio.create_task(_exit_with_parent(server, parent))
             stack.callback(watch.cancel)
@@ -206,7 +209,7 @@ async def _exit_with_parent(server: Any, parent: int) -> None:
     while os.getppid() == parent:  # noqa: ASYNC110 - the kernel sends no event for this
         await asyncio.sleep(_PARENT_SECONDS)
     log.warning("agent.parent_gone")
-    server.should_exit = True
+    server.handle_exit(signal.SIGTERM, None)
 
 
 def _notice(settings: LLMSettings) -> str:

@@ -27,10 +27,12 @@ from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
+from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
+from utils.a2a_common.server.http.retry_after import RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.probes import metrics_route, probe_routes
 from utils.a2a_common.server.push import PushSender
@@ -52,6 +54,9 @@ NOT_STORED = (
     "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
 )
 """What `/readyz` says where a request sent now would fail for that."""
+
+STOPPING = "The agent is stopping."
+"""What `/readyz` says once the process was told to stop."""
 
 CARD_CACHE = "public, max-age=60"
 
@@ -109,7 +114,8 @@ class AgentService:
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
 
-    `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`.
+    `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`, and
+    `app.state.drain` stops the agent in order.
 
     Raises:
         SettingsError: gRPC would let everybody in to an agent that asks who its callers are.
@@ -119,8 +125,9 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     known_callers = bool(service.middleware) or service.grpc_user is not None
     service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
     parts = assemble(service, settings)
+    drain = Drain(parts.engine, pause=settings.shutdown_pause_seconds, grace=settings.shutdown_grace_seconds)
     app = Starlette(
-        routes=_routes(service, parts.handler, settings),
+        routes=_routes(service, parts.handler, drain, settings),
         middleware=_guards(service, settings),
         exception_handlers={HTTPException: http_error, Exception: server_error},
         lifespan=_lifespan(service, parts, settings),
@@ -128,6 +135,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     app.router.redirect_slashes = False
     app.state.grpc_port = None
     app.state.engine = parts.engine
+    app.state.drain = drain
     return app
 
 
@@ -189,13 +197,16 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *service.middleware,
         Middleware(RequestGuard, limit=settings.max_body_bytes),
+        Middleware(RetryAfter),
     ]
 
 
-def _readiness(service: AgentService) -> Callable[[], Awaitable[Readiness]]:
-    """The agent's own, while the tasks that it would be given can be stored."""
+def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Readiness]]:
+    """The agent's own, while it takes turns and their tasks can be stored."""
 
     async def readiness() -> Readiness:
+        if drain.begun:
+            return Readiness(ready=False, detail=STOPPING)
         if not await service.log.writable():
             return Readiness(ready=False, detail=NOT_STORED)
         return await service.readiness()
@@ -203,10 +214,12 @@ def _readiness(service: AgentService) -> Callable[[], Awaitable[Readiness]]:
     return readiness
 
 
-def _routes(service: AgentService, handler: RequestHandler, settings: ServerSettings) -> list[BaseRoute]:
+def _routes(
+    service: AgentService, handler: RequestHandler, drain: Drain, settings: ServerSettings
+) -> list[BaseRoute]:
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
-    routes: list[BaseRoute] = [*probe_routes(_readiness(service)), metrics_route()]
+    routes: list[BaseRoute] = [*probe_routes(_readiness(service, drain)), metrics_route()]
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
     routes += create_jsonrpc_routes(

@@ -1,13 +1,10 @@
-"""`Drain`: how an agent's process stops taking work, and `DrainingServer`, which does so on SIGTERM."""
+"""`Drain`: how an agent stops taking work."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from types import FrameType
 
 import structlog
-import uvicorn
 
 from utils.a2a_common.engine.contract import Engine
 
@@ -39,41 +36,3 @@ class Drain:
         await asyncio.sleep(self._pause)
         await self._engine.drain(self._grace)
         log.info("server.drained")
-
-
-class DrainingServer(uvicorn.Server):
-    """Drains before it closes its sockets. A second signal ends it at once.
-
-    Args:
-        config: Of the server.
-        drain: Awaited once, at the first signal.
-    """
-
-    def __init__(self, config: uvicorn.Config, drain: Callable[[], Awaitable[None]]) -> None:
-        super().__init__(config)
-        self._drain = drain
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._draining: asyncio.Task[None] | None = None
-        self._signaled = False
-
-    async def serve(self, sockets: list[object] | None = None) -> None:
-        """Serve until a signal."""
-        self._loop = asyncio.get_running_loop()
-        await super().serve(sockets)  # type: ignore[arg-type]
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Drain and then exit; exit at once where that is under way or nothing is served yet."""
-        if self._signaled or self._loop is None or not self.started:
-            super().handle_exit(sig, frame)
-            return
-        self._signaled = True
-        self._loop.call_soon_threadsafe(self._begin, sig, frame)
-
-    def _begin(self, sig: int, frame: FrameType | None) -> None:
-        self._draining = asyncio.ensure_future(self._drain_and_exit(sig, frame))
-
-    async def _drain_and_exit(self, sig: int, frame: FrameType | None) -> None:
-        try:
-            await self._drain()
-        finally:
-            super().handle_exit(sig, frame)
