@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 CHUNK = 25
 SHOWN = 40
 LINES = 60
-FIRST = 40
+FIRST = 10_000 if "--trace" in sys.argv else 40
 
 
 def chunk(first: int, last: int) -> tuple[Counter[str], list[tuple[int, str]]]:

@@ -87,6 +87,8 @@ class Facts:
         left_runs: Ids of tasks whose run is still to be done.
         unhandled: Errors that nobody handled.
         lost_processes: Names of those that died, stalled or were stopped: their turns may run again elsewhere.
+        spared: Names of those among them that were not killed: they were asked to stop, or went on again.
+        unstored: Names of those that had a write fail.
     """
 
     stored: list[Stored] = field(default_factory=list)
@@ -96,3 +98,5 @@ class Facts:
     left_runs: list[str] = field(default_factory=list)
     unhandled: list[str] = field(default_factory=list)
     lost_processes: set[str] = field(default_factory=set)
+    spared: set[str] = field(default_factory=set)
+    unstored: set[str] = field(default_factory=set)

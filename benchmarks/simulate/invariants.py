@@ -50,8 +50,9 @@ def _told_by_the_lost(reading: Reading, facts: Facts) -> bool:
     Readers are told at once, since a store may be locked for long. The next process goes on with the turn.
     """
     last = reading.seen[-1] if reading.seen else None
-    told = isinstance(last, Status | Snapshot) and last.code == StorageError.code
-    return told and reading.process in facts.lost_processes
+    if not isinstance(last, Status | Snapshot) or reading.process not in facts.lost_processes:
+        return False
+    return last.code == StorageError.code or (last.state == "canceled" and reading.process in facts.unstored)
 
 
 def _disagrees(reading: Reading, stored: Stored | None, whole: dict[str, str]) -> Iterator[str]:
@@ -141,7 +142,7 @@ def runs_once(facts: Facts) -> Iterator[str]:
         lost = [run for run in facts.runs if (run.message, run.task) == (message, task)]
         if sum(run.process not in facts.lost_processes for run in lost) > 1:
             yield f"message {message} of task {task} ran in {', '.join(run.process for run in lost)}"
-        if len(lost) > MOST_ATTEMPTS:
+        if sum(run.process not in facts.spared for run in lost) > MOST_ATTEMPTS:
             yield f"message {message} of task {task} ran {len(lost)} times"
 
 

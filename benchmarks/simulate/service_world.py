@@ -129,6 +129,7 @@ class ServiceWorld:
         await asyncio.sleep(self.lots.uniform(0.0, FAULTY_SECONDS))
         node = await self.node()
         node.stopping = True
+        self.setting.facts.spared.add(node.process.name)
         self.setting.trace.note(node.process.name, "is asked to stop")
         stop = node.process.spawn(self._stop(node))
         lost = asyncio.create_task(node.lost.wait())

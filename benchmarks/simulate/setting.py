@@ -88,6 +88,7 @@ class Setting:
             else:
                 self.trace.note(process.name, f"stalls for {pause} s")
                 process.stall()
+                self.facts.spared.add(process.name)
                 self.later(pause, partial(self._go_on, process))
             lost(process)
 
