@@ -304,7 +304,7 @@ class ServerSettings(EnvSettings):
         description="Seconds that running turns get on SIGTERM; the rest go on after the next start.",
     )
     shutdown_pause_seconds: float = Field(
-        0.0,
+        1.0,
         alias="SHUTDOWN_PAUSE_SECONDS",
         ge=0,
         description="Seconds between /readyz saying not ready on SIGTERM and the refusal of new requests.",

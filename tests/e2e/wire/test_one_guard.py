@@ -1,4 +1,4 @@
-"""What an agent says reaches the queue through one guard."""
+"""What an agent says reaches the task log through one door."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from a2a.server.events import EventQueue
 
 from tests.e2e.wire.test_events import Step, told
+from utils.a2a_common.execution.event_queue import LogQueue
 from utils.a2a_common.execution.event_sink import EventSink
-from utils.a2a_common.execution.guarded_queue import GuardedQueue
 from utils.events import (
     Completed,
     Failed,
@@ -28,23 +28,23 @@ from utils.events import (
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 
-async def test_every_event_of_a_turn_passes_the_one_guard_before_the_queue(
+async def test_every_event_of_a_turn_passes_the_one_door_before_the_log(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    guarded: list[Any] = []
+    sent: list[Any] = []
     queued: list[Any] = []
-    guard, enqueue = EventSink._safe_enqueue_event, GuardedQueue.enqueue_event
+    enqueue, append = EventSink._safe_enqueue_event, LogQueue.append
 
-    async def guarding(self: EventSink, queue: EventQueue, event: Any) -> bool:
-        guarded.append(event)
-        return await guard(self, queue, event)
+    async def enqueueing(self: EventSink, queue: EventQueue, event: Any) -> None:
+        sent.append(event)
+        await enqueue(self, queue, event)
 
-    async def queueing(self: GuardedQueue, event: Any) -> None:
+    async def appending(self: LogQueue, event: Any) -> bool:
         queued.append(event)
-        await enqueue(self, event)
+        return await append(self, event)
 
-    monkeypatch.setattr(EventSink, "_safe_enqueue_event", guarding)
-    monkeypatch.setattr(GuardedQueue, "enqueue_event", queueing)
+    monkeypatch.setattr(EventSink, "_safe_enqueue_event", enqueueing)
+    monkeypatch.setattr(LogQueue, "append", appending)
     work: list[Step] = [
         ToolStarted("c1", "lookup"),
         ToolFinished("c1", "lookup", ToolStatus.OK, 0.1),
@@ -58,5 +58,5 @@ async def test_every_event_of_a_turn_passes_the_one_guard_before_the_queue(
 
     for end in (Completed(), Failed("no_answer", "No."), InputRequired("Which?", "saying"), breaks):
         await told(*work, end)
-    assert len(guarded) > 4 * len(work)
-    assert [id(event) for event in queued] == [id(event) for event in guarded]
+    assert len(sent) > 4 * len(work)
+    assert [id(event) for event in queued] == [id(event) for event in sent]

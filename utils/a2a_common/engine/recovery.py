@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import structlog
+from a2a.utils.errors import UnsupportedOperationError
 
 from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import interrupt
@@ -44,7 +47,10 @@ class Recovery:
         known = {row.task_id for row in rows}
         for task_id, owner in await self._tasks.unfinished():
             if task_id not in known:
-                await self._fail(task_id, owner, None)
+                with contextlib.suppress(
+                    UnsupportedOperationError
+                ):  # noted by the log; lists show it as failed
+                    await self._fail(task_id, owner, None)
         return found
 
     async def _resumable(self, row: RunRow) -> Turn | None:

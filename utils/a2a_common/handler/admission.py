@@ -15,7 +15,6 @@ from a2a.utils.task import validate_history_length
 from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.handler.keyed_locks import KeyedLocks
-from utils.a2a_common.handler.message_rules import check_request
 from utils.a2a_common.handler.pending_input import PendingInputRouter
 from utils.a2a_common.protocol.input_modes import check_content, input_modes_of
 from utils.a2a_common.protocol.output_modes import check_output_modes
@@ -73,14 +72,13 @@ class Admission:
         """Hold the task of a message while its turn is submitted, so that the same message sent at once finds it.
 
         Raises:
-            InvalidParamsError: The message is malformed, or names another context than its task has.
+            InvalidParamsError: The message names another context than its task has.
             ContentTypeNotSupportedError: The agent does not take a part of it, or answers in nothing that is accepted.
             TaskNotFoundError: It names a task that the caller does not have.
             UnsupportedOperationError: The task has ended.
         """
         message = params.message
         validate_history_length(params.configuration)
-        check_request(params)
         check_output_modes(params, self._card)
         check_content(message, input_modes_of(self._card), reads_files=self._takes_files)
         owner = owner_of(call)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from a2a.types.a2a_pb2 import Message, Role, SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
+from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.message import Message as ProtoMessage
 
 from utils.a2a_common.protocol.json_values import MAX_VALUES, complaint_about
@@ -30,6 +31,19 @@ def check_id(name: str, value: str) -> None:
         raise InvalidParamsError(f"{name} is longer than {MAX_ID_CHARACTERS} characters.")
     if _ID.fullmatch(value) is None:
         raise InvalidParamsError(f"{name} contains a control character.")
+
+
+def check_params(params: ProtoMessage) -> None:
+    """Refuse the parameters of an operation that are malformed.
+
+    Sizes are looked at first: a message of a hundred thousand parts takes seconds to look through for missing fields.
+
+    Raises:
+        InvalidParamsError: Names what is wrong.
+    """
+    if isinstance(params, SendMessageRequest):
+        check_request(params)
+    validate_proto_required_fields(params)
 
 
 def check_request(params: SendMessageRequest) -> None:

@@ -123,8 +123,10 @@ class PlatformRequestHandler(RequestHandler):
         course = await self._begin(params, context)
         async with aclosing(self._events(course)) as events:
             async for event in events:
-                is_task = isinstance(event, pb.Task)
-                yield apply_history_length(event, params.configuration) if is_task else event
+                if isinstance(event, pb.Task):
+                    yield apply_history_length(event, params.configuration)
+                else:
+                    yield event
 
     async def on_subscribe_to_task(
         self, params: pb.SubscribeToTaskRequest, context: ServerCallContext

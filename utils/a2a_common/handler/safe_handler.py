@@ -1,4 +1,4 @@
-"""Wraps every operation of a request handler: required fields, the form of the tenant, and errors without internal text."""
+"""Wraps every operation of a request handler: malformed parameters are refused, and errors show no internal text."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import wraps
 from typing import Any
 
 from a2a.server.context import ServerCallContext
-from a2a.server.request_handlers import RequestHandler, validate_request_params
+from a2a.server.request_handlers import RequestHandler
 
-from utils.a2a_common.handler.message_rules import check_id
+from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
 
 
@@ -25,18 +25,21 @@ def _delegated(name: str) -> Callable[..., Any]:
 
     @wraps(declared, updated=())
     async def unary(self: _Delegating, params: Any, context: ServerCallContext) -> Any:
-        check_id("tenant", context.tenant)
+        _check(params, context)
         return await guarded(getattr(self.inner, name)(params, context))
 
     @wraps(declared, updated=())
     async def stream(self: _Delegating, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
-        check_id("tenant", context.tenant)
+        _check(params, context)
         async for event in guarded_stream(getattr(self.inner, name)(params, context)):
             yield event
 
-    operation = stream if inspect.isasyncgenfunction(declared) else unary
-    checked: Callable[..., Any] = validate_request_params(operation)
-    return checked
+    return stream if inspect.isasyncgenfunction(declared) else unary
+
+
+def _check(params: Any, context: ServerCallContext) -> None:
+    check_id("tenant", context.tenant)
+    check_params(params)
 
 
 _OPERATIONS = {name: _delegated(name) for name in RequestHandler.__abstractmethods__}

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import Any
 
-from a2a.types.a2a_pb2 import ListTasksRequest, ListTasksResponse, Task
+from a2a.types.a2a_pb2 import ListTasksRequest, ListTasksResponse, Task, TaskState
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.message import DecodeError
 
@@ -305,7 +305,10 @@ class TaskLog:
                 task.ParseFromString(row.body)
         except (DecodeError, UnsupportedOperationError) as error:
             self.unreadable.note(row.id, type(error).__name__)
-            return stand_in(row.id, row.context_id, status_of(row.state, row.updated))
+            state = (
+                TaskState.TASK_STATE_FAILED if row.state in OPEN else row.state
+            )  # nobody can go on with it
+            return stand_in(row.id, row.context_id, status_of(state, row.updated))
         task.ClearField("artifacts")
         return task
 
