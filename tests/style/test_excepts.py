@@ -29,6 +29,7 @@ BACKGROUND_TASK = (
     "utils/a2a_common/client/registry.py::SubAgentRegistry",
     "utils/a2a_common/graph/constraint_finder.py::ConstraintFinder",
     "utils/a2a_common/server/push.py::PushSender",
+    "utils/a2a_common/tasks/backlog.py::Backlog",
     "utils/mcp/connection.py::Connection",
     "utils/mcp/servers.py::McpServers",
     "utils/persistence/database.py::Database",

@@ -118,3 +118,24 @@ def test_a_connection_writes_ahead_and_waits_for_locks(tmp_path):
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute("PRAGMA busy_timeout").fetchone() == (5000,)
     connection.close()
+
+
+async def test_a_write_that_comes_while_the_file_is_closed_is_refused_and_one_before_is_done(tmp_path):
+    database = Database(tmp_path / "words.sqlite", SCHEMA)
+    await database.open()
+    held, free = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        held.set()
+        free.wait(5)
+
+    database.submit(hold)
+    held.wait(5)
+    before = database.submit(add("before"))
+    closing = asyncio.create_task(database.close())
+    await asyncio.sleep(0)  # `close` has asked the writer to end, and waits for it
+    with pytest.raises(StorageError):
+        database.submit(add("late"))
+    free.set()
+    await closing
+    assert before.result() == 1

@@ -191,7 +191,7 @@ async def test_a_write_whose_answer_was_lost_is_found_and_fails_nothing(log, sto
 
 
 async def test_an_answer_that_may_be_stored_is_not_ended_as_failed(log, store, monkeypatch):
-    monkeypatch.setattr("utils.a2a_common.tasks.writer.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("utils.a2a_common.tasks.backlog.FIRST_PAUSE", 0.001)
     writer = await started(log)
     await writer.append(chunk("a", append=False))
     await writer.flushed()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.tasks.events import COMPLETED, WORKING, chunk, status, task
 from tests.unit.tasks.faulty_store import FaultyStore
-from utils.a2a_common.tasks import live, writer
+from utils.a2a_common.tasks import backlog, live
 from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
@@ -67,7 +67,7 @@ async def test_a_reader_far_behind_reads_from_the_store_and_misses_nothing(log):
     for number in range(4000):
         await turn.append(status(WORKING, n=float(number)))
     held = log._lives["ann", "t"]
-    assert len(held._entries) <= live.RECENT_ENTRIES + writer.MAX_WAITING
+    assert len(held._entries) <= live.RECENT_ENTRIES + backlog.MAX_WAITING
     claimed.set()
     await turn.append(status(COMPLETED))
     assert await following == list(range(1, 4004))
@@ -95,19 +95,19 @@ async def test_an_executor_that_is_faster_than_the_storage_is_slowed_down():
     store.open_gate.clear()
 
     async def flood() -> None:
-        for number in range(3 * writer.MAX_WAITING):
+        for number in range(3 * backlog.MAX_WAITING):
             await turn.append(chunk("x", append=number > 0))
 
     flooding = asyncio.create_task(flood())
-    while len(turn._waiting) < writer.MAX_WAITING:
+    while len(turn._backlog._waiting) < backlog.MAX_WAITING:
         await asyncio.sleep(0)
     for _ in range(100):
         await asyncio.sleep(0)
-    assert len(turn._waiting) == writer.MAX_WAITING
+    assert len(turn._backlog._waiting) == backlog.MAX_WAITING
     store.open_gate.set()
     await flooding
     await turn.append(status(COMPLETED))
-    assert len([entry async for entry in log.read("t", "ann")]) == 3 * writer.MAX_WAITING + 2
+    assert len([entry async for entry in log.read("t", "ann")]) == 3 * backlog.MAX_WAITING + 2
 
 
 async def test_a_snapshot_of_a_long_answer_does_not_hold_the_event_loop_up():

@@ -1,0 +1,229 @@
+"""Events that one attempt accepted and that are not stored yet.
+
+They are stored in order and in batches, one write at a time. Where a write fails, the store is asked whether it has the
+batch all the same: its answer may have been lost. What it has not got is taken out of the line, and the writer is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+import structlog
+from a2a.types.a2a_pb2 import Task, TaskStatusUpdateEvent
+
+from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.a2a_common.tasks.entries import Entry
+from utils.a2a_common.tasks.live import LiveLog
+from utils.a2a_common.tasks.states import CUT_SHORT
+from utils.errors import StorageError
+from utils.persistence.task_log_store import (
+    CONTENT,
+    Record,
+    Refusal,
+    Row,
+    Stored,
+    TaskLogStore,
+    Write,
+    WriteRefused,
+)
+
+log = structlog.get_logger(__name__)
+
+MAX_WAITING = 1024
+MAX_WAITING_BYTES = 8_000_000
+"""Events of one task that may wait to be stored before its executor is slowed down."""
+
+BATCH = 256
+"""Largest number of events in one write."""
+
+
+@dataclass(slots=True, eq=False)
+class Waiting:
+    """An event, or a row alone, that waits to be stored.
+
+    Attributes:
+        sequence: The last event of the log with it.
+        record: The event; `None` for a row alone.
+        row: The head to store with it, if any.
+        held: The entry, where readers see it only when it is stored.
+        head: The head after a held entry.
+        done: Resolved when it is stored, for the one who waits for it.
+    """
+
+    sequence: int
+    record: Record | None
+    row: Row | None
+    held: Entry | None = None
+    head: Task | None = None
+    done: asyncio.Future[None] | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of the event."""
+        return len(self.record.body) if self.record is not None else 0
+
+    @property
+    def cuts_short(self) -> bool:
+        """Whether it ends the task with an incomplete answer."""
+        event = self.held.event if self.held is not None else None
+        return isinstance(event, Task | TaskStatusUpdateEvent) and event.status.state in CUT_SHORT
+
+    @property
+    def completes(self) -> bool:
+        """Whether it settles the turn with a complete answer, or with a question."""
+        return self.held is not None and self.held.settles and not self.cuts_short
+
+    async def stored(self) -> None:
+        """Wait until it is stored. Raises what `resolve` is given."""
+        self.done = asyncio.get_running_loop().create_future()
+        await self.done
+
+    def resolve(self, error: Exception | None = None) -> None:
+        """End the wait for it."""
+        if self.done is not None and not self.done.done():
+            if error is None:
+                self.done.set_result(None)
+            else:
+                self.done.set_exception(error)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Who is told what became of a backlog.
+
+    Attributes:
+        refused: The store takes nothing more of this attempt.
+        failed: The storage failed.
+        left: The backlog does not use the live log any more.
+    """
+
+    refused: Callable[[], None]
+    failed: Callable[[StorageError | None], None]
+    left: Callable[[LiveLog], None]
+
+
+class Backlog:
+    """The line of one writer.
+
+    Attributes:
+        held: Whether an event in it is seen by readers only when it is stored.
+    """
+
+    def __init__(self, live: LiveLog, attempt: int, store: TaskLogStore, outcomes: Outcomes) -> None:
+        self._live = live
+        self._attempt = attempt
+        self._store = store
+        self._outcomes = outcomes
+        self._waiting: deque[Waiting] = deque()
+        self._bytes = 0
+        self.held = False
+
+    @property
+    def full(self) -> bool:
+        """Whether the executor should wait."""
+        return len(self._waiting) >= MAX_WAITING or self._bytes >= MAX_WAITING_BYTES
+
+    def content(self) -> list[Record]:
+        """Content that readers see and that is not stored yet, in order."""
+        records = (item.record for item in self._waiting if item.held is None)
+        return [record for record in records if record is not None and record.kind in CONTENT]
+
+    def add(self, item: Waiting) -> None:
+        """Store an event as soon as all before it are stored."""
+        self._waiting.append(item)
+        self._bytes += item.size
+        self.held = self.held or item.held is not None
+        if self._live.storing is None:
+            self._live.users += 1
+            self._live.storing = asyncio.create_task(self._run())
+
+    def clear(self) -> list[Waiting]:
+        """Take everything out of the line."""
+        waiting = list(self._waiting)
+        self._waiting.clear()
+        self._bytes = 0
+        self.held = False
+        return waiting
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                await self._store_batch(list(islice(self._waiting, BATCH)))
+        except Exception:  # a background task: what is not stored ends the task
+            log.exception("task_log.crashed", task_id=self._live.task_id)
+            self._outcomes.failed(None)
+        finally:
+            self._live.storing = None
+            self._outcomes.left(self._live)
+
+    async def _store_batch(self, batch: list[Waiting]) -> None:
+        write = self._write(batch)
+        try:
+            await self._store.append(write)
+        except WriteRefused as refused:
+            if refused.refusal in {Refusal.GAP, Refusal.MISSING}:
+                self._outcomes.failed(None)
+            else:
+                self._outcomes.refused()
+            return
+        except StorageError as error:
+            if not await self._is_stored(write, batch, error):
+                return
+        self._stored(batch)
+
+    def _write(self, batch: list[Waiting]) -> Write:
+        rows = [item.row for item in batch if item.row is not None]
+        return Write(
+            task_id=self._live.task_id,
+            owner=self._live.owner,
+            attempt=self._attempt,
+            after=self._live.stored,
+            records=tuple(item.record for item in batch if item.record is not None),
+            row=rows[-1] if rows else None,
+        )
+
+    def _stored(self, batch: list[Waiting]) -> None:
+        for item in batch:
+            self._waiting.popleft()
+            self._bytes -= item.size
+        self._live.store(max(self._live.stored, batch[-1].sequence))
+        for item in batch:
+            if item.held is not None:
+                self.held = False
+                self._live.publish(item.held, item.size, item.head)
+            item.resolve()
+
+    async def _is_stored(self, write: Write, batch: list[Waiting], error: StorageError) -> bool:
+        """Whether a write that failed is stored all the same; where it is not, the writer is told.
+
+        Where that cannot be learned, it counts as failed; but an answer may be complete in the store, so that one waits.
+        """
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                stored = await self._store.look(write.task_id, write.owner)
+                break
+            except StorageError:
+                if not batch[-1].completes:
+                    self._outcomes.failed(error)
+                    return False
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+        if stored is None or stored.attempt != self._attempt:
+            self._outcomes.refused()
+            return False
+        if not _holds(stored, write):
+            self._outcomes.failed(error)
+            return False
+        return True
+
+
+def _holds(stored: Stored, write: Write) -> bool:
+    """Whether the store has what was written."""
+    if write.records:
+        return stored.last >= write.records[-1].sequence
+    return stored.row is not None and write.row is not None and stored.row.body == write.row.body
