@@ -41,15 +41,14 @@ class Setting:
 
     def __init__(self, seed: int, *, faulty: bool = True) -> None:
         self.seed = seed
-        self.lots = random.Random(seed)
+        self.lots = random.Random(seed)  # noqa: S311 - a schedule, not a secret
         self.order = self.lots.choice(("fifo", "random"))
         self.loop = VirtualLoop(seed, order=self.order)
         self.trace = Trace(self.loop.time)
         self.facts = Facts()
         self.processes: list[Process] = []
-        self.faults = Faults(
-            weather(self.lots, FAULTY_SECONDS), self.lots, self.loop.time, self.trace, on=faulty
-        )
+        today = weather(self.lots, FAULTY_SECONDS)
+        self.faults = Faults(today, self.lots, self.loop.time, self.trace, self.facts.unstored, on=faulty)
         self._fates = self.lots.randint(0, MOST_FATES) if faulty else 0
 
     def now(self) -> float:
