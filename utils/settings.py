@@ -298,28 +298,19 @@ class ServerSettings(EnvSettings):
         4_194_304, alias="MAX_BODY_BYTES", gt=0, description="Largest request body, in bytes."
     )
     shutdown_grace_seconds: float = Field(
-        5.0,
-        alias="SHUTDOWN_GRACE_SECONDS",
-        ge=0,
-        description="Seconds that running turns get on SIGTERM; the rest go on after the next start.",
+        5.0, alias="SHUTDOWN_GRACE_SECONDS", ge=0, description="Seconds that running turns get on SIGTERM."
     )
     shutdown_pause_seconds: float = Field(
         1.0,
         alias="SHUTDOWN_PAUSE_SECONDS",
         ge=0,
-        description="Seconds between /readyz saying not ready on SIGTERM and the refusal of new requests.",
+        description="Seconds of not ready before turns are refused.",
     )
     max_concurrent_turns: int = Field(
-        64,
-        alias="MAX_CONCURRENT_TURNS",
-        gt=0,
-        description="Turns that run at the same time, each in a conversation of its own; further ones wait.",
+        64, alias="MAX_CONCURRENT_TURNS", gt=0, description="Turns that run at once; further ones wait."
     )
     max_waiting_turns: int = Field(
-        128,
-        alias="MAX_WAITING_TURNS",
-        ge=0,
-        description="Turns that may wait; past it a request is refused with 503 and Retry-After.",
+        128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
     )
     push_allow_private: bool = Field(
         False,

@@ -15,7 +15,7 @@ BROAD = {"Exception", "BaseException"}
 
 EXECUTOR = (
     "utils/a2a_common/execution/executor.py::BaseLangGraphAgentExecutor",
-    "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor",
+    "utils/a2a_common/execution/turn_runner.py::ExecutorRunner",
 )
 AGENT_HOOK = (
     "utils/a2a_common/server/probes.py::probe_routes",

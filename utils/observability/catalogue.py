@@ -98,7 +98,7 @@ REPAIRS = _counter(
 
 DROPPED = _counter(
     "dropped_events",
-    "Events of a turn that were not delivered: after its end (ended), queue closed (closed) or full (stuck).",
+    "Events that the task log refused: after the end (ended), fenced, suspended, storage, or repeated.",
     "reason",
 )
 STREAMS = _gauge("open_streams", "Event streams that clients hold open.")

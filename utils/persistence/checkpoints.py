@@ -7,16 +7,17 @@ latest few are kept: a turn resumes from the latest, and nothing reads the other
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.persistence.database import unopened
+from utils.persistence.database import check_writable, connect, unopened
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -63,12 +64,18 @@ async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str
 async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
     import aiosqlite
 
+    await asyncio.to_thread(_check_file, path)
     connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
     saver = _saver(connection)
     await saver.setup()
     # WAL with NORMAL: checkpoints survive a killed process; a power failure may lose the last ones.
     await connection.execute("PRAGMA synchronous=NORMAL")
     return saver
+
+
+def _check_file(path: Path) -> None:
+    with closing(connect(path)) as connection:
+        check_writable(connection)
 
 
 def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:

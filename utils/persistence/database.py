@@ -133,6 +133,7 @@ class Database:
                 connection.executescript(self._schema)
             else:
                 self._schema(connection)
+            check_writable(connection)
         except sqlite3.Error as error:
             connection.close()
             raise unopened(self._path, error) from error
@@ -235,6 +236,25 @@ class Database:
 
     def _count_error(self, amount: int = 1) -> None:
         count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
+
+
+def check_writable(connection: sqlite3.Connection) -> None:
+    """SQLite opens a file that it may only read; only a write shows it.
+
+    Raises:
+        sqlite3.OperationalError: The file may only be read.
+    """
+    try:
+        connection.execute("PRAGMA busy_timeout=0")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("ROLLBACK")
+    except sqlite3.OperationalError as error:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_READONLY:
+            raise  # any other, such as a lock, may be over when something is to be written
 
 
 def _patience(jobs: list[_Job]) -> int:

@@ -56,15 +56,15 @@ BINDINGS: tuple[Rule, ...] = (
             broken(
                 "1.0 is missing",
                 "utils/a2a_common/server/grpc_server.py::start_grpc",
-                "[(a2a_pb2_grpc, GrpcHandler(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
                 "[(a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
                 _CLIENT + "test_grpc_answers_and_streams",
             ),
             broken(
                 "0.3 is missing",
                 "utils/a2a_common/server/grpc_server.py::start_grpc",
-                "[(a2a_pb2_grpc, GrpcHandler(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
-                "[(a2a_pb2_grpc, GrpcHandler(handler, builder))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder)), (a2a_v0_3_pb2_grpc, LegacyGrpc(handler, builder))]",
+                "[(a2a_pb2_grpc, CurrentGrpc(handler, builder))]",
                 _CLIENT + "test_grpc_speaks_0_3_on_the_same_port",
             ),
             broken(

@@ -7,6 +7,7 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _ACTOR = "utils/a2a_common/execution/executor.py"
 _BOUNDARY = "utils/a2a_common/graph/tool_boundary.py"
 _DELEGATION = "multi_agents/platform_engineer/delegation.py"
+_GUARD = "utils/a2a_common/tasks/transitions.py"
 _REMOTE = "utils/a2a_common/client/remote_agent.py"
 _TURN = "utils/a2a_common/graph/stream_translator.py"
 
@@ -15,23 +16,6 @@ _LIFE = "tests/e2e/wire/test_life_cycle.py::"
 _REACH = "tests/e2e/delegation/test_reaching.py::"
 _TEAM = "tests/e2e/agents/test_delegation.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
-
-_QUEUE_OPEN = Edit(
-    "utils/a2a_common/execution/guarded_queue.py::GuardedQueue._admits",
-    "if self.settled:\n    return False\nif isinstance(event, Task):\n    return not self.has_task",
-    "if isinstance(event, Task):\n    return not self.has_task",
-)
-_SINK_OPEN = Edit(
-    "utils/a2a_common/execution/event_sink.py::EventSink._send",
-    "if self._ended:\n"
-    "    self._drop('ended')\n"
-    "elif await self._safe_enqueue_event(self._queue, event):\n"
-    "    self._ended = ends",
-    "if self._ended and self._closed:\n"
-    "    self._drop('ended')\n"
-    "elif await self._safe_enqueue_event(self._queue, event):\n"
-    "    self._ended = ends",
-)
 
 FAILURES: tuple[Rule, ...] = (
     Rule(
@@ -77,17 +61,13 @@ FAILURES: tuple[Rule, ...] = (
         "fail-03",
         "A completed task never fails after all.",
         (
-            Break(
-                "both guards let `Failed` follow `Completed`",
-                (_QUEUE_OPEN, _SINK_OPEN),
-                (_TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",),
-            ),
             broken(
-                "a foreign executor may fail what it completed",
-                _QUEUE_OPEN.file + "::GuardedQueue._note_status",
-                "status.state in TERMINAL or status.state in INTERRUPTED",
-                "status.state in INTERRUPTED",
+                "the log lets `Failed` follow `Completed`",
+                _GUARD + "::_after",
+                "state in SETTLED",
+                "state in SETTLED and state != TaskState.TASK_STATE_COMPLETED",
                 _LIFE + "test_nothing_follows_a_terminal_state",
+                _TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",
             ),
         ),
     ),
@@ -97,22 +77,11 @@ FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "a question settles nothing",
-                _QUEUE_OPEN.file + "::GuardedQueue._note_status",
-                "status.state in TERMINAL or status.state in INTERRUPTED",
-                "status.state in TERMINAL",
+                _GUARD + "::_after",
+                "waits = state == TaskState.TASK_STATE_AUTH_REQUIRED",
+                "waits = state in (TaskState.TASK_STATE_AUTH_REQUIRED, TaskState.TASK_STATE_INPUT_REQUIRED)",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
-            ),
-            Break(
-                "sink and queue let an agent talk on",
-                (
-                    Edit(
-                        _QUEUE_OPEN.file + "::GuardedQueue._note_status",
-                        "status.state in TERMINAL or status.state in INTERRUPTED",
-                        "status.state in TERMINAL",
-                    ),
-                    _SINK_OPEN,
-                ),
-                (_TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",),
+                _TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",
             ),
         ),
     ),
@@ -181,10 +150,10 @@ FAILURES: tuple[Rule, ...] = (
         "Text of an exception never reaches a client; it gets a code, a sentence and the trace id.",
         (
             broken(
-                "the guard tells an executor's exception",
-                "utils/a2a_common/execution/guarded_executor.py::GuardedExecutor._run",
-                "log.exception('turn.crashed', task_id=context.task_id, code=_BROKEN.code)\nfailure = _BROKEN",
-                "failure = Failed(_BROKEN.code, repr(__import__('sys').exc_info()[1]))",
+                "the boundary tells an executor's exception",
+                "utils/a2a_common/execution/failures.py::failure_of",
+                "return UNFORESEEN",
+                "return Failed(INTERNAL, repr(error))",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
             broken(

@@ -7,7 +7,8 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _CONTEXT = "utils/context/middleware.py"
 _REPAIR = "utils/messages/repair.py"
 _WITH_MODEL = "tests/e2e/context/test_middleware.py::"
-_CLOSING = "tests/e2e/resilience/test_queue_closure.py::"
+_QUEUE = "utils/a2a_common/execution/event_queue.py::LogQueue"
+_QUEUES = "tests/unit/execution/test_event_queue.py::"
 _ORPHAN = _WITH_MODEL + "test_an_interrupted_call_is_repaired_beside_its_answered_siblings"
 
 LATER_FAILURES: tuple[Rule, ...] = (
@@ -80,43 +81,18 @@ LATER_FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "each event that is dropped is a line",
-                "utils/a2a_common/execution/event_sink.py::EventSink._note_closed",
-                "not self._closed",
-                "self.dropped",
-                _CLOSING + "test_thirty_five_events_after_closure_log_one_line",
-            ),
-            Break(
-                "neither sink nor queue looks: the SDK says each one",
-                (
-                    Edit(
-                        "utils/a2a_common/execution/event_sink.py::EventSink._safe_enqueue_event",
-                        "if _is_closed(event_queue):\n"
-                        "    return self._note_closed()\n"
-                        "try:\n"
-                        "    async with asyncio.timeout(self._seconds):\n"
-                        "        await event_queue.enqueue_event(event)\n"
-                        "except TimeoutError:\n"
-                        "    return self._note_stuck()",
-                        "try:\n"
-                        "    async with asyncio.timeout(self._seconds):\n"
-                        "        await event_queue.enqueue_event(event)\n"
-                        "except TimeoutError:\n"
-                        "    return self._note_stuck()",
-                    ),
-                    Edit(
-                        "utils/a2a_common/execution/guarded_queue.py::GuardedQueue.enqueue_event",
-                        "self.is_closed()",
-                        "self.is_closed() and self.settled",
-                    ),
-                ),
-                (_CLOSING + "test_thirty_five_events_after_closure_log_one_line",),
+                _QUEUE + "._close",
+                "not self.closed",
+                "reason",
+                _QUEUES + "test_thirty_five_events_after_closure_log_one_line",
             ),
             broken(
-                "a run that nobody hears goes on",
-                "utils/a2a_common/execution/event_sink.py::EventSink._note_closed",
-                "self._closed = True\nself.gone.set()",
-                "self._closed = True",
-                _CLOSING + "test_a_run_whose_events_nobody_takes_is_stopped_and_its_task_failed",
+                "a run whose events cannot be stored goes on",
+                "utils/a2a_common/execution/turn_runner.py::_first",
+                "asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)",
+                "asyncio.wait([work])",
+                "tests/unit/execution/test_turn_runner.py::"
+                "test_a_run_whose_events_cannot_be_stored_is_stopped_and_its_task_failed",
             ),
         ),
     ),

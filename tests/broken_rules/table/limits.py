@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.broken_rules.rules import Break, Edit, Rule, broken
+from tests.broken_rules.rules import Rule, broken
 
 _LIMITS = "tests/e2e/wire/test_time_limits.py::"
 _MODES = "tests/e2e/wire/test_output_modes.py::"
 _VALUES = "tests/e2e/wire/test_values.py::"
 _FILES = "tests/e2e/wire/test_files.py::"
 _MUCH = "tests/e2e/delegation/test_too_much.py::"
+_DRAIN = "tests/e2e/wire/test_drain.py::"
 _SERVER = "utils/a2a_common/server/app.py"
 
 LIMITS: tuple[Rule, ...] = (
@@ -89,31 +90,111 @@ LIMITS: tuple[Rule, ...] = (
     ),
     Rule(
         "grace",
-        "Streams that are open when a process is ended get its grace, and no more.",
+        "Turns that run when a process is ended get its grace, and go on after the next start.",
         (
-            Break(
+            broken(
                 "they are cut off at once",
-                (
-                    Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "0.0"),
-                    Edit(
-                        "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(listening.shutdown_grace_seconds) + 1",
-                        "1",
-                    ),
-                ),
-                (_LIMITS + "test_a_stream_that_is_open_when_its_process_is_ended_gets_its_grace",),
+                "utils/a2a_common/engine/local.py::LocalEngine.drain",
+                "await asyncio.wait(running, timeout=grace)",
+                "await asyncio.wait(running, timeout=0 * grace)",
+                _DRAIN + "test_a_running_turn_finishes_within_the_grace",
             ),
-            Break(
-                "they hold the process",
-                (
-                    Edit(_SERVER + "::_routes", "settings.shutdown_grace_seconds", "600.0"),
-                    Edit(
-                        "utils/a2a_common/server/agent_process.py::run_agent",
-                        "int(listening.shutdown_grace_seconds) + 1",
-                        "600",
-                    ),
-                ),
-                (_LIMITS + "test_a_process_does_not_outlive_its_grace",),
+            broken(
+                "new ones are taken",
+                "utils/a2a_common/engine/local.py::LocalEngine.submit",
+                "raise Draining(RESTART_SECONDS)",
+                "_ = Draining(RESTART_SECONDS)",
+                "tests/unit/engine/test_drain.py::"
+                "test_no_turn_is_taken_and_a_running_one_finishes_within_the_grace",
+            ),
+            broken(
+                "the agent says that it is ready",
+                _SERVER + "::_readiness",
+                "drain.begun",
+                "drain.begun and not drain",
+                _DRAIN + "test_between_the_signal_and_the_end_an_agent_is_alive_but_not_ready",
+            ),
+            broken(
+                "a stream that is cut does not say that it goes on",
+                "utils/a2a_common/engine/ends.py::suspend",
+                "writer.suspend(last)",
+                "writer.suspend(last and None)",
+                _DRAIN + "test_a_stream_that_is_cut_says_where_it_goes_on_and_does_so_after_the_next_start",
+            ),
+        ),
+    ),
+    Rule(
+        "line",
+        "Turns at once are bounded, and the line behind them; past it a client is told when to come again.",
+        (
+            broken(
+                "the line has no end",
+                "utils/a2a_common/engine/line.py::Line.takes",
+                "len(self._waiting) < self._most_waiting",
+                "len(self._waiting) >= 0",
+                "tests/unit/engine/test_submit.py::"
+                "test_no_more_turns_run_at_once_than_may_and_the_line_is_bounded",
+            ),
+            broken(
+                "all run at once",
+                "utils/a2a_common/engine/line.py::Line.next",
+                "len(self._running) + len(begun) >= self._at_once",
+                "len(begun) > self._at_once",
+                "tests/unit/engine/test_line.py::test_no_more_turns_run_than_may_and_the_oldest_begins_first",
+            ),
+            broken(
+                "a conversation has two turns at once",
+                "utils/a2a_common/engine/line.py::Line.next",
+                "conversation not in busy",
+                "conversation",
+                "tests/unit/engine/test_submit.py::"
+                "test_turns_of_a_conversation_run_one_at_a_time_in_their_order",
+            ),
+            broken(
+                "nobody is told when",
+                "utils/a2a_common/server/http/retry_after.py::_refused",
+                "headers['Retry-After'] = str(error.retry_after)",
+                "_ = error",
+                "tests/e2e/wire/test_refusals.py::"
+                "test_past_the_line_every_http_binding_answers_503_and_when_to_come_again",
+            ),
+        ),
+    ),
+    Rule(
+        "take-over",
+        "A turn whose process died goes on at the next start, twice at most.",
+        (
+            broken(
+                "it is not stored",
+                "utils/a2a_common/engine/local.py::LocalEngine._accept",
+                "await self._runs.put(row)",
+                "_ = row",
+                "tests/unit/engine/test_recovery.py::"
+                "test_a_turn_whose_process_died_goes_on_and_the_dead_can_write_nothing_any_more",
+            ),
+            broken(
+                "it is taken over without end",
+                "utils/a2a_common/engine/recovery.py::Recovery._resumable",
+                "row.attempts < MOST_ATTEMPTS",
+                "row.attempts >= 0",
+                "tests/unit/engine/test_recovery.py::"
+                "test_a_turn_that_was_taken_over_twice_fails_as_interrupted",
+            ),
+            broken(
+                "it runs again though it was over",
+                "utils/a2a_common/engine/job.py::is_over",
+                "head.status.state in TERMINAL",
+                "head.status.state in TERMINAL and (not turn)",
+                "tests/unit/engine/test_recovery.py::"
+                "test_a_turn_that_was_over_is_not_run_again_though_its_row_stayed",
+            ),
+            broken(
+                "a task without a stored turn works for ever",
+                "utils/a2a_common/engine/recovery.py::Recovery.turns",
+                "task_id not in known",
+                "task_id in known",
+                "tests/unit/engine/test_recovery.py::"
+                "test_a_task_that_works_without_a_stored_turn_fails_and_its_children_are_let_go",
             ),
         ),
     ),
@@ -151,7 +232,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "agents may say anything",
-                "utils/a2a_common/execution/guarded_queue.py::GuardedQueue.enqueue_event",
+                "utils/a2a_common/tasks/transitions.py::apply",
                 "complaint_about(event)",
                 "None if event is not None else complaint_about(event)",
                 _VALUES + "test_an_agent_that_says_what_json_cannot_fails_its_task_and_no_list",

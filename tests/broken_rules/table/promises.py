@@ -5,6 +5,8 @@ from __future__ import annotations
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
 _LEDGER = "utils/resilience/ledger.py"
+_QUEUE = "utils/a2a_common/execution/event_queue.py::LogQueue"
+_QUEUES = "tests/unit/execution/test_event_queue.py::"
 _SINK = "utils/a2a_common/execution/event_sink.py::EventSink"
 _CLASSIFY = "utils/llm/classify.py"
 _DELEGATION = "multi_agents/platform_engineer/delegation.py::Delegation"
@@ -95,11 +97,10 @@ PROMISES: tuple[Rule, ...] = (
         "Every event of an agent passes one guard.",
         (
             broken(
-                "the last one does not",
-                _SINK + "._send",
-                "await self._safe_enqueue_event(self._queue, event)",
-                "ends and await self._queue.enqueue_event(event) is None "
-                "or not ends and await self._safe_enqueue_event(self._queue, event)",
+                "the task does not",
+                _SINK + ".task",
+                "await self._safe_enqueue_event(self._queue, task)",
+                "await self._queue.enqueue_event(task)",
                 "tests/e2e/wire/test_one_guard.py::"
                 "test_every_event_of_a_turn_passes_the_one_guard_before_the_queue",
             ),
@@ -111,10 +112,10 @@ PROMISES: tuple[Rule, ...] = (
         (
             broken(
                 "it is used in silence",
-                _SINK + "._note_open",
+                _QUEUE + "._open",
                 'log.info("event_queue.reopened", message="Queue reopened", task_id=self._task_id)',
                 "pass",
-                "tests/unit/resilience/test_event_sink.py::test_a_queue_that_opens_again_is_said_and_used",
+                _QUEUES + "test_a_queue_that_opens_again_is_said_and_used",
             ),
         ),
     ),
@@ -133,23 +134,30 @@ PROMISES: tuple[Rule, ...] = (
     ),
     Rule(
         "promise-0.32",
-        "Where the queue of a client that left closes, that is one line, and later events are dropped.",
+        "A client that leaves a stream is one line; what the log refuses is dropped and counted.",
         (
             broken(
                 "nothing is said",
-                _SINK + "._note_closed",
-                'log.warning("event_queue.closed", message="Queue is closed", task_id=self._task_id)',
-                "pass",
-                _CLOSING
-                + "test_a_client_that_vanishes_and_whose_queue_closes_is_one_line_and_the_rest_is_dropped",
+                _QUEUE + "._note_readers",
+                "self._close(UNREAD)",
+                "_ = UNREAD",
+                _CLOSING + "test_queue_closure_handling",
+            ),
+            broken(
+                "a reader's leaving drops events",
+                _QUEUE + ".append",
+                "self._note_readers()",
+                "self._note_readers()\nif self.closed:\n    return self._drop(self.closed)",
+                _CLOSING + "test_queue_closure_handling",
+                _QUEUES
+                + "test_the_last_reader_that_leaves_closes_the_queue_which_says_so_once_and_drops_nothing",
             ),
             broken(
                 "nothing is counted",
-                _SINK + "._note_closed",
-                'self._drop("closed")',
-                "pass",
-                _CLOSING
-                + "test_a_client_that_vanishes_and_whose_queue_closes_is_one_line_and_the_rest_is_dropped",
+                _QUEUE + "._drop",
+                "count(catalogue.DROPPED, reason=reason or 'repeated')",
+                "_ = catalogue.DROPPED",
+                _QUEUES + "test_thirty_five_events_after_closure_log_one_line",
             ),
         ),
     ),

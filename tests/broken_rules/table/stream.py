@@ -5,34 +5,16 @@ from __future__ import annotations
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
 _EXECUTOR = "utils/a2a_common/execution/executor.py"
-_GUARDED = "utils/a2a_common/execution/guarded_executor.py"
 _HANDLER = "utils/a2a_common/handler/request_handler.py"
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
 _RESPONSE = "utils/a2a_common/execution/response_stream.py"
-_SHELL = "utils/a2a_common/execution/guarded_queue.py"
-_SINK = "utils/a2a_common/execution/event_sink.py"
+_GUARD = "utils/a2a_common/tasks/transitions.py"
+_RUNNER = "utils/a2a_common/execution/turn_runner.py"
 
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
 _PIECES = "tests/e2e/wire/test_artifacts.py::"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
-
-_QUEUE_OPEN = Edit(
-    _SHELL + "::GuardedQueue._admits",
-    "if self.settled:\n    return False\nif isinstance(event, Task):\n    return not self.has_task",
-    "if isinstance(event, Task):\n    return not self.has_task",
-)
-_SINK_OPEN = Edit(
-    _SINK + "::EventSink._send",
-    "if self._ended:\n"
-    "    self._drop('ended')\n"
-    "elif await self._safe_enqueue_event(self._queue, event):\n"
-    "    self._ended = ends",
-    "if self._ended and self._closed:\n"
-    "    self._drop('ended')\n"
-    "elif await self._safe_enqueue_event(self._queue, event):\n"
-    "    self._ended = ends",
-)
 
 STREAM: tuple[Rule, ...] = (
     Rule(
@@ -47,10 +29,10 @@ STREAM: tuple[Rule, ...] = (
                 _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
             ),
             broken(
-                "the guard ends a silent executor's turn without a task",
-                _GUARDED + "::_end",
-                "await queue.enqueue_event(new_task_from_user_message(context.message))",
-                "_ = new_task_from_user_message(context.message)",
+                "a silent executor's turn ends without a task",
+                _RUNNER + "::_end",
+                "await queue.append(submitted(turn))",
+                "_ = submitted(turn)",
                 _LIFE + "test_an_executor_that_ends_without_an_answer_fails_its_task",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
             ),
@@ -62,23 +44,23 @@ STREAM: tuple[Rule, ...] = (
         (
             broken(
                 "an executor may return while its task works",
-                _GUARDED + "::GuardedExecutor._run",
-                "if not queue.settled:\n    await _end(context, queue, TaskState.TASK_STATE_FAILED, failure)",
-                "_ = failure",
+                _RUNNER + "::_end",
+                "await queue.append(failed_status(turn.task_id, turn.context_id, failed or failure(NoAnswer())))",
+                "_ = failed_status, failed, failure, NoAnswer",
                 _LIFE + "test_an_executor_that_ends_without_an_answer_fails_its_task",
             ),
             broken(
                 "an agent that stops without a word completes",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
-                "publisher.publish(failed(NoAnswer()))",
+                "publisher.publish(failure(NoAnswer()))",
                 "sink.status(TaskState.TASK_STATE_COMPLETED)",
                 _SAID + "test_an_agent_that_stops_without_an_end_fails_its_task",
             ),
             broken(
                 "a task may step back to submitted",
-                _SHELL + "::GuardedQueue._admits",
-                "TaskState.TASK_STATE_WORKING",
-                "TaskState.TASK_STATE_FAILED",
+                _GUARD + "::_status",
+                "before == TaskState.TASK_STATE_WORKING",
+                "before == TaskState.TASK_STATE_FAILED",
                 _LIFE + "test_a_working_task_does_not_become_submitted_again",
             ),
         ),
@@ -88,26 +70,18 @@ STREAM: tuple[Rule, ...] = (
         "Nothing follows the terminal or interrupted status.",
         (
             broken(
-                "the queue passes on what comes later",
-                _SHELL + "::GuardedQueue._admits",
-                "if self.settled:\n"
-                "    return False\n"
-                "if isinstance(event, Task):\n"
-                "    return not self.has_task",
-                "if isinstance(event, Task):\n    return not self.has_task",
-                _LIFE + "test_nothing_follows_a_terminal_state",
+                "the log takes what comes later",
+                _GUARD + "::apply",
+                "if not progress.open:\n    return Refused.SETTLED",
+                "_ = Refused.SETTLED",
                 _LIFE + "test_nothing_follows_a_question_and_the_reply_resumes_the_task",
-            ),
-            Break(
-                "sink and queue both pass on what comes later",
-                (_QUEUE_OPEN, _SINK_OPEN),
-                (_TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",),
+                _TURNS + "test_an_agent_that_goes_on_after_the_end_is_not_heard",
             ),
             broken(
                 "a canceled turn may still write",
-                _GUARDED + "::GuardedExecutor.cancel",
-                "running.close()",
-                "_ = running.close",
+                _RUNNER + "::ExecutorRunner.cancel",
+                "await queue.append(canceled_status(task_id, context_id))",
+                "_ = canceled_status",
                 _LIFE + "test_a_cancel_ends_the_task_even_when_the_executor_says_nothing",
             ),
         ),
@@ -126,7 +100,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "an exception of an executor completes the task",
-                _GUARDED + "::GuardedExecutor._run",
+                "utils/a2a_common/tasks/endings.py::failed_status",
                 "TaskState.TASK_STATE_FAILED",
                 "TaskState.TASK_STATE_COMPLETED",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",

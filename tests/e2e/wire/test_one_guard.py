@@ -28,7 +28,7 @@ from utils.events import (
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 
-async def test_every_event_of_a_turn_passes_the_one_door_before_the_log(
+async def test_every_event_of_a_turn_passes_the_one_guard_before_the_queue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     sent: list[Any] = []

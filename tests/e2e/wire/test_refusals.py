@@ -157,3 +157,23 @@ async def test_what_is_read_is_answered_while_turns_are_refused() -> None:
         listed = await wire.rpc("ListTasks", {})
         answers = await asyncio.gather(*(wire.get(task["id"]) for task in listed["result"]["tasks"]))
     assert [state(task) for task in answers] == ["working"]
+
+
+@pytest.mark.parametrize("way", ["JSON-RPC 1.0", "JSON-RPC 1.0, stream"])
+async def test_a_turn_that_is_kept_before_its_first_event_is_answered_with_when_to_come_again(
+    way: str,
+) -> None:
+    began = asyncio.Event()
+
+    async def silent(stage: Stage) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    path, body, headers = HTTP[way]
+    async with serving(silent, settings=FULL | {"SHUTDOWN_GRACE_SECONDS": "0"}) as wire:
+        wire.agent.resumable = True  # type: ignore[attr-defined]
+        call = asyncio.create_task(wire.http.post(f"{wire.url}{path}", json=body, headers=headers))
+        await began.wait()
+        await wire.app.state.drain()
+        answer = await call
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")

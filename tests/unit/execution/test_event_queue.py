@@ -68,7 +68,7 @@ async def test_the_last_reader_that_leaves_closes_the_queue_which_says_so_once_a
     assert len([entry async for entry in log.read("t", OWNER)]) == 38
 
 
-async def test_a_reader_that_comes_back_opens_the_queue_again() -> None:
+async def test_a_queue_that_opens_again_is_said_and_used() -> None:
     log, readers = TaskLog(MemoryTaskLogStore()), Readers()
     queue = LogQueue(await log.claim("t", OWNER), "t", readers)
     with capture_logs() as logs:
@@ -87,7 +87,7 @@ async def test_a_task_that_is_not_streamed_closes_nothing() -> None:
     assert (logs, queue.closed) == ([], "")
 
 
-async def test_thirty_five_events_after_the_end_are_dropped_counted_and_one_line() -> None:
+async def test_thirty_five_events_after_closure_log_one_line() -> None:
     log = TaskLog(MemoryTaskLogStore())
     queue = LogQueue(await log.claim("t", OWNER), "t")
     before = dropped("ended")
@@ -147,7 +147,7 @@ async def test_a_repeated_task_and_a_step_back_are_dropped_and_close_nothing() -
     assert (logs, queue.closed, queue.dropped) == ([], "", 2)
 
 
-async def test_other_errors_are_not_swallowed() -> None:
+async def test_other_errors_of_a_queue_are_not_swallowed() -> None:
     queue = LogQueue(await TaskLog(MemoryTaskLogStore()).claim("t", OWNER), "t")
     await queue.enqueue_event(task())
     piece = TaskArtifactUpdateEvent(task_id="another", context_id="c")

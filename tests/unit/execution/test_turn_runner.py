@@ -195,7 +195,7 @@ async def test_a_crash_while_an_authentication_is_waited_for_fails_the_task() ->
 async def test_a_cancel_of_an_executor_that_raises_ends_canceled_all_the_same() -> None:
     class Refusing(Executor):
         async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
-            raise NotImplementedError("cancel not supported")
+            raise RuntimeError("cancel is not supported")
 
     house = House(Refusing())
     house.executor.gate.clear()

@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.graph import MessagesState, StateGraph
 
 from utils.errors import StorageError
+from utils.persistence import database
 from utils.persistence.checkpoints import KEPT, open_checkpointer
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
@@ -77,4 +78,14 @@ async def test_a_file_that_is_no_database_is_named(tmp_path):
     path.write_bytes(b"no database at all, but much longer than its header" * 99)
     with pytest.raises(StorageError, match=r"agent/checkpoints\.sqlite"):
         async with open_checkpointer(path):
+            pass
+
+
+async def test_a_file_that_may_only_be_read_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`query_only` stands in for the rights of the file, which bind no administrator."""
+    monkeypatch.setattr(database, "_PRAGMAS", (*database._PRAGMAS, "query_only=ON"))
+    with pytest.raises(StorageError, match=r"checkpoints\.sqlite in PLATFORM_ENGINEER_HOME cannot be opened"):
+        async with open_checkpointer(tmp_path / "checkpoints.sqlite"):
             pass

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from utils.errors import StorageError
-from utils.persistence.database import BUSY_SECONDS, Database, connect
+from utils.persistence.database import _PRAGMAS, BUSY_SECONDS, Database, connect
 
 SCHEMA = "CREATE TABLE IF NOT EXISTS words (word TEXT PRIMARY KEY)"
 
@@ -139,3 +139,11 @@ async def test_a_write_that_comes_while_the_file_is_closed_is_refused_and_one_be
     free.set()
     await closing
     assert before.result() == 1
+
+
+async def test_a_file_that_may_only_be_read_is_refused_by_its_name_when_it_is_opened(tmp_path, monkeypatch):
+    """`query_only` stands in for the rights of the file, which bind no administrator."""
+    monkeypatch.setattr("utils.persistence.database._PRAGMAS", (*_PRAGMAS, "query_only=ON"))
+    (tmp_path / "words.sqlite").touch()
+    with pytest.raises(StorageError, match=r"words\.sqlite in PLATFORM_ENGINEER_HOME cannot be opened"):
+        await Database(tmp_path / "words.sqlite", lambda _: None).open()

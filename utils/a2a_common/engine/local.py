@@ -67,7 +67,7 @@ class LocalEngine:
         Raises:
             StorageError: The stored turns cannot be read.
         """
-        for row, turn in await Recovery(self._tasks, self._runs, self._runner).turns():
+        for row, turn in await Recovery(self._tasks, self._runs, self._runner, self._abandon).turns():
             job = Job(turn, None, contextvars.copy_context(), resumed=True, attempts=row.attempts)
             writer = await self._claim(job)
             await writer.add_message(turn.request.message)
@@ -142,7 +142,7 @@ class LocalEngine:
         else:
             await interrupt(job.writer, job.turn.task_id, job.turn)
             if job.work is None and job.task is not None:
-                await self._runner.abandon(job.turn.task_id)
+                self._abandon(job.turn.task_id)
         await self._stop_run(job)
 
     async def _settle(self, task_id: str) -> None:
@@ -284,6 +284,9 @@ class LocalEngine:
             await self._runner.cancel(task_id, head.context_id, writer, call)
         finally:
             writer.release()
+
+    def _abandon(self, task_id: str) -> None:
+        self._spawn(self._runner.abandon(task_id))
 
     def _spawn(
         self, work: Coroutine[Any, Any, None], context: contextvars.Context | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 
 import structlog
 from a2a.utils.errors import UnsupportedOperationError
@@ -28,13 +29,17 @@ class Recovery:
     Args:
         tasks: The task log.
         runs: The turns that it had accepted.
-        runner: Says whether turns can be resumed, and lets go of what waits for those that are not.
+        runner: Says whether turns can be resumed.
+        abandon: Begins to let go of what waits elsewhere for a task that has ended.
     """
 
-    def __init__(self, tasks: TaskLog, runs: RunStore, runner: TurnRunner) -> None:
+    def __init__(
+        self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, abandon: Callable[[str], object]
+    ) -> None:
         self._tasks = tasks
         self._runs = runs
         self._runner = runner
+        self._abandon = abandon
 
     async def turns(self) -> list[tuple[RunRow, Turn]]:
         """The turns to go on with, oldest first. Each other task that was worked on has failed when this returns.
@@ -47,14 +52,21 @@ class Recovery:
         known = {row.task_id for row in rows}
         for task_id, owner in await self._tasks.unfinished():
             if task_id not in known:
-                with contextlib.suppress(
-                    UnsupportedOperationError
-                ):  # noted by the log; lists show it as failed
+                with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
                     await self._fail(task_id, owner, None)
         return found
 
     async def _resumable(self, row: RunRow) -> Turn | None:
         """The turn of a row, unless it is over; one that cannot go on is ended."""
+        try:
+            turn = await self._goes_on(row)
+        except UnsupportedOperationError:  # the task cannot be read: the log lists it as failed
+            turn = None
+        if turn is None:
+            await self._runs.remove(row.task_id, writer=row.writer)
+        return turn
+
+    async def _goes_on(self, row: RunRow) -> Turn | None:
         turn = _decoded(row)
         head = await self._tasks.head(row.task_id, row.owner)
         over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
@@ -62,7 +74,6 @@ class Recovery:
             return turn
         if not over:
             await self._fail(row.task_id, row.owner, turn)
-        await self._runs.remove(row.task_id, writer=row.writer)
         return None
 
     async def _fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
@@ -71,7 +82,7 @@ class Recovery:
             await interrupt(writer, task_id, turn)
         finally:
             writer.release()
-        await self._runner.abandon(task_id)
+        self._abandon(task_id)
 
 
 def _decoded(row: RunRow) -> Turn | None:

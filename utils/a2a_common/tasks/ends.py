@@ -96,7 +96,7 @@ class UnwrittenEnds:
             if refused.refusal != Refusal.ENDED:
                 log.info("task.end_dropped", task_id=task_id, reason=refused.refusal.value)
         else:
-            log.info("task.end_stored", task_id=task_id)
+            log.info("task.end_written", task_id=task_id)
         if self._ends.get(task_id) is end:
             del self._ends[task_id]
             end.stored()
