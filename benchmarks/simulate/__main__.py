@@ -1,4 +1,8 @@
-"""The run: `python -m benchmarks.simulate N=1000 SEED=1 [JOBS=processors]`; 1 where anything went wrong."""
+"""The run: `python -m benchmarks.simulate N=1000 SEED=1 [JOBS=processors] [BREAK=no-fence]`.
+
+The last line counts; 1 where a schedule broke an invariant. With `BREAK` the product is broken on purpose: the run ends
+with the first schedule that shows it, and 1 where none does.
+"""
 
 from __future__ import annotations
 
@@ -9,78 +13,108 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from typing import NamedTuple
 
 CHUNK = 25
-SHOWN = 40
-LINES = 60
-FIRST = 40
+SHOWN = 5
+FIRST, LAST = 40, 60
+"""Lines of a trace that are shown from its beginning and from its end; all of one schedule alone."""
 
 
-def chunk(first: int, last: int) -> tuple[Counter[str], list[tuple[int, str]]]:
-    """Counts and reports of the schedules of the seeds `first` to `last`."""
+class Part(NamedTuple):
+    """Some schedules: what happened, and the reports of those that broke an invariant, by seed."""
+
+    counts: Counter[str]
+    reports: list[tuple[int, str]]
+
+
+def run_part(first: int, last: int, broken_by: str, *, whole: bool = False) -> Part:
+    """Run the schedules of the seeds from `first` to before `last`."""
     import logging
     import warnings
 
+    from benchmarks.simulate.breaks import broken
     from benchmarks.simulate.schedule import run_schedule
 
     logging.disable(logging.CRITICAL)
-    warnings.simplefilter("ignore")
+    warnings.simplefilter("ignore")  # of coroutines of dead processes, which are never awaited
+    sys.unraisablehook = lambda _: None  # their generators, which are collected while they run
     gc.freeze()
-    counts: Counter[str] = Counter()
-    reports = []
-    for seed in range(first, last):
-        outcome = run_schedule(seed)
-        counts.update(schedules=1, steps=outcome.steps, violations=bool(outcome.faults))
-        counts.update(outcome.dealt)
-        if outcome.faults:
-            reports.append((seed, report(outcome.seed, outcome.title, outcome.faults, outcome.trace)))
-    return counts, reports
+    part = Part(Counter(), [])
+    with broken(broken_by):
+        for seed in range(first, last):
+            outcome = run_schedule(seed)
+            part.counts.update(schedules=1, steps=outcome.steps, violations=int(bool(outcome.faults)))
+            part.counts.update(outcome.dealt)
+            if outcome.faults:
+                trace = outcome.trace
+                if not whole and len(trace) > FIRST + LAST:
+                    trace = [*trace[:FIRST], f"… {len(trace) - FIRST - LAST} lines …", *trace[-LAST:]]
+                part.reports.append((seed, report(seed, outcome.title, outcome.faults, trace)))
+    return part
 
 
 def report(seed: int, title: str, faults: list[str], trace: list[str]) -> str:
-    """A violation: what does not hold, the last steps, and how to run it again."""
-    shown = trace if len(trace) <= LINES + FIRST else [*trace[:FIRST], "…", *trace[-LINES:]]
-    again = f"Again: make simulate SEED={seed} N=1"
-    return "\n".join(
-        (f"violation, seed {seed} ({title})", *faults[:SHOWN], *(f"  {line}" for line in shown), again)
-    )
+    """A violation: what does not hold, what happened, and how to run it again."""
+    again = f"Again, with every line: make simulate SEED={seed} N=1"
+    shown = (f"violation, seed {seed}: {title}", *faults[:SHOWN], *(f"  {line}" for line in trace), again)
+    return "\n".join(shown)
 
 
-def simulate(number: int, seed: int, jobs: int) -> Iterator[tuple[Counter[str], list[tuple[int, str]]]]:
+def parts(number: int, seed: int, jobs: int, broken_by: str) -> Iterator[Part]:
     """The schedules of `number` seeds from `seed` on, in parts."""
-    starts = range(seed, seed + number, CHUNK)
-    if jobs == 1:
-        for start in starts:
-            yield chunk(start, min(seed + number, start + CHUNK))
+    end = seed + number
+    if jobs == 1 or number <= CHUNK:
+        for start in range(seed, end, CHUNK):
+            yield run_part(start, min(end, start + CHUNK), broken_by, whole=number == 1)
         return
     with ProcessPoolExecutor(jobs) as pool:
-        futures = [pool.submit(chunk, start, min(seed + number, start + CHUNK)) for start in starts]
+        starts = range(seed, end, CHUNK)
+        futures = [pool.submit(run_part, start, min(end, start + CHUNK), broken_by) for start in starts]
         try:
             for future in futures:
                 yield future.result()
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def main(arguments: list[str]) -> int:
-    """Run and print; the last line counts."""
-    options = {"N": "1000", "SEED": "1", "JOBS": str(os.cpu_count() or 1)}
-    options |= {name: value for name, _, value in (text.partition("=") for text in arguments) if value}
-    number, seed, jobs = (int(options[name]) for name in ("N", "SEED", "JOBS"))
-    began = time.monotonic()
-    total: Counter[str] = Counter()
-    for counts, reports in simulate(number, seed, min(jobs, number)):
-        for _, text in reports[: max(0, SHOWN - total["violations"])]:
+def search(number: int, seed: int, jobs: int, broken_by: str) -> int:
+    """Look for the first schedule that shows a break."""
+    for part in parts(number, seed, jobs, broken_by):
+        if part.reports:
+            found, text = part.reports[0]
+            print(text)
+            print(f"{broken_by}: found after {found - seed + 1:,} schedules, seed {found}")
+            return 0
+    print(f"{broken_by}: not found in {number:,} schedules")
+    return 1
+
+
+def simulate(number: int, seed: int, jobs: int) -> int:
+    """Run all, and print the first violations and the counts."""
+    began, total = time.monotonic(), Counter[str]()
+    for part in parts(number, seed, jobs, ""):
+        for _, text in part.reports[: max(0, SHOWN - total["violations"])]:
             print(text, "\n", flush=True)
-        total.update(counts)
+        total.update(part.counts)
         if total["schedules"] % 5_000 == 0:
             print(f"{total['schedules']:,} schedules", file=sys.stderr, flush=True)
     faults = ", ".join(
-        f"{total[name]:,} {name}" for name in ("lost processes", "failed", "answer lost", "slow")
+        f"{total[name]:,} {name}" for name in ("processes lost", "failed", "answer lost", "slow")
     )
     print(f"{total['steps']:,} steps; {faults}; {time.monotonic() - began:.0f} s, seed {seed}")
-    print(f"{total['schedules']:,} schedules, {total['violations']} violations")
+    print(f"{total['schedules']:,} schedules, {total['violations']:,} violations")
     return 1 if total["violations"] else 0
+
+
+def main(arguments: list[str]) -> int:
+    """Run what the arguments say."""
+    options = {"N": "1000", "SEED": "1", "JOBS": str(os.cpu_count() or 1), "BREAK": ""}
+    options |= {name: value for name, _, value in (text.partition("=") for text in arguments) if value}
+    number, seed, jobs = (int(options[name]) for name in ("N", "SEED", "JOBS"))
+    if options["BREAK"]:
+        return search(number, seed, jobs, options["BREAK"])
+    return simulate(number, seed, jobs)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,14 @@ async def call(node: Node, work: Callable[[], Awaitable[T]]) -> T:
     await _first(node, served)
     if served.done():
         return served.result()
+    served.add_done_callback(_unheard)
     raise ConnectionLost
+
+
+def _unheard(served: asyncio.Future[Any]) -> None:
+    """Its client is gone: nobody hears of its error."""
+    if not served.cancelled():
+        served.exception()
 
 
 async def stream(
@@ -63,6 +70,7 @@ async def stream(
     finally:
         if not node.process.dead:
             served.cancel()
+        served.add_done_callback(_unheard)
 
 
 async def _serve(source: Callable[[], AsyncGenerator[Event, None]], events: asyncio.Queue[Event]) -> None:

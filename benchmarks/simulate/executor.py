@@ -12,6 +12,7 @@ from benchmarks.simulate.facts import Facts, Run
 from benchmarks.simulate.process import PROCESS
 from benchmarks.simulate.script import Ids, Script, chunks, ending_of, late, status_of, task_of
 from benchmarks.simulate.trace import Trace
+from utils.a2a_common.execution.event_queue import LogQueue
 
 
 class ScriptedExecutor(AgentExecutor):
@@ -32,16 +33,16 @@ class ScriptedExecutor(AgentExecutor):
         message = context.message
         assert message is not None
         ids = Ids(context.task_id or "", context.context_id or "", message.message_id)
+        assert isinstance(event_queue, LogQueue)
         script = Script.decode(context.get_user_input())
         process = PROCESS.get()
         run = Run(ids.message, ids.task, process.name if process else "")
-        if script.ending != "message":
-            self._facts.runs.append(run)
         self._trace.note(run.process, f"runs {ids.message} of {ids.task}")
         try:
             if script.ending != "message":
-                if context.current_task is None:
-                    await event_queue.enqueue_event(task_of(ids, message))
+                if context.current_task is None and not await event_queue.append(task_of(ids, message)):
+                    return  # nothing of it is stored: it was not accepted, and may be sent again
+                self._facts.runs.append(run)
                 await event_queue.enqueue_event(status_of(ids, TaskState.TASK_STATE_WORKING))
             for step, event in chunks(script, ids):
                 await asyncio.sleep(step.wait)

@@ -14,14 +14,18 @@ class Reading:
     Attributes:
         reader: Who read, for the report.
         task: Id of the task; empty until it is known.
+        process: Name of the process that served it.
         seen: Events in order.
         ended: Whether the stream came to its end by itself, and neither the reader left nor its server.
+        whole: Whether it begins with the task. The stream of a follow-up tells only what is new.
     """
 
     reader: str
     task: str = ""
+    process: str = ""
     seen: list[Seen] = field(default_factory=list)
     ended: bool = False
+    whole: bool = True
 
 
 @dataclass(slots=True)
@@ -58,7 +62,7 @@ class Stored:
     messages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
     """A message that a client sent, once or several times.
 
@@ -70,8 +74,8 @@ class Request:
     """
 
     message: str
-    tasks: tuple[str, ...]
-    accepted: bool
+    tasks: list[str] = field(default_factory=list)
+    accepted: bool = False
     artifacts: tuple[tuple[str, str], ...] = ()
 
 
@@ -83,6 +87,8 @@ class Facts:
         left_runs: Ids of tasks whose run is still to be done.
         unhandled: Errors that nobody handled.
         lost_processes: Names of those that died, stalled or were stopped: their turns may run again elsewhere.
+        spared: Names of those among them that were not killed: they were asked to stop, or went on again.
+        unstored: Names of those that had a write fail.
     """
 
     stored: list[Stored] = field(default_factory=list)
@@ -92,3 +98,5 @@ class Facts:
     left_runs: list[str] = field(default_factory=list)
     unhandled: list[str] = field(default_factory=list)
     lost_processes: set[str] = field(default_factory=set)
+    spared: set[str] = field(default_factory=set)
+    unstored: set[str] = field(default_factory=set)

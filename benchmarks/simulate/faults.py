@@ -78,6 +78,7 @@ class Faults:
     lots: random.Random
     clock: Callable[[], float]
     trace: Trace
+    unstored: set[str] = field(default_factory=set)
     on: bool = True
     dealt: dict[str, int] = field(default_factory=dict)
 
@@ -100,6 +101,8 @@ class Faults:
                     outcome = Outcome.FAILED
                 else:
                     before += end - self.clock()
+        if outcome is not Outcome.ANSWERED:
+            self.unstored.add(who)
         self._count(outcome.value if outcome is not Outcome.ANSWERED else "slow" if before > 0.01 else "")
         if outcome is not Outcome.ANSWERED or before > 0.01 or after > 0.01:
             self.trace.note(who, f"store: {operation} {outcome.value} (+{before:.3f} s, +{after:.3f} s)")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
@@ -27,6 +28,7 @@ from benchmarks.simulate.script import (
     user_message,
 )
 from benchmarks.simulate.setting import Setting
+from benchmarks.simulate.stored import stored_events
 from benchmarks.simulate.view import (
     INTERRUPTED,
     SETTLED,
@@ -40,7 +42,6 @@ from benchmarks.simulate.view import (
     state_name,
 )
 from utils.a2a_common.tasks.entries import Fenced, Suspended
-from utils.a2a_common.tasks.event_codec import entry_of
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import StorageError
@@ -99,7 +100,7 @@ class LogWorld:
     def _lost(self, process: Process) -> None:
         assert self.nodes[-1].process is process
         self.nodes[-1].lost.set()
-        self.setting.loop.call_later(self.lots.uniform(0.0, 2.0), self._start)
+        self.setting.later(self.lots.uniform(0.0, 2.0), self._start)
 
     async def _node(self) -> Node:
         """The process that serves now: one at a time; one that stalled is not asked again."""
@@ -118,7 +119,7 @@ class LogWorld:
             message = f"m{number}.{turn}"
             turns.append((Ids(task, f"c{number}", message), script))
             self.setting.facts.requests.append(
-                Request(message, (task,), accepted=False, artifacts=tuple(script.artifacts(message).items()))
+                Request(message, [task], artifacts=tuple(script.artifacts(message).items()))
             )
             if script.ending != "ask":
                 break
@@ -142,7 +143,7 @@ class LogWorld:
         gone = asyncio.create_task(node.lost.wait())
         patience = self.lots.choice((None, None, None, self.lots.uniform(0.0, 3.0)))
         if self.lots.random() < 0.15:
-            asyncio.get_running_loop().call_later(self.lots.uniform(0.0, 1.0), self._cancel, attempt, node)
+            self.setting.later(self.lots.uniform(0.0, 1.0), partial(self._cancel, attempt, node))
         await asyncio.wait([attempt, gone], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if attempt.done():
             said = "" if attempt.cancelled() else attempt.result()
@@ -223,7 +224,7 @@ class LogWorld:
         await asyncio.sleep(self.lots.uniform(0.0, 6.0))
         for _ in range(500):
             node = await self._node()
-            reading = Reading(f"{name} at {node.process.name}", job.task)
+            reading = Reading(f"{name} at {node.process.name}", job.task, node.process.name)
             self.setting.facts.readings.append(reading)
             reader = node.process.spawn(self._follow(node, reading, pace, leaves))
             gone = asyncio.create_task(node.lost.wait())
@@ -277,7 +278,7 @@ class LogWorld:
             snapshot = await log.snapshot(job.task, OWNER)
             if snapshot is None:
                 continue
-            events = await _events(self.store, job.task)
+            events = await stored_events(self.store, job.task)
             sent = {ids.message for ids, _ in job.turns}
             messages = (message.message_id for message in snapshot.task.history)
             self.setting.facts.stored.append(
@@ -288,13 +289,7 @@ class LogWorld:
                     tuple(each for each in messages if each in sent),
                 )
             )
-            self.setting.facts.readings.append(Reading("the store", job.task, list(events), ended=True))
-
-
-async def _events(store: MemoryTaskLogStore, task: str) -> tuple[Seen, ...]:
-    """All events of a task that are stored, in order."""
-    records = await store.events(task, after=0, limit=1_000_000)
-    return tuple(seen_of(entry_of(record, task, "").event) for record in records)
+            self.setting.facts.readings.append(Reading("the store", job.task, seen=list(events), ended=True))
 
 
 def _settled_by(task: Task, message: str) -> str:

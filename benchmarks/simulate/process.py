@@ -52,6 +52,12 @@ class Process:
         """A context for one request to this process."""
         return self._context.copy()
 
+    def own(self, task: asyncio.Task[Any]) -> None:
+        """A task of this process was created; a dead one keeps it, and never runs it."""
+        self.tasks.add(task)
+        if self.dead:
+            self._kept.append(task)
+
     def takes(self, step: Step) -> bool:
         """Whether a step may run now; it is forgotten where the process is dead, and kept where it is stalled."""
         if not self.dead and not self.stalled:

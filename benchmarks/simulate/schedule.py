@@ -6,10 +6,11 @@ import gc
 import logging
 import os
 import random
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,7 +18,16 @@ import structlog
 
 from benchmarks.simulate.invariants import violations
 from benchmarks.simulate.log_world import LogWorld
+from benchmarks.simulate.service_world import ServiceWorld
 from benchmarks.simulate.setting import Setting
+
+
+CPU_SECONDS = 10.0
+"""Processor time after which a schedule is taken for one that spins; the longest takes a fraction of it."""
+
+
+class Spins(BaseException):
+    """A step of a schedule does not come to its end. No handler of ordinary errors may keep it."""
 
 
 @dataclass(slots=True)
@@ -41,7 +51,7 @@ class Outcome:
     dealt: dict[str, int] = field(default_factory=dict)
 
 
-WORLDS = {"log": LogWorld}
+WORLDS: dict[str, Callable[[Setting], LogWorld | ServiceWorld]] = {"service": ServiceWorld, "log": LogWorld}
 
 
 def run_schedule(seed: int) -> Outcome:
@@ -49,10 +59,10 @@ def run_schedule(seed: int) -> Outcome:
     kinds = list(WORLDS)
     kind = kinds[seed % len(kinds)]
     setting = Setting(seed)
-    with _determined(setting), _quiet():
+    with _determined(setting), _quiet(), _watched():
         try:
             setting.loop.run(WORLDS[kind](setting).run())
-        except Exception as error:  # noqa: BLE001 - whatever it raises is what is looked for
+        except (Exception, Spins) as error:  # noqa: BLE001 - whatever it raises is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             setting.facts.unhandled.append(f"{error!r} in {where.name}, {where.filename}:{where.lineno}")
         setting.facts.unhandled.extend(setting.loop.unhandled)
@@ -63,7 +73,7 @@ def run_schedule(seed: int) -> Outcome:
             setting.loop.steps,
             f"{kind}, {setting.order} order, {setting.faults.weather}",
             setting.trace.lines,
-            {**setting.faults.dealt, "lost processes": len(setting.facts.lost_processes)},
+            {**setting.faults.dealt, "processes lost": len(setting.facts.lost_processes)},
         )
         del setting
         gc.collect()
@@ -85,6 +95,22 @@ def _determined(setting: Setting) -> Iterator[None]:
         gc.enable()
         os.urandom, time.time, time.monotonic = real
         random.setstate(state)
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """Break off a schedule that spins."""
+
+    def spins(*_: object) -> None:
+        raise Spins
+
+    before = signal.signal(signal.SIGVTALRM, spins)
+    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @contextmanager

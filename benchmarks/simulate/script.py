@@ -150,7 +150,7 @@ def late(script: Script, ids: Ids) -> list[TaskStatusUpdateEvent | TaskArtifactU
         TaskArtifactUpdateEvent(task_id=ids.task, context_id=ids.context, artifact=artifact, append=True),
         status_of(ids, State.TASK_STATE_FAILED),
     ]
-    return events[: script.late]
+    return [] if script.ending in QUIET else events[: script.late]
 
 
 def user_message(ids: Ids, script: Script, *, task: str = "") -> Message:

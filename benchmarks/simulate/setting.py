@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
+from contextvars import Context
+from functools import partial
 
 from benchmarks.simulate.facts import Facts
 from benchmarks.simulate.faults import Faults, weather
@@ -39,15 +41,14 @@ class Setting:
 
     def __init__(self, seed: int, *, faulty: bool = True) -> None:
         self.seed = seed
-        self.lots = random.Random(seed)
+        self.lots = random.Random(seed)  # noqa: S311 - a schedule, not a secret
         self.order = self.lots.choice(("fifo", "random"))
         self.loop = VirtualLoop(seed, order=self.order)
         self.trace = Trace(self.loop.time)
         self.facts = Facts()
         self.processes: list[Process] = []
-        self.faults = Faults(
-            weather(self.lots, FAULTY_SECONDS), self.lots, self.loop.time, self.trace, on=faulty
-        )
+        today = weather(self.lots, FAULTY_SECONDS)
+        self.faults = Faults(today, self.lots, self.loop.time, self.trace, self.facts.unstored, on=faulty)
         self._fates = self.lots.randint(0, MOST_FATES) if faulty else 0
 
     def now(self) -> float:
@@ -63,6 +64,10 @@ class Setting:
             self._fates -= 1
             process.fates[self._step()] = self._fate(process, lost)
         return process
+
+    def later(self, seconds: float, what: Callable[[], None]) -> None:
+        """Do something from outside of all processes."""
+        self.loop.call_later(seconds, what, context=Context())
 
     def _step(self) -> int:
         """A number of steps by lot: most faults of interest are near the beginning."""
@@ -82,7 +87,8 @@ class Setting:
             else:
                 self.trace.note(process.name, f"stalls for {pause} s")
                 process.stall()
-                self.loop.call_later(pause, self._go_on, process)
+                self.facts.spared.add(process.name)
+                self.later(pause, partial(self._go_on, process))
             lost(process)
 
         return happen

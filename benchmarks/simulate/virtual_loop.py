@@ -125,7 +125,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         task = asyncio.Task(coro, loop=self, name=name, context=context)
         process = (context or copy_context()).get(PROCESS)
         if process is not None:
-            process.tasks.add(task)
+            process.own(task)
         return task
 
     def run_in_executor(  # type: ignore[override]
@@ -154,7 +154,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Remember what nobody handled."""
         if not self._closed:
-            self.unhandled.append(f"{context.get('message')}: {context.get('exception')!r}")
+            about = context.get("exception") or context.get("task")
+            self.unhandled.append(f"{context.get('message')}: {about!r}")
 
     # the schedule
 

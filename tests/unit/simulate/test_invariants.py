@@ -19,9 +19,9 @@ EVENTS: tuple[Seen, ...] = (
 def good(*, events: tuple[Seen, ...] = EVENTS, state: str = "completed", text: str = "0a;1b;") -> Facts:
     return Facts(
         stored=[Stored("t", Snapshot(state, (("m.0", text),)), EVENTS, ("m",))],
-        readings=[Reading("r", "t", list(events), ended=True)],
+        readings=[Reading("r", "t", "p1", list(events), ended=True)],
         runs=[Run("m", "t", "p1", "returned")],
-        requests=[Request("m", ("t",), accepted=True, artifacts=WHOLE)],
+        requests=[Request("m", ["t"], accepted=True, artifacts=WHOLE)],
     )
 
 
@@ -83,7 +83,7 @@ def test_a_task_without_end_and_an_accepted_message_without_task_are_found():
     working.readings.clear()
     assert names(working) == {"accepted_ends"}
     lost = good()
-    lost.requests.append(Request("n", ("u",), accepted=True))
+    lost.requests.append(Request("n", ["u"], accepted=True))
     assert names(lost) == {"accepted_ends"}
     left = good()
     left.left_runs.append("t")
@@ -104,7 +104,7 @@ def test_a_message_that_ran_twice_is_found_unless_a_process_was_lost_between():
 def test_a_repeated_message_that_became_a_second_task_is_found_unless_the_first_failed():
     facts = good()
     facts.stored.append(Stored("u", Snapshot("completed", WHOLE), EVENTS, ("m",)))
-    facts.requests = [Request("m", ("t", "u"), accepted=True, artifacts=WHOLE)]
+    facts.requests = [Request("m", ["t", "u"], accepted=True, artifacts=WHOLE)]
     assert names(facts) == {"runs_once"}
 
 

@@ -1,0 +1,181 @@
+"""Schedules of the whole service: handler, engine and log of each process, over stores that outlive it, and their users."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from a2a.server.request_handlers import RequestHandler
+from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, Task
+
+from benchmarks.simulate.executor import ScriptedExecutor
+from benchmarks.simulate.facts import Reading, Request, Stored
+from benchmarks.simulate.faulty_store import Link, faulty
+from benchmarks.simulate.process import Process
+from benchmarks.simulate.setting import FAULTY_SECONDS, Setting
+from benchmarks.simulate.stored import stored_events
+from benchmarks.simulate.user import User
+from benchmarks.simulate.view import snapshot_of
+from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.server.app import AgentService, assemble
+from utils.a2a_common.tasks.log import TaskLog
+from utils.errors import StorageError
+from utils.persistence.runs import MemoryRuns
+from utils.persistence.task_log_memory import MemoryTaskLogStore
+from utils.persistence.task_log_store import Query
+from utils.settings import ServerSettings
+
+OWNER = '["", ""]'
+
+
+@dataclass(slots=True)
+class Node:
+    """A process that serves requests.
+
+    Attributes:
+        lost: Set when nobody waits for it any more: it died, stalled, or stopped.
+        stopping: Whether it takes no new requests.
+    """
+
+    process: Process
+    log: TaskLog
+    engine: Engine
+    handler: RequestHandler
+    ready: bool = False
+    stopping: bool = False
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class ServiceWorld:
+    """Users, and one process after the other that serves them."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.lots = setting.lots
+        self.store = MemoryTaskLogStore()
+        self.runs = MemoryRuns()
+        self.nodes: list[Node] = []
+        self.requests: dict[str, Request] = {}
+        self.tasks: dict[str, None] = {}
+        self._resumable = self.lots.random() < 0.8
+        self._says_canceled = self.lots.random() < 0.5
+        limits = {
+            "MAX_CONCURRENT_TURNS": str(self.lots.choice((1, 2, 8))),
+            "MAX_WAITING_TURNS": str(self.lots.choice((1, 2, 16))),
+        }
+        self._settings = ServerSettings.load(limits)
+
+    async def run(self) -> None:
+        """The whole schedule, and its facts."""
+        self._start()
+        users = [User(self, f"user{number}") for number in range(self.lots.randint(1, 4))]
+        work = [asyncio.create_task(user.run(), name=user.name) for user in users]
+        work += [asyncio.create_task(user.watch(), name=f"{user.name} (watching)") for user in users]
+        work.append(asyncio.create_task(self._stop_sometimes(), name="signals"))
+        await self.setting.finish(work)
+        await self._settle_down()
+        await self._gather_facts()
+
+    async def node(self) -> Node:
+        """The process that serves now; waits for one that does."""
+        while not self.nodes[-1].ready or self.nodes[-1].stopping or self.nodes[-1].lost.is_set():
+            await asyncio.sleep(0.1)
+        return self.nodes[-1]
+
+    # processes
+
+    def _start(self) -> None:
+        process = self.setting.process("p", self._lost)
+        link = Link(process, self.setting.faults, StorageError)
+        executor = ScriptedExecutor(
+            self.setting.facts,
+            self.setting.trace,
+            resumable=self._resumable,
+            says_canceled=self._says_canceled,
+        )
+        log = TaskLog(faulty(self.store, link), clock=self.setting.now)
+        service = AgentService(card=_card(), executor=executor, log=log, runs=faulty(self.runs, link))
+        parts = process.context().run(assemble, service, self._settings)
+        node = Node(process, log, parts.engine, parts.handler)
+        self.nodes.append(node)
+        process.spawn(self._begin(node))
+
+    async def _begin(self, node: Node) -> None:
+        try:
+            await node.engine.start()
+            node.ready = True
+        except StorageError as error:
+            self.setting.trace.note(node.process.name, f"does not start: {error}")
+            self._exit(node)
+
+    def _exit(self, node: Node) -> None:
+        """The process ends by itself."""
+        self.setting.facts.lost_processes.add(node.process.name)
+        node.process.die()
+        if not node.lost.is_set():
+            self._lost(node.process)
+
+    def _lost(self, process: Process) -> None:
+        for node in self.nodes:
+            if node.process is process:
+                node.lost.set()
+        if self.nodes[-1].process is process:
+            self.setting.later(self.lots.uniform(0.0, 2.0), self._start)
+
+    async def _stop_sometimes(self) -> None:
+        """Stop the process in order, as SIGTERM does."""
+        if self.lots.random() < 0.6:
+            return
+        await asyncio.sleep(self.lots.uniform(0.0, FAULTY_SECONDS))
+        node = await self.node()
+        node.stopping = True
+        self.setting.facts.spared.add(node.process.name)
+        self.setting.trace.note(node.process.name, "is asked to stop")
+        stop = node.process.spawn(self._stop(node))
+        lost = asyncio.create_task(node.lost.wait())
+        await asyncio.wait([stop, lost], return_when=asyncio.FIRST_COMPLETED)
+        lost.cancel()
+
+    async def _stop(self, node: Node) -> None:
+        await node.engine.drain(self.lots.choice((0.0, 0.5, 5.0)))
+        await node.log.close()
+        self.setting.trace.note(node.process.name, "has stopped")
+        self._exit(node)
+
+    # facts
+
+    async def _settle_down(self) -> None:
+        """Start once more, and wait until nothing is left to do: whatever a process left is found at the next start."""
+        last = await self.node()
+        self._exit(last)
+        node = await self.node()
+        for _ in range(300):
+            working = await TaskLog(self.store).unfinished()
+            if not working and not await self.runs.rows():
+                return
+            await asyncio.sleep(1.0)
+        self.setting.trace.note(node.process.name, "has still something to do")
+
+    async def _gather_facts(self) -> None:
+        facts = self.setting.facts
+        facts.requests += self.requests.values()
+        facts.left_runs += [row.task_id for row in await self.runs.rows()]
+        rows, _ = await self.store.page(Query(OWNER, limit=10_000))
+        log = TaskLog(self.store, clock=self.setting.now)
+        for row in rows:
+            snapshot = await log.snapshot(row.id, row.owner)
+            assert snapshot is not None
+            events = await stored_events(self.store, row.id)
+            facts.stored.append(
+                Stored(row.id, snapshot_of(snapshot.task), events, self._messages(snapshot.task))
+            )
+            facts.readings.append(Reading("the store", row.id, seen=list(events), ended=True))
+
+    def _messages(self, task: Task) -> tuple[str, ...]:
+        return tuple(each.message_id for each in task.history if each.message_id in self.requests)
+
+
+def _card() -> AgentCard:
+    card = AgentCard(name="agent", default_input_modes=["text/plain"], default_output_modes=["text/plain"])
+    card.capabilities.CopyFrom(AgentCapabilities(streaming=True))
+    return card
