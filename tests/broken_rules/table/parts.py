@@ -41,7 +41,7 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "two parts of text become one when they are stored",
-                "utils/persistence/task_chunks.py::_Assembly.add",
+                "utils/a2a_common/tasks/assembly.py::_Assembly.add",
                 "number > 0 or part.media_type != self.media_type",
                 "part.media_type != self.media_type and number >= 0",
                 _OWN + "test_files_data_and_text_of_a_tool_reach_a_client_as_they_are_and_are_stored",

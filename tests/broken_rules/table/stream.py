@@ -189,23 +189,12 @@ STREAM: tuple[Rule, ...] = (
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
-            Break(
+            broken(
                 "an artifact that came again is added to the stored one",
-                (
-                    Edit(
-                        "utils/persistence/task_chunks.py::assemble",
-                        "known is None or not chunk.append",
-                        "known is None",
-                    ),
-                    Edit(
-                        "utils/persistence/task_shelf_sqlite.py::_put",
-                        "for chunk in replaced:\n"
-                        "    db.execute('DELETE FROM task_chunks WHERE task_id = ? AND position = ?', (row.id, chunk.position))",
-                        "for chunk in replaced[:0]:\n"
-                        "    db.execute('DELETE FROM task_chunks WHERE task_id = ? AND position = ?', (row.id, chunk.position))",
-                    ),
-                ),
-                (_PIECES + "test_what_get_task_returns_is_what_was_streamed",),
+                "utils/a2a_common/tasks/assembly.py::assemble",
+                "known is None or not append",
+                "known is None",
+                _PIECES + "test_what_get_task_returns_is_what_was_streamed",
             ),
         ),
     ),

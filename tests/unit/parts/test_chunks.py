@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from a2a.types.a2a_pb2 import Artifact, Task
+from a2a.types.a2a_pb2 import Artifact, Task, TaskArtifactUpdateEvent
 from hypothesis import given
 from hypothesis import strategies as st
 
 from utils.a2a_common.execution import artifact_encoding
 from utils.a2a_common.execution.artifact_encoding import in_chunks, prepared
 from utils.a2a_common.protocol.parts import decode_part, encode_part
+from utils.a2a_common.tasks.assembly import assemble
+from utils.a2a_common.tasks.entries import Entry
+from utils.a2a_common.tasks.event_codec import record_of
 from utils.events import ArtifactAdded, ContentPart, DataPart, FileBytes, FileUrl, TextPart
-from utils.persistence.task_chunks import Chunk, assemble
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -34,7 +36,10 @@ def test_chunks_that_are_stored_are_the_artifact_that_was_added(parts: list[Cont
         whole = prepared(ArtifactAdded(parts, name="A", description="Of all kinds.")).artifact
         chunks = list(in_chunks(whole))
     assert all(len(part.text) <= 7 for chunk in chunks for part in chunk.parts)
-    kept = [Chunk(n, 0, n > 0, each.SerializeToString()) for n, each in enumerate(chunks)]
+    kept = [
+        record_of(Entry(n + 1, TaskArtifactUpdateEvent(artifact=each, append=n > 0)))
+        for n, each in enumerate(chunks)
+    ]
     task = Task(artifacts=[Artifact(artifact_id=whole.artifact_id)])
     assemble(task, kept)
     assert task.artifacts[0] == whole
