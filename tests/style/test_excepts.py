@@ -25,7 +25,7 @@ AGENT_HOOK = (
 TOOL = ("utils/a2a_common/graph/tool_boundary.py::ToolBoundary",)
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",
-    "multi_agents/platform_engineer/left_behind.py::LeftBehind",
+    "multi_agents/platform_engineer/abandoned.py::Abandoned",
     "utils/a2a_common/client/registry.py::SubAgentRegistry",
     "utils/a2a_common/graph/constraint_finder.py::ConstraintFinder",
     "utils/a2a_common/server/push.py::PushSender",
