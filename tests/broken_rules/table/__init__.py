@@ -15,6 +15,7 @@ from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
 from tests.broken_rules.table.push import PUSH
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
+from tests.broken_rules.table.task_log import TASK_LOG
 from tests.broken_rules.table.told import TOLD
 
 RULES: tuple[Rule, ...] = (
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     *FAILURES,
     *SHARING,
     *LATER_FAILURES,
+    *TASK_LOG,
     *TOLD,
     *PROMISES,
     *PROMISES_CONTEXT,

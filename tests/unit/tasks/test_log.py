@@ -152,6 +152,24 @@ async def test_another_process_fences_off_a_writer_and_cuts_its_readers(log, sto
     assert (await everything(log))[-1].settles
 
 
+async def test_no_event_of_a_later_attempt_has_the_number_of_one_that_was_lost(log, store):
+    stalled = await started(log)
+    await stalled.flushed()
+    store.open_gate.clear()
+    await stalled.append(chunk("lost", append=False))
+    seen = [(await anext(log.read("t", "ann", after=2))).sequence]
+    taken = await TaskLog(store).claim("t", "ann")
+    store.open_gate.set()
+    await stalled.lost.wait()
+    await taken.append(chunk("again", append=False))
+    await taken.append(status(COMPLETED))
+    after = await everything(log, after=seen[-1])
+    assert [type(entry.event).__name__ for entry in after] == [
+        "TaskArtifactUpdateEvent",
+        "TaskStatusUpdateEvent",
+    ]
+
+
 async def test_a_write_that_fails_ends_its_own_task_and_no_other(log, store):
     ill, well = await started(log), await started(log, "well")
     store.failing.add("t")
