@@ -175,7 +175,7 @@ async def test_a_subscriber_gets_the_task_first_and_then_what_is_new(kind):
         assert states(await rest)[-1] == COMPLETED
 
 
-@duty()
+@duty(sdk_breaks="what is in the snapshot, and was not dispatched to subscribers yet, is told again")
 async def test_a_subscriber_is_told_nothing_twice_and_misses_nothing(kind):
     chunks = [f"{index} " for index in range(40)]
     half, go_on = asyncio.Event(), asyncio.Event()
