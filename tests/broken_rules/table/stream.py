@@ -165,7 +165,7 @@ STREAM: tuple[Rule, ...] = (
                 _HANDLER + "::PlatformRequestHandler._as_it_is",
                 "Course(task_id, owner, whole.sequence, whole.task, ended)",
                 "Course(task_id, owner, 0, whole.task, ended)",
-                "tests/contract/handler/test_ends.py::test_a_subscriber_is_told_nothing_twice_and_misses_nothing",
+                _PIECES + "test_a_subscriber_gets_each_chunk_once_in_its_snapshot_or_after_it",
             ),
         ),
     ),
