@@ -14,10 +14,10 @@ PARTS: Mapping[str, str] = {
     "context": "what context management costs and saves",
     "wire": "our server against the bare SDK's",
     "delegation": "a delegation against a bare call of the same agent",
-    "turn_cost": "what a delegated turn costs in processor time, beside a request of the bare SDK",
-    "profile": "where the processor time of a delegated turn goes",
     "startup": "what the start of the service costs",
     "guard": "what the guard before the event queue costs",
+    "turn_cost": "what a delegated turn costs in processor time, beside a request of the bare SDK",
+    "profile": "where the processor time of a delegated turn goes",
 }
 """Each is a module here with `run()`, or `main()`, which may be a coroutine."""
 

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import structlog
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
@@ -70,6 +71,9 @@ async def inside(_request: Request) -> JSONResponse:
 async def main(kind: str, storage: str) -> None:
     """Serve until standard input closes."""
     logging.disable(logging.CRITICAL)
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL)
+    )  # nobody reads its lines
     app = ours(storage) if kind == "ours" else await bare(storage)
     app.router.routes.append(Route("/inside", inside))
     listener = loopback_socket()

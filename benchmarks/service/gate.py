@@ -45,10 +45,11 @@ class Gate:
         self.reached: set[str] = set()
 
     async def arrive(self, request: Request) -> Response:
-        """Somebody is at a place."""
+        """Somebody is at a place; nobody, where it was killed while it said so."""
         from starlette.responses import Response
 
-        said = await request.json()
+        if (said := await _body(request)) is None:
+            return Response()
 
         async def present() -> bool:
             return not await request.is_disconnected()
@@ -61,13 +62,23 @@ class Gate:
         """The double tells of one model call."""
         from starlette.responses import Response
 
-        said = await request.json()
+        if (said := await _body(request)) is None:
+            return Response()
         self.asked[said["agent"]] += 1
         if said["agent"] == WORKER:
             self.reached.add(said["key"])
         for remark in said["remarks"]:
             self.remarks[said["key"], remark] += 1
         return Response()
+
+
+async def _body(request: Request) -> Any:
+    from starlette.requests import ClientDisconnect
+
+    try:
+        return await request.json()
+    except ClientDisconnect:
+        return None
 
 
 @asynccontextmanager

@@ -12,7 +12,12 @@ import yaml
 
 from tests.style.sources import ROOT, short, tracked_files
 
-OTHERS = ("utils/embeddings/assets/", "utils/messages/ranks/", "agents/github/testing/examples/")
+OTHERS = (
+    "utils/embeddings/assets/",
+    "utils/messages/ranks/",
+    "agents/github/testing/examples/",
+    "tests/e2e/upgrade/archives/",
+)
 RUFF_INDENT = "4"
 """What ruff indents by where `indent-width` is not set."""
 
