@@ -20,7 +20,7 @@ N ?= 100000
 SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos simulate broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,9 +52,13 @@ test-fast: setup-dev ## Run the tests that start no process, in under a minute
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
 	@$(MAKE) --no-print-directory -j2 ci-fuzz ci-tests
+	@$(MAKE) --no-print-directory ci-simulate
 
 ci-fuzz: # beside the tests, which wait for servers half of their time
 	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=1
+
+ci-simulate: # alone, so that it has all processors: a minute on two cores
+	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
 
 ci-tests:
 	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip --cov --cov-report=
@@ -100,6 +104,9 @@ docs: setup-dev ## Write docs/configuration.md and .env.example from the setting
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1
 	$(BIN)/python -m benchmarks.chaos N=$(N) SEED=$(SEED)
+
+simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, BREAK=no-fence
+	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) BREAK=$(BREAK)
 
 broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
 	$(BIN)/python -m tests.broken_rules $(RULES)

@@ -138,8 +138,9 @@ def test_an_error_that_nobody_handles_is_remembered():
         raise ValueError("unheard")
 
     async def main() -> None:
-        asyncio.create_task(fail())
+        task = asyncio.create_task(fail())
         await asyncio.sleep(1)
+        assert task.done()
 
     loop.run(main())
     assert ["unheard" in each for each in loop.unhandled] == [True]
