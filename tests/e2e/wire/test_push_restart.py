@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 import stat
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import Response
 
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import Script, echo
-from tests.e2e.wire.test_life_cycle import ask
+from tests.e2e.wire.test_life_cycle import Gate, ask
 from tests.e2e.wire.test_push import PRIVATE, Hook, listening, send_with
 from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, Wire, serving, state
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.push_store import SqlitePushConfigs
 from utils.a2a_common.server.task_logs import sqlite_log
+from utils.persistence.runs import SqliteRuns
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
@@ -29,6 +34,7 @@ async def process(folder: Path, script: Script) -> AsyncIterator[Wire]:
     async with serving(
         script,
         log=sqlite_log(folder / "tasks.sqlite"),
+        runs=SqliteRuns(folder / "runs.sqlite"),
         push_configs=SqlitePushConfigs(folder / "push.sqlite"),
         settings=PRIVATE,
         middleware=AUTH,
@@ -56,6 +62,66 @@ async def test_a_webhook_hears_of_the_answer_that_comes_after_a_restart(tmp_path
     assert state(last["statusUpdate"]) == "completed"
     assert headers["x-a2a-notification-token"] == "t"
     assert stat.S_IMODE((tmp_path / "push.sqlite").stat().st_mode) == 0o600
+
+
+def killed(folder: Path, copy: Path) -> Path:
+    """What a process leaves that is killed now: a copy of its files."""
+    copy.mkdir()
+    for file in folder.glob("*.sqlite"):
+        with closing(sqlite3.connect(file)) as source:
+            source.execute("VACUUM INTO ?", [str(copy / file.name)])
+    return copy
+
+
+async def test_a_webhook_hears_the_end_of_a_task_whose_process_was_killed(tmp_path: Path) -> None:
+    gate, hook = Gate(), Hook()
+    (tmp_path / "first").mkdir()
+    async with listening(hook) as url:
+        async with process(tmp_path / "first", gate) as wire:
+            sending = asyncio.create_task(send_with(wire, url))
+            await hook.heard(2)
+            left = killed(tmp_path / "first", tmp_path / "second")
+            gate.open.set()
+            await sending
+            await hook.heard(4)
+        told = len(hook.requests)
+        async with process(left, echo):
+            async with asyncio.timeout(10):
+                while "failed" not in [state(body["statusUpdate"]) for body in told_since(hook, told)]:
+                    await hook.heard(len(hook.requests) + 1)
+        last = hook.requests[-1][1]["statusUpdate"]
+        assert last["metadata"][ERROR_EXTENSION]["code"] == "interrupted"
+
+
+def told_since(hook: Hook, count: int) -> list[dict[str, Any]]:
+    return [body for _, body in hook.requests[count:] if "statusUpdate" in body]
+
+
+async def test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent(tmp_path: Path) -> None:
+    held, go_on = asyncio.Event(), asyncio.Event()
+
+    async def hold_the_end(count: int) -> Response:
+        if count == 4:
+            held.set()
+            await go_on.wait()
+        return Response(status_code=204)
+
+    hook = Hook(hold_the_end)
+    (tmp_path / "first").mkdir()
+    async with listening(hook) as url:
+        async with process(tmp_path / "first", echo) as wire:
+            await send_with(wire, url)
+            await held.wait()
+            left = killed(tmp_path / "first", tmp_path / "second")
+            go_on.set()
+        told = len(hook.requests)
+        async with process(left, echo):
+            await hook.heard(told + 1)
+        assert [state(body["statusUpdate"]) for body in told_since(hook, told)][-1] == "completed"
+        told = len(hook.requests)
+        async with process(left, echo):
+            pass
+        assert len(hook.requests) == told, "what was sent is not sent again"
 
 
 async def test_a_config_has_its_owner_after_a_restart_and_what_was_deleted_stays_so(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.task_logs import memory_log
 from utils.a2a_common.tasks.log import TaskLog
+from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings
 from utils.testing.live_server import running
 
@@ -90,6 +91,7 @@ async def serving(
     script: Script,
     *,
     log: TaskLog | None = None,
+    runs: RunStore | None = None,
     shown: AgentCard | None = None,
     settings: Mapping[str, str] | None = None,
     middleware: tuple[Middleware, ...] = (),
@@ -104,6 +106,7 @@ async def serving(
         card=shown or card(),
         executor=agent,
         log=log or memory_log(),
+        runs=runs or MemoryRuns(),
         middleware=middleware,
         readiness=readiness,
         push_configs=push_configs or PushConfigs(),
