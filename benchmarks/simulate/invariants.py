@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.simulate.facts import Facts, Reading, Stored
 from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Seen, Snapshot, Status, View, follow
+
 MOST_ATTEMPTS = 3
 """The first run of a turn and two take-overs."""
 
