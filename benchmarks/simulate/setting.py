@@ -43,7 +43,7 @@ class Setting:
         self.seed = seed
         self.lots = random.Random(seed)
         self.order = self.lots.choice(("fifo", "random"))
-        self.loop = VirtualLoop(seed, order=self.order)
+        self.loop = VirtualLoop.of(seed, order=self.order)
         self.trace = Trace(self.loop.time)
         self.facts = Facts()
         self.processes: list[Process] = []

@@ -58,7 +58,7 @@ class Said:
 Seen = Snapshot | Status | Chunk | Said
 
 
-def state_name(state: TaskState.ValueType) -> str:
+def state_name(state: TaskState) -> str:
     """The name of a state in the words of the protocol."""
     return TaskState.Name(state).removeprefix("TASK_STATE_").lower().replace("_", "-")
 
