@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos chaos-kill broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,9 +53,13 @@ test-fast: setup-dev ## Run the tests that start no process, in under a minute
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
 	@$(MAKE) --no-print-directory -j2 ci-fuzz ci-tests
+	@$(MAKE) --no-print-directory ci-simulate
 
 ci-fuzz: # beside the tests, which wait for servers half of their time
 	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=1
+
+ci-simulate: # alone, so that it has all processors: a minute on two cores
+	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
 
 ci-tests:
 	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip --cov --cov-report=
@@ -105,6 +109,9 @@ chaos: setup-dev ## Break everything at random in N=1000 conversations and count
 chaos-kill: N = 300
 chaos-kill: setup-dev ## Kill processes under N=300 conversations whose turns must go on all the same; SEED=1, STORE=sqlite
 	$(BIN)/python -m benchmarks.chaos_kill STORE=$(STORE) N=$(N) SEED=$(SEED)
+
+simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, BREAK=no-fence
+	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) BREAK=$(BREAK)
 
 broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
 	$(BIN)/python -m tests.broken_rules $(RULES)

@@ -6,7 +6,6 @@ with the first schedule that shows it, and 1 where none does.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
@@ -30,16 +29,9 @@ class Part(NamedTuple):
 
 def run_part(first: int, last: int, broken_by: str, *, whole: bool = False) -> Part:
     """Run the schedules of the seeds from `first` to before `last`."""
-    import logging
-    import warnings
-
     from benchmarks.simulate.breaks import broken
     from benchmarks.simulate.schedule import run_schedule
 
-    logging.disable(logging.CRITICAL)
-    warnings.simplefilter("ignore")  # of coroutines of dead processes, which are never awaited
-    sys.unraisablehook = lambda _: None  # their generators, which are collected while they run
-    gc.freeze()
     part = Part(Counter(), [])
     with broken(broken_by):
         for seed in range(first, last):

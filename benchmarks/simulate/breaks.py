@@ -9,7 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from utils.a2a_common.engine.recovery import Recovery
-from utils.a2a_common.handler import admission
+from utils.a2a_common.handler import admission, idempotency
 from utils.a2a_common.tasks import transitions, writer
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.live import LiveLog
@@ -23,7 +23,7 @@ Edit = tuple[object, str, Any]
 _refusal = task_log_store._refusal  # noqa: SLF001 - what a break takes away
 _notify = LiveLog.notify
 _after = LiveLog.after
-_new_task_id = admission.new_task_id
+_new_task_id = idempotency.new_task_id
 
 
 def _no_fence() -> list[Edit]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+Source = Callable[[], AsyncGenerator[Event, None]]
+"""A streaming operation of a handler, with its request."""
+
 BUFFER = 2
 """Events on the way between server and client, before a slow client slows the server's stream down."""
 
@@ -44,9 +47,7 @@ def _unheard(served: asyncio.Future[Any]) -> None:
         served.exception()
 
 
-async def stream(
-    node: Node, source: Callable[[], AsyncGenerator[Event, None]]
-) -> AsyncGenerator[tuple[Event, Seen], None]:
+async def stream(node: Node, source: Source) -> AsyncGenerator[tuple[Event, Seen], None]:
     """Read a stream; leaving it cancels its request at the server.
 
     Raises:
@@ -73,7 +74,7 @@ async def stream(
         served.add_done_callback(_unheard)
 
 
-async def _serve(source: Callable[[], AsyncGenerator[Event, None]], events: asyncio.Queue[Event]) -> None:
+async def _serve(source: Source, events: asyncio.Queue[Event]) -> None:
     async with aclosing(source()) as served:
         async for event in served:
             await events.put(event)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.simulate.facts import Facts, Reading, Stored
 from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Seen, Snapshot, Status, View, follow
-from utils.errors import StorageError
 
 MOST_ATTEMPTS = 3
 """The first run of a turn and two take-overs."""
@@ -47,12 +46,12 @@ def readers_agree(facts: Facts) -> Iterator[str]:
 def _told_by_the_lost(reading: Reading, facts: Facts) -> bool:
     """Whether a process told of the end of a task that it could not store, and was lost before it could.
 
-    Readers are told at once, since a store may be locked for long. The next process goes on with the turn.
+    Readers are told at once that a task was cut short, since a store may be locked for long; never that it is completed.
+    The next process goes on with the turn.
     """
     last = reading.seen[-1] if reading.seen else None
-    if not isinstance(last, Status | Snapshot) or reading.process not in facts.lost_processes:
-        return False
-    return last.code == StorageError.code or (last.state == "canceled" and reading.process in facts.unstored)
+    cut_short = isinstance(last, Status | Snapshot) and last.state in TERMINAL - {"completed"}
+    return cut_short and reading.process in facts.lost_processes & facts.unstored
 
 
 def _disagrees(reading: Reading, stored: Stored | None, whole: dict[str, str]) -> Iterator[str]:

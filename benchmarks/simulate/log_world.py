@@ -104,7 +104,7 @@ class LogWorld:
 
     async def _node(self) -> Node:
         """The process that serves now: one at a time; one that stalled is not asked again."""
-        while self.nodes[-1].lost.is_set():
+        while self.nodes[-1].lost.is_set():  # noqa: ASYNC110 - as a client looks for a server
             await asyncio.sleep(0.1)
         return self.nodes[-1]
 
@@ -147,7 +147,7 @@ class LogWorld:
         await asyncio.wait([attempt, gone], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if attempt.done():
             said = "" if attempt.cancelled() else attempt.result()
-            while said == "failing" and not node.lost.is_set() and await self._unfinished(ids):
+            while said == "failing" and not node.lost.is_set() and await self._unfinished(ids):  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.5)
             gone.cancel()
             return said if said == "said" else await self._settled(ids)

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ from benchmarks.simulate.invariants import violations
 from benchmarks.simulate.log_world import LogWorld
 from benchmarks.simulate.service_world import ServiceWorld
 from benchmarks.simulate.setting import Setting
-
 
 CPU_SECONDS = 10.0
 """Processor time after which a schedule is taken for one that spins; the longest takes a fraction of it."""
@@ -56,45 +56,57 @@ WORLDS: dict[str, Callable[[Setting], LogWorld | ServiceWorld]] = {"service": Se
 
 def run_schedule(seed: int) -> Outcome:
     """Run the schedule of a seed."""
+    with _quiet(), _collected():
+        return _run(seed)
+
+
+def _run(seed: int) -> Outcome:
     kinds = list(WORLDS)
     kind = kinds[seed % len(kinds)]
     setting = Setting(seed)
-    with _determined(setting), _quiet(), _watched():
+    with _determined(setting), _watched():
         try:
             setting.loop.run(WORLDS[kind](setting).run())
         except (Exception, Spins) as error:  # noqa: BLE001 - whatever it raises is what is looked for
             where = traceback.extract_tb(error.__traceback__)[-1]
             setting.facts.unhandled.append(f"{error!r} in {where.name}, {where.filename}:{where.lineno}")
-        setting.facts.unhandled.extend(setting.loop.unhandled)
-        found = violations(setting.facts)
-        outcome = Outcome(
-            seed,
-            found,
-            setting.loop.steps,
-            f"{kind}, {setting.order} order, {setting.faults.weather}",
-            setting.trace.lines,
-            {**setting.faults.dealt, "processes lost": len(setting.facts.lost_processes)},
-        )
-        del setting
-        gc.collect()
-    return outcome
+    setting.facts.unhandled.extend(setting.loop.unhandled)
+    return Outcome(
+        seed,
+        violations(setting.facts),
+        setting.loop.steps,
+        f"{kind}, {setting.order} order, {setting.faults.weather}",
+        setting.trace.lines,
+        {**setting.faults.dealt, "processes lost": len(setting.facts.lost_processes)},
+    )
 
 
 @contextmanager
 def _determined(setting: Setting) -> Iterator[None]:
-    """Clock and ids come from the schedule; nothing is collected while it runs."""
+    """Clock and ids come from the schedule."""
     real = os.urandom, time.time, time.monotonic
     state = random.getstate()
     random.seed(setting.seed)
     os.urandom = setting.lots.randbytes  # uuid4() reads it
     time.time, time.monotonic = setting.now, setting.loop.time
+    try:
+        yield
+    finally:
+        os.urandom, time.time, time.monotonic = real
+        random.setstate(state)
+
+
+@contextmanager
+def _collected() -> Iterator[None]:
+    """Nothing is collected while a schedule runs, and all that it leaves right after it."""
+    gc.freeze()  # what was there before need not be looked through
     gc.disable()
     try:
         yield
     finally:
+        gc.collect()
         gc.enable()
-        os.urandom, time.time, time.monotonic = real
-        random.setstate(state)
+        gc.unfreeze()
 
 
 @contextmanager
@@ -116,12 +128,15 @@ def _watched() -> Iterator[None]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """What dead processes leave behind is collected unheard, and nothing is logged."""
-    hook = sys.unraisablehook
-    config = structlog.get_config()
+    hook, config, level = sys.unraisablehook, structlog.get_config(), logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
     sys.unraisablehook = lambda _: None
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of coroutines that are never awaited
+            yield
     finally:
         sys.unraisablehook = hook
         structlog.configure(**config)
+        logging.disable(level)

@@ -104,7 +104,7 @@ def task_of(ids: Ids, message: Message) -> Task:
     )
 
 
-def status_of(ids: Ids, state: TaskState.ValueType, text: str = "") -> TaskStatusUpdateEvent:
+def status_of(ids: Ids, state: TaskState, text: str = "") -> TaskStatusUpdateEvent:
     """A change of state."""
     event = TaskStatusUpdateEvent(task_id=ids.task, context_id=ids.context, status=_status(state))
     if text:
@@ -146,7 +146,7 @@ def ending_of(script: Script, ids: Ids) -> TaskStatusUpdateEvent | Message | Non
 def late(script: Script, ids: Ids) -> list[TaskStatusUpdateEvent | TaskArtifactUpdateEvent]:
     """What the agent sends after its end, which nobody may see."""
     artifact = Artifact(artifact_id=artifact_name(ids.message, 0), parts=[Part(text="late")])
-    events = [
+    events: list[TaskStatusUpdateEvent | TaskArtifactUpdateEvent] = [
         TaskArtifactUpdateEvent(task_id=ids.task, context_id=ids.context, artifact=artifact, append=True),
         status_of(ids, State.TASK_STATE_FAILED),
     ]
@@ -164,7 +164,7 @@ def user_message(ids: Ids, script: Script, *, task: str = "") -> Message:
     )
 
 
-def _status(state: TaskState.ValueType) -> TaskStatus:
+def _status(state: TaskState) -> TaskStatus:
     return TaskStatus(state=state)
 
 

@@ -78,7 +78,7 @@ class ServiceWorld:
 
     async def node(self) -> Node:
         """The process that serves now; waits for one that does."""
-        while not self.nodes[-1].ready or self.nodes[-1].stopping or self.nodes[-1].lost.is_set():
+        while not self.nodes[-1].ready or self.nodes[-1].stopping or self.nodes[-1].lost.is_set():  # noqa: ASYNC110 - as a client
             await asyncio.sleep(0.1)
         return self.nodes[-1]
 

@@ -41,9 +41,9 @@ class Setting:
 
     def __init__(self, seed: int, *, faulty: bool = True) -> None:
         self.seed = seed
-        self.lots = random.Random(seed)  # noqa: S311 - a schedule, not a secret
+        self.lots = random.Random(seed)
         self.order = self.lots.choice(("fifo", "random"))
-        self.loop = VirtualLoop(seed, order=self.order)
+        self.loop = VirtualLoop.of(seed, order=self.order)
         self.trace = Trace(self.loop.time)
         self.facts = Facts()
         self.processes: list[Process] = []

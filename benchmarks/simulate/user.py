@@ -19,10 +19,20 @@ from a2a.types.a2a_pb2 import (
 )
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from benchmarks.simulate.connection import ConnectionLost, call, stream
+from benchmarks.simulate.connection import ConnectionLost, Source, call, stream
 from benchmarks.simulate.facts import Reading, Request
-from benchmarks.simulate.script import Ids, Script, deal, user_message
-from benchmarks.simulate.view import INTERRUPTED, SETTLED, TERMINAL, Snapshot, Status, snapshot_of, state_name
+from benchmarks.simulate.script import Ids, deal, user_message
+from benchmarks.simulate.view import (
+    INTERRUPTED,
+    SETTLED,
+    TERMINAL,
+    Said,
+    Seen,
+    Snapshot,
+    Status,
+    snapshot_of,
+    state_name,
+)
 
 if TYPE_CHECKING:
     from benchmarks.simulate.service_world import Node, ServiceWorld
@@ -100,12 +110,12 @@ class User:
         )
         if self._lots.random() < 0.2:
             twin = asyncio.create_task(self._twin(request, known), name=f"{self.name} (twin)")
-            state = await self._until_settled(request, known, script)
+            state = await self._until_settled(request, known)
             await twin
             return state
-        return await self._until_settled(request, known, script)
+        return await self._until_settled(request, known)
 
-    async def _until_settled(self, request: SendMessageRequest, known: Request, script: Script) -> str:
+    async def _until_settled(self, request: SendMessageRequest, known: Request) -> str:
         while True:
             node = await self.world.node()
             try:
@@ -171,7 +181,7 @@ class User:
         request = SubscribeToTaskRequest(id=task)
         await self._follow(node, reading, None, lambda: node.handler.on_subscribe_to_task(request, _call()))
 
-    async def _follow(self, node: Node, reading: Reading, known: Request | None, source) -> str:  # type: ignore[no-untyped-def]
+    async def _follow(self, node: Node, reading: Reading, known: Request | None, source: Source) -> str:
         """Read a stream to its end, or leave it on the way."""
         self.world.setting.facts.readings.append(reading)
         pace = self._lots.choice((0.0, 0.0, 0.01, 1.0))
@@ -186,22 +196,14 @@ class User:
                 self._note(f"{reading.reader}: {str(seen)[:70]}")
                 if known is not None and not isinstance(event, Message):
                     self._accepted(known, reading.task)
-                last = (
-                    seen.state
-                    if isinstance(seen, Status | Snapshot)
-                    else ""
-                    if isinstance(event, Message)
-                    else last
-                )
-                if isinstance(event, Message):
-                    last = "said"
+                last = _state_after(seen, last)
                 if leaves is not None and len(reading.seen) >= leaves:
                     self._note(f"{reading.reader}: leaves")
                     return ""
                 await asyncio.sleep(pace)
         reading.ended = last in SETTLED or last == "said"
-        if not reading.ended and not node.stopping and not node.lost.is_set():
-            self._note(f"{reading.reader}: the stream ended in state {last!r}")
+        if not reading.ended and not self.world.setting.facts.lost_processes and not node.stopping:
+            self._fault(f"{reading.reader}: the stream of task {reading.task} ended in state {last!r}")
         return last
 
     async def _get(self, node: Node, task: str) -> Task:
@@ -247,6 +249,13 @@ class User:
 
 def _call() -> ServerCallContext:
     return ServerCallContext(user=UnauthenticatedUser())
+
+
+def _state_after(seen: Seen, before: str) -> str:
+    """The state that a reader knows after an event."""
+    if isinstance(seen, Status | Snapshot):
+        return seen.state
+    return "said" if isinstance(seen, Said) else before
 
 
 def _settled_by(task: Task, message: str) -> str:

@@ -58,7 +58,7 @@ class Said:
 Seen = Snapshot | Status | Chunk | Said
 
 
-def state_name(state: TaskState.ValueType) -> str:
+def state_name(state: TaskState) -> str:
     """The name of a state in the words of the protocol."""
     return TaskState.Name(state).removeprefix("TASK_STATE_").lower().replace("_", "-")
 
@@ -86,8 +86,9 @@ def seen_of(event: Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEv
 
 
 def _code(metadata: Struct) -> str:
-    payload = metadata.fields[ERROR_EXTENSION] if ERROR_EXTENSION in metadata.fields else None
-    return payload.struct_value.fields["code"].string_value if payload is not None else ""
+    if ERROR_EXTENSION not in metadata.fields:
+        return ""
+    return metadata.fields[ERROR_EXTENSION].struct_value.fields["code"].string_value
 
 
 class Gap(Exception):

@@ -6,15 +6,16 @@ import asyncio
 import heapq
 import random
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextvars import Context, copy_context
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, TypeVarTuple
 
 from benchmarks.simulate.process import PROCESS, Process
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 STEP_SECONDS = 1e-5
 """Seconds that a step takes, so that a loop which never waits meets its deadline too."""
@@ -80,6 +81,13 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self.steps = 0
         self.unhandled: list[str] = []
 
+    @classmethod
+    def of(cls, seed: int, **options: Any) -> VirtualLoop:
+        """Make one. What it leaves out of the interface (sockets, processes, signals) does not exist in a schedule."""
+        kind: Any = cls
+        loop: VirtualLoop = kind(seed, **options)
+        return loop
+
     # what the product and asyncio call
 
     def time(self) -> float:
@@ -87,23 +95,27 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return self._now
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         """Make a step ready."""
         step = Step(callback, args, self, context if context is not None else copy_context())
         self._ready.append(step)
         return step
 
-    call_soon_threadsafe = call_soon
+    def call_soon_threadsafe(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """The same: there are no threads."""
+        return self.call_soon(callback, *args, context=context)
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Make a step ready after `delay` seconds."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Make a step ready at `when`."""
         step = Step(callback, args, self, context if context is not None else copy_context())
@@ -119,7 +131,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return asyncio.Future(loop=self)
 
     def create_task(
-        self, coro: Coroutine[Any, Any, T], *, name: str | None = None, context: Context | None = None
+        self,
+        coro: Generator[Any, None, T] | Coroutine[Any, Any, T],
+        *,
+        name: str | None = None,
+        context: Context | None = None,
     ) -> asyncio.Task[T]:
         """A task of this loop, known to its process."""
         task = asyncio.Task(coro, loop=self, name=name, context=context)
@@ -132,6 +148,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self, executor: Executor | None, func: Callable[..., T], *args: Any
     ) -> asyncio.Future[T]:
         """Run it at once: there are no threads."""
+        del executor
         future: asyncio.Future[T] = self.create_future()
         try:
             future.set_result(func(*args))

@@ -32,7 +32,7 @@ class Shelf:
 
 
 def under(today: Weather, test: Callable[[Shelf, Shelf, Process, VirtualLoop], Awaitable[None]]) -> None:
-    loop, process, shelf = VirtualLoop(1), Process("p"), Shelf()
+    loop, process, shelf = VirtualLoop.of(1), Process("p"), Shelf()
     faults = Faults(today, random.Random(1), loop.time, Trace(loop.time))
 
     async def main() -> None:

@@ -66,6 +66,16 @@ def test_a_task_whose_storage_failed_may_lack_what_was_read():
     assert violations(facts) == []
 
 
+def test_an_end_that_a_lost_process_could_not_store_may_be_another_one_unless_it_says_completed():
+    facts = good(events=(*EVENTS[:4], Status("failed", "storage")))
+    facts.lost_processes.add("p1")
+    assert names(facts) == {"readers_agree"}
+    facts.unstored.add("p1")
+    assert violations(facts) == []
+    facts.readings.append(Reading("r", "t", "p1", [*EVENTS[:3], Status("completed")], ended=True))
+    assert names(facts) == {"readers_agree"}
+
+
 def test_a_completed_task_without_a_piece_of_its_answer_is_found():
     facts = good(state="completed", text="0a;")
     facts.readings.clear()

@@ -22,12 +22,12 @@ def order_of(seed: int, order: str = "random") -> list[int]:
     async def main() -> None:
         await asyncio.gather(*(one(number) for number in range(5)))
 
-    VirtualLoop(seed, order=order).run(main())
+    VirtualLoop.of(seed, order=order).run(main())
     return ran
 
 
 def test_an_hour_passes_at_once():
-    loop = VirtualLoop(1)
+    loop = VirtualLoop.of(1)
 
     async def main() -> str:
         with pytest.raises(TimeoutError):
@@ -53,7 +53,7 @@ def test_a_schedule_that_waits_for_nothing_is_a_deadlock():
         await asyncio.Event().wait()
 
     with pytest.raises(Deadlock):
-        VirtualLoop(1).run(main())
+        VirtualLoop.of(1).run(main())
 
 
 def test_a_schedule_that_never_waits_is_cut():
@@ -62,7 +62,7 @@ def test_a_schedule_that_never_waits_is_cut():
             await asyncio.sleep(0)
 
     with pytest.raises(TooManySteps):
-        VirtualLoop(1, most_steps=1000).run(main())
+        VirtualLoop.of(1, most_steps=1000).run(main())
 
 
 def test_a_dead_process_runs_no_step_and_no_finally():
@@ -89,7 +89,7 @@ def test_a_dead_process_runs_no_step_and_no_finally():
         await asyncio.sleep(10)
         assert ran == []
 
-    VirtualLoop(1).run(main())
+    VirtualLoop.of(1).run(main())
 
 
 def test_a_process_dies_before_the_step_that_fate_names():
@@ -106,13 +106,13 @@ def test_a_process_dies_before_the_step_that_fate_names():
         process.spawn(work())
         await asyncio.sleep(1)
 
-    VirtualLoop(1).run(main())
+    VirtualLoop.of(1).run(main())
     assert ran == [0, 1]
 
 
 def test_a_stalled_process_goes_on_where_it_stood():
     ran: list[float] = []
-    process, loop = Process("p"), VirtualLoop(1)
+    process, loop = Process("p"), VirtualLoop.of(1)
 
     async def work() -> None:
         await asyncio.sleep(1)
@@ -132,14 +132,15 @@ def test_a_stalled_process_goes_on_where_it_stood():
 
 
 def test_an_error_that_nobody_handles_is_remembered():
-    loop = VirtualLoop(1)
+    loop = VirtualLoop.of(1)
 
     async def fail() -> None:
         raise ValueError("unheard")
 
     async def main() -> None:
-        asyncio.create_task(fail())
+        task = asyncio.create_task(fail())
         await asyncio.sleep(1)
+        assert task.done()
 
     loop.run(main())
     assert ["unheard" in each for each in loop.unhandled] == [True]
@@ -160,5 +161,5 @@ def test_a_generator_that_nobody_reads_any_more_is_closed():
             break
         await asyncio.sleep(0.1)
 
-    VirtualLoop(1).run(main())
+    VirtualLoop.of(1).run(main())
     assert closed == [True]

@@ -48,8 +48,8 @@ async def interrupt(writer: TaskWriter, task_id: str, turn: Turn | None) -> None
 
 def suspend(writer: TaskWriter) -> None:
     """Keep a turn for the next process; its readers are told to subscribe again."""
-    head, last = writer.head, None
-    if head is not None:
+    head, last = writer.shown, None
+    if head is not None:  # the first event of a stream is the task
         again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
         last = working_status(head.id, head.context_id, again)
     writer.suspend(last)

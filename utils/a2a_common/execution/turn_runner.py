@@ -87,6 +87,8 @@ class ExecutorRunner:
             log.exception("cancel.failed", task_id=task_id)
         if writer.head is None or writer.head.status.state not in TERMINAL:
             await queue.append(canceled_status(task_id, context_id))
+        else:
+            await writer.flushed()  # the run ended by itself, and readers may not see that yet
 
     async def abandon(self, task_id: str) -> None:
         """Let go of what waits elsewhere for a task that ended without its run."""

@@ -179,6 +179,7 @@ class PlatformRequestHandler(RequestHandler):
         if goes_on and await self._log.head(task_id, owner) is None:
             return Course(task_id, owner)
         whole = await self._view.snapshot(task_id, owner)
+        goes_on = goes_on or self._engine.under_way(task_id)  # a turn may have begun meanwhile
         ended = whole.task.status.state in TERMINAL or not goes_on
         return Course(task_id, owner, whole.sequence, whole.task, ended)
 

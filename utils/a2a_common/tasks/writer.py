@@ -82,6 +82,11 @@ class TaskWriter:
         return self._progress.settled
 
     @property
+    def shown(self) -> Task | None:
+        """The task as readers see it now, without the parts of its artifacts; `None` before they see its first event."""
+        return self._live.head
+
+    @property
     def idle(self) -> bool:
         """Whether the turn is settled, and readers have seen it."""
         return self.settled and not self._backlog.held

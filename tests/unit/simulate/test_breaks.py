@@ -1,0 +1,42 @@
+"""Schedules find every deliberate break of the product, and nothing where it is whole; a seed replays its schedule."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.simulate.__main__ import main
+from benchmarks.simulate.breaks import BREAKS, broken
+from benchmarks.simulate.schedule import run_schedule
+
+FEW = 60
+"""Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
+
+
+@pytest.mark.parametrize("name", list(BREAKS))
+def test_a_deliberate_break_is_found_within_some_schedules(name: str):
+    with broken(name):
+        assert any(run_schedule(seed).faults for seed in range(1, FEW + 1))
+
+
+def test_the_whole_product_breaks_no_invariant():
+    assert [run_schedule(seed).faults for seed in range(1, 101)] == [[]] * 100
+
+
+@pytest.mark.parametrize("seed", [8, 9, 12, 14])
+def test_a_seed_replays_its_schedule_step_by_step(seed: int):
+    first, again = run_schedule(seed), run_schedule(seed)
+    assert first.trace == again.trace
+    assert first.steps == again.steps
+
+
+def test_a_run_prints_a_violation_with_its_seed_and_what_happened(capsys: pytest.CaptureFixture[str]):
+    assert main(["N=60", "SEED=1", "JOBS=1", "BREAK=two-ends"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("violation, seed ")
+    assert any("make simulate SEED=" in line for line in lines)
+    assert lines[-1].startswith("two-ends: found after ")
+
+
+def test_a_run_without_violations_says_so_and_ends_with_zero(capsys: pytest.CaptureFixture[str]):
+    assert main(["N=10", "SEED=1", "JOBS=1", "BREAK="]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "10 schedules, 0 violations"
