@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 
+UNBOUNDED = {"MAX_CONCURRENT_TURNS": "4096"}
+"""The bare SDK has no line either."""
+
+
 def ours(storage: str) -> Starlette:
     """Our server, all guards on."""
     import utils.a2a_common  # noqa: F401 - first, since it sets the SDK's switch
@@ -34,7 +38,7 @@ def ours(storage: str) -> Starlette:
     from utils.settings import ServerSettings
 
     log = memory_log() if storage == "memory" else sqlite_log(Path(storage))
-    return build_app(AgentService(card=CARD, executor=Agent(), log=log), ServerSettings.load({}))
+    return build_app(AgentService(card=CARD, executor=Agent(), log=log), ServerSettings.load(UNBOUNDED))
 
 
 async def bare(storage: str) -> Starlette:
