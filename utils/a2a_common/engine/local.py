@@ -246,7 +246,7 @@ class LocalEngine:
             del self._cancels[task_id]
 
     async def _stop(self, job: Job, call: ServerCallContext) -> bool:
-        """Cancel a turn that waits or runs; `False` for one that ended by itself meanwhile."""
+        """Cancel a turn that waits or runs; `False` where the task did not end with it: it had asked its user meanwhile."""
         job.stopping = True
         await job.accepted.wait()
         if job.writer is None or (job.settled and not job.authenticates):
@@ -258,7 +258,8 @@ class LocalEngine:
         elif await begin_task(job.writer, turn) is not None:
             await self._runner.cancel(turn.task_id, turn.context_id, job.writer, call)
         await self._stop_run(job)
-        return True
+        head = job.writer.head
+        return head is not None and head.status.state in TERMINAL
 
     async def _stop_run(self, job: Job) -> None:
         """Stop a run whose end is written, and what waits in the line."""
