@@ -20,7 +20,6 @@ EXECUTOR = (
 AGENT_HOOK = (
     "utils/a2a_common/server/probes.py::probe_routes",
     "utils/a2a_common/handler/pending_input.py::PendingInputRouter",
-    "utils/a2a_common/handler/request_handler.py::PlatformRequestHandler",
 )
 TOOL = ("utils/a2a_common/graph/tool_boundary.py::ToolBoundary",)
 BACKGROUND_TASK = (

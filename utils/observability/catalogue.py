@@ -107,7 +107,7 @@ LOOP_TASKS = _gauge(
     "Tasks of the process' event loop when it was scraped; a number that only grows is a leak.",
 )
 PUSHES = _counter(
-    "push_deliveries", "Push notifications: delivered, failed, or dropped because too many waited.", "outcome"
+    "push_deliveries", "Push notifications that were delivered, or failed and were given up.", "outcome"
 )
 STORAGE_ERRORS = _counter(
     "storage_errors", "Reads and writes that a database failed (full, locked, damaged), by its file.", "file"

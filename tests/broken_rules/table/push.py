@@ -1,10 +1,12 @@
-"""Webhooks of tasks."""
+"""Webhooks of tasks, and messages that are sent again."""
 
 from __future__ import annotations
 
 from tests.broken_rules.rules import Rule, broken
 
 _STORE = "utils/a2a_common/server/push_store.py"
+_REPEATS = "utils/a2a_common/handler/idempotency.py"
+_AGAIN = "tests/contract/handler/test_repeats.py::"
 _RESTART = "tests/e2e/wire/test_push_restart.py::"
 _OWNED = _RESTART + "test_a_config_has_its_owner_after_a_restart_and_what_was_deleted_stays_so"
 
@@ -16,27 +18,23 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "what is stored is not read",
                 _STORE + "::SqlitePushConfigs.open",
-                "for owner, task_id, body in rows:\n"
-                "    tasks = self._push_notification_infos.setdefault(owner, {})\n"
-                "    tasks.setdefault(task_id, []).append(TaskPushNotificationConfig.FromString(body))",
-                "for owner, task_id, body in rows[:0]:\n"
-                "    tasks = self._push_notification_infos.setdefault(owner, {})\n"
-                "    tasks.setdefault(task_id, []).append(TaskPushNotificationConfig.FromString(body))",
+                "await self._database.read(_all)",
+                "(await self._database.read(_all))[:0]",
                 _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),
             broken(
                 "what was deleted comes back",
-                _STORE + "::SqlitePushConfigs.delete_info",
-                "await self._database.write(lambda db: _nothing(db.execute(statement, values)))",
-                "_ = (statement, values)",
+                _STORE + "::SqlitePushConfigs.delete",
+                "'DELETE FROM push_configs WHERE owner = ? AND task_id = ? AND id = ?'",
+                "'DELETE FROM push_configs WHERE owner = ? AND task_id = ? AND id = ? AND 0'",
                 _OWNED,
             ),
             broken(
                 "after a restart everybody owns it",
                 _STORE + "::SqlitePushConfigs.open",
-                "self._push_notification_infos.setdefault(owner, {})",
-                'self._push_notification_infos.setdefault(\'["", ""]\' if owner else owner, {})',
+                "Webhook(owner, TaskPushNotificationConfig.FromString(body), sent)",
+                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(body), sent)',
                 _OWNED,
             ),
             broken(
@@ -49,9 +47,64 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "an agent keeps them in memory",
                 "utils/a2a_common/server/agent_process.py::agent_app",
-                "SqlitePushConfigs(agent.runtime.home / 'push.sqlite', owner_of)",
-                "SqlitePushConfigs and None",
+                "SqlitePushConfigs(home / 'push.sqlite')",
+                "SqlitePushConfigs.__mro__[1]()",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
+            ),
+        ),
+    ),
+    Rule(
+        "push-ends",
+        "A webhook hears the end of its task, also where a process was killed before it was sent.",
+        (
+            broken(
+                "a start does not go on with what was not sent",
+                "utils/a2a_common/server/push.py::PushSender.start",
+                "self._configs.unfinished()",
+                "self._configs.unfinished()[:0]",
+                _RESTART + "test_a_webhook_hears_the_end_of_a_task_whose_process_was_killed",
+                _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
+            ),
+            broken(
+                "that an end was sent is not stored",
+                "utils/a2a_common/server/push.py::PushSender._note",
+                "await self._configs.note_sent(webhook, None)",
+                "webhook.sent = None",
+                _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
+            ),
+            broken(
+                "a webhook that is far behind loses events",
+                "utils/a2a_common/server/push.py::PushSender._send",
+                "webhook.sent is None or entry.sequence <= webhook.sent",
+                "webhook.sent is None or entry.sequence <= webhook.sent or entry.sequence == 100",
+                "tests/e2e/wire/test_push.py::test_a_webhook_that_is_far_behind_hears_every_event_in_order",
+            ),
+        ),
+    ),
+    Rule(
+        "repeats",
+        "A message that is sent again runs once, unless its task failed and may be retried.",
+        (
+            broken(
+                "a task that failed retryably answers for its message for good",
+                _REPEATS + "::failed_retryably",
+                "parse_error(json_format.MessageToDict(payload)).retryable",
+                "False",
+                _AGAIN + "test_a_message_whose_task_failed_retryably_runs_again_as_a_new_task",
+            ),
+            broken(
+                "every failed task runs again",
+                _REPEATS + "::failed_retryably",
+                "parse_error(json_format.MessageToDict(payload)).retryable",
+                "True",
+                _AGAIN + "test_a_message_whose_task_failed_for_good_does_not_run_again",
+            ),
+            broken(
+                "messages that come at once do not wait for each other",
+                "utils/a2a_common/handler/admission.py::Admission.admit",
+                "self._locks.held",
+                "KeyedLocks().held",
+                _AGAIN + "test_an_answer_to_a_question_that_is_sent_again_runs_once",
             ),
         ),
     ),

@@ -175,20 +175,32 @@ async def test_a_subscriber_gets_the_task_first_and_then_what_is_new(kind):
         assert states(await rest)[-1] == COMPLETED
 
 
-@duty()
+@duty(sdk_breaks="what is in the snapshot, and was not dispatched to subscribers yet, is told again")
 async def test_a_subscriber_is_told_nothing_twice_and_misses_nothing(kind):
     chunks = [f"{index} " for index in range(40)]
+    half, go_on = asyncio.Event(), asyncio.Event()
 
     async def talk(stage: Stage) -> None:
         await stage.task()
         for index, text in enumerate(chunks):
+            if index == 20:
+                half.set()
+                await go_on.wait()
             await stage.chunk(text, append=index > 0)
         await stage.status(COMPLETED)
 
     async with opened(kind, talk) as desk:
         task = await desk.start()
-        first, *rest = await read(desk.following(task.id))
+        await half.wait()
+        while len("".join(texts(await desk.get(task.id))).split()) < 20:
+            await asyncio.sleep(0)
+        events = desk.following(task.id)
+        first = await anext(events)
         assert isinstance(first, pb.Task)
+        following = asyncio.create_task(read(events))
+        await asyncio.sleep(0)
+        go_on.set()
+        rest = await following
         new = [e.artifact.parts[0].text for e in rest if isinstance(e, pb.TaskArtifactUpdateEvent)]
         assert "".join(texts(first) + new) == "".join(chunks)
 

@@ -103,6 +103,7 @@ async def test_a_subscriber_gets_each_chunk_once_in_its_snapshot_or_after_it(log
                 seen = [await anext(events)]
                 joined.release()
                 seen += [event async for event in events]
+            assert ["task" in event for event in seen].count(True) == 1
             return replay(seen)["response"]
 
         async with asyncio.timeout(15):

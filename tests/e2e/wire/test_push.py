@@ -228,7 +228,7 @@ async def test_a_webhook_that_was_deleted_hears_nothing_more():
 
 
 async def test_a_webhook_that_is_far_behind_hears_every_event_in_order():
-    """It takes none before the task is over, and there are more than memory keeps."""
+    """It takes none before the task is over, and they are more than memory keeps."""
     free = asyncio.Event()
 
     async def wait(_: int) -> Response:
@@ -237,14 +237,14 @@ async def test_a_webhook_that_is_far_behind_hears_every_event_in_order():
 
     async def torrent(stage: Stage) -> None:
         await stage.task()
-        for index in range(1500):
-            await stage.chunk(f"{index} ", append=index > 0)
+        for index in range(300):
+            await stage.chunk(f"{index} {'x' * 20_000}", append=index > 0)
         await stage.status(TaskState.TASK_STATE_COMPLETED)
 
     hook = Hook(wait)
     async with listening(hook) as url, serving(torrent, settings=PRIVATE) as wire:
         assert state((await send_with(wire, url))["result"]["task"]) == "completed"
         free.set()
-        await hook.heard(1502)
+        await hook.heard(302)
     told = [body["artifactUpdate"]["artifact"]["parts"][0]["text"] for _, body in hook.requests[1:-1]]
-    assert told == [f"{index} " for index in range(1500)]
+    assert [text.split()[0] for text in told] == [str(index) for index in range(300)]
