@@ -103,6 +103,7 @@ class Database:
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._gate = threading.Lock()
+        self._opening = asyncio.Lock()
         self._closing = False
         self._readers: ThreadPoolExecutor | None = None
         self._reader: sqlite3.Connection | None = None
@@ -110,21 +111,29 @@ class Database:
         self.written_at = 0.0
 
     async def open(self) -> None:
-        """Create the tables and start the threads.
+        """Create the tables and start the threads. A second call, also at the same time, does nothing.
 
         Raises:
             StorageError: The file cannot be opened.
         """
-        if self._thread is not None:
-            return
-        writer = await asyncio.to_thread(self._prepare)
-        self._reader = await asyncio.to_thread(connect, self._path)
-        self._readers = ThreadPoolExecutor(1, thread_name_prefix="sqlite-read")
-        self._thread = threading.Thread(
-            target=self._write_loop, args=(writer,), name="sqlite-write", daemon=True
-        )
-        self._thread.start()
-        self._count_error(0)
+        async with self._opening:
+            if self._thread is not None:
+                return
+            writer, self._reader = await asyncio.to_thread(self._connect_both)
+            self._readers = ThreadPoolExecutor(1, thread_name_prefix="sqlite-read")
+            self._thread = threading.Thread(
+                target=self._write_loop, args=(writer,), name="sqlite-write", daemon=True
+            )
+            self._thread.start()
+            self._count_error(0)
+
+    def _connect_both(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
+        writer = self._prepare()
+        try:
+            return writer, connect(self._path)
+        except BaseException:
+            writer.close()
+            raise
 
     def _prepare(self) -> sqlite3.Connection:
         connection = connect(self._path)
@@ -143,16 +152,17 @@ class Database:
         return connection
 
     async def close(self) -> None:
-        """Finish queued writes and close the file. Safe to call twice."""
-        if self._thread is None or self._readers is None or self._reader is None:
-            return
-        with self._gate:
-            self._closing = True
-            self._jobs.put(None)
-        await asyncio.to_thread(self._thread.join)
-        self._readers.shutdown(wait=True)
-        self._reader.close()
-        self._thread = None
+        """Finish queued writes and close the file. Safe to call twice, also at the same time."""
+        async with self._opening:
+            if self._thread is None or self._readers is None or self._reader is None:
+                return
+            with self._gate:
+                self._closing = True
+                self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+            self._readers.shutdown(wait=True)
+            self._reader.close()
+            self._thread = None
 
     def submit(self, work: Work[Result]) -> Future[Result]:
         """Queue a write without waiting; writes run in the order in which they are queued."""

@@ -147,7 +147,7 @@ class SqliteToolRecord(ToolRecord):
         Raises:
             StorageError: It cannot be opened.
         """
-        async with self._opening:  # a database that is opened twice at once would have two writers
+        async with self._opening:  # a second read of the task ids would replace those that were added since
             if self._tasks is None:
                 await self._database.open()
                 self._tasks = await self._database.read(_task_ids)

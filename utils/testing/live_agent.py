@@ -40,7 +40,7 @@ async def running_agent(
     async with AsyncExitStack() as stack:
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        listener = listener or loopback_socket()
+        listener = stack.enter_context(listener or loopback_socket())
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         variables = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {}), "PUBLIC_URL": url}
         settings = AgentSettings.load(variables)

@@ -42,19 +42,27 @@ async def running(app: ASGIApp, *, listener: socket.socket | None = None) -> Asy
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
-        await serving
-        listener.close()
+        with listener:
+            await serving
 
 
 def _quiet_server(app: ASGIApp) -> uvicorn.Server:
     import uvicorn
 
     class WithoutSignals(uvicorn.Server):
-        """Does not change the process' signal handlers, since several servers share one loop."""
+        """Leaves signal handlers and the event loop alone: several servers share one loop."""
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             yield
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            try:
+                await super().startup(sockets=sockets)
+            except (
+                SystemExit
+            ) as error:  # in a task it would stop the loop, with all that the other servers hold
+                raise RuntimeError("The application did not start: its lifespan failed.") from error
 
     config = uvicorn.Config(
         app, log_config=None, lifespan="on", timeout_graceful_shutdown=1, access_log=False
@@ -66,5 +74,5 @@ async def _started(server: uvicorn.Server, serving: asyncio.Task[None]) -> None:
     while not server.started:
         if serving.done():
             await serving
-            raise RuntimeError("The application did not start: its lifespan failed.")
+            raise RuntimeError("The server ended before it had started.")
         await asyncio.sleep(0.005)

@@ -8,13 +8,14 @@ import httpx
 import pytest
 from a2a.types.a2a_pb2 import TaskState
 
+from multi_agents.platform_engineer import agent
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.teams import results, team
 from tests.e2e.delegation.test_broken_lines import Unreliable, reaching, remote_call
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.wiring import serving
-from utils.a2a_common.client import registry
+from utils.a2a_common.client import connection, registry
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -22,10 +23,13 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 
-async def test_an_agent_that_is_asked_for_its_card_and_never_answers_holds_nothing_up(
+async def test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_request_only_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(registry, "_CARD_SECONDS", 60.0)
+    for module, name in ((registry, "_CARD_SECONDS"), (connection, "CONNECT_SECONDS")):
+        monkeypatch.setattr(module, name, 300.0)
+    assert agent.LOOK_SECONDS <= 5
+    monkeypatch.setattr(agent, "LOOK_SECONDS", 0.1)
     given_up = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -122,14 +122,18 @@ def script(home: Path, *, gate: asyncio.Event | None) -> Any:
 def hold(saver: Any, stop: str) -> None:
     """Let the checkpointer stop where it is told to."""
     put, put_writes = saver.aput, saver.aput_writes
+    stopped = asyncio.Event()
 
     async def aput(*args: Any) -> Any:
         if stop == "input":
             await for_ever("input")
+        if stopped.is_set():  # LangGraph does not wait for the writes before the checkpoint that follows them
+            await asyncio.Event().wait()
         return await put(*args)
 
     async def aput_writes(config: Any, writes: Any, *args: Any) -> None:
         if stop == "record" and "ToolMessage" in repr(writes):
+            stopped.set()
             await for_ever("record")
         await put_writes(config, writes, *args)
 

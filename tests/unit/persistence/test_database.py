@@ -106,6 +106,19 @@ async def test_a_closed_database_says_so(tmp_path):
         await database.read(words)
 
 
+def writers() -> int:
+    return sum(thread.name == "sqlite-write" for thread in threading.enumerate())
+
+
+async def test_a_database_that_is_opened_and_closed_twice_at_once_has_one_writer_and_then_none(tmp_path):
+    database, before = Database(tmp_path / "words.sqlite", SCHEMA), writers()
+    await asyncio.gather(database.open(), database.open())
+    assert writers() == before + 1
+    await database.write(add("one"))
+    await asyncio.gather(database.close(), database.close())
+    assert writers() == before
+
+
 def test_a_file_that_is_no_database_is_a_storage_error(tmp_path):
     path = tmp_path / "not.sqlite"
     path.write_bytes(b"this is not a database at all" * 100)
