@@ -8,6 +8,7 @@ latest few are kept: a turn resumes from the latest, and nothing reads the other
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.persistence.database import check_writable, connect, unopened
+from utils.persistence.database import Database, check_writable, connect, unopened
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -29,11 +30,20 @@ if TYPE_CHECKING:
         CheckpointMetadata,
         CheckpointTuple,
     )
+    from langgraph.checkpoint.sqlite import SqliteSaver
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 KEPT = 3
 """Checkpoints kept of each conversation."""
 
+_PUT = (
+    "INSERT OR REPLACE INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,"
+    " metadata) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_PUT_WRITES = (
+    "INSERT OR {again} INTO writes (thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type,"
+    " value) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 _OLDER = """
 DELETE FROM {table} WHERE thread_id = ? AND checkpoint_ns = ? AND checkpoint_id < (
     SELECT min(checkpoint_id) FROM (
@@ -66,10 +76,13 @@ async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
 
     await asyncio.to_thread(_check_file, path)
     connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
-    saver = _saver(connection)
-    await saver.setup()
+    database = Database(path, "")
+    saver = _saver(connection, database)
+    await saver.setup()  # creates the tables
     # WAL with NORMAL: checkpoints survive a killed process; a power failure may lose the last ones.
     await connection.execute("PRAGMA synchronous=NORMAL")
+    stack.push_async_callback(database.close)
+    await database.open()
     return saver
 
 
@@ -78,43 +91,82 @@ def _check_file(path: Path) -> None:
         check_writable(connection)
 
 
-def _saver(connection: aiosqlite.Connection) -> AsyncSqliteSaver:
+def _saver(connection: aiosqlite.Connection, database: Database) -> AsyncSqliteSaver:
+    from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
+    from langgraph.checkpoint.sqlite import SqliteSaver
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     class LatestSaver(AsyncSqliteSaver):
-        """Keeps only the latest checkpoints of each conversation."""
+        """Keeps only the latest checkpoints of each conversation; each of its calls is one visit to a thread."""
+
+        _reading: SqliteSaver | None = None
 
         async def aput(
             self,
             config: RunnableConfig,
             checkpoint: Checkpoint,
             metadata: CheckpointMetadata,
-            new_versions: ChannelVersions,
+            new_versions: ChannelVersions,  # noqa: ARG002 - LangGraph passes it; a row holds all channels
         ) -> RunnableConfig:
             """Store a checkpoint, and delete those that are no longer needed."""
+            where = config["configurable"]
+            thread_id, namespace = where["thread_id"], where["checkpoint_ns"]
+            described = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False)
+            row = (
+                *(str(thread_id), namespace, checkpoint["id"], where.get("checkpoint_id")),
+                *self.serde.dumps_typed(checkpoint),
+                described.encode("utf-8", "ignore"),
+            )
             with _storage_errors():
-                placed = await super().aput(config, checkpoint, metadata, new_versions)
-                where = placed["configurable"]
-                key = (where["thread_id"], where["checkpoint_ns"])
-                async with self.lock:
-                    await self.conn.execute(_OLDER_WRITES, (*key, *key, KEPT))
-                    await self.conn.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
-                    await self.conn.commit()
-            return placed
+                await database.write(lambda db: _put(db, row))
+            placed = {"thread_id": thread_id, "checkpoint_ns": namespace, "checkpoint_id": checkpoint["id"]}
+            return {"configurable": placed}
 
         async def aput_writes(
             self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
         ) -> None:
             """Store the writes of a step before its checkpoint."""
+            where = config["configurable"]
+            key = (str(where["thread_id"]), str(where["checkpoint_ns"]), str(where["checkpoint_id"]))
+            rows = [
+                (
+                    *key,
+                    task_id,
+                    task_path,
+                    WRITES_IDX_MAP.get(channel, number),
+                    channel,
+                    *self.serde.dumps_typed(value),
+                )
+                for number, (channel, value) in enumerate(writes)
+            ]
+            again = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
             with _storage_errors():
-                await super().aput_writes(config, writes, task_id, task_path)
+                await database.write(lambda db: _put_writes(db, again, rows))
 
         async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
             """A checkpoint; the latest when none is named."""
             with _storage_errors():
-                return await super().aget_tuple(config)
+                return await database.read(lambda db: self._reader(db).get_tuple(config))
+
+        def _reader(self, connection: sqlite3.Connection) -> SqliteSaver:
+            """LangGraph's synchronous saver over the connection that reads."""
+            if self._reading is None or self._reading.conn is not connection:
+                self._reading = SqliteSaver(connection, serde=self.serde)
+                self._reading.is_setup = True
+            return self._reading
 
     return LatestSaver(connection)
+
+
+def _put(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+    connection.execute(_PUT, row)
+    key = row[:2]
+    connection.execute(_OLDER_WRITES, (*key, *key, KEPT))
+    connection.execute(_OLDER_CHECKPOINTS, (*key, *key, KEPT))
+
+
+def _put_writes(connection: sqlite3.Connection, again: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    connection.executemany(_PUT_WRITES.format(again=again), rows)
 
 
 @contextmanager

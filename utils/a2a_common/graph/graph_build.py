@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from utils.a2a_common.graph.graph_run import BuiltGraph
 from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ async def build_graph(
     from langchain.agents import create_agent
     from langgraph.graph import StateGraph
 
+    stay_in_place_unless_traced()
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
     options: dict[str, Any] = {
         "model": agent.runtime.model,
