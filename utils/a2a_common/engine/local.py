@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 from a2a.server.context import ServerCallContext
-from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
+from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
@@ -82,6 +82,7 @@ class LocalEngine:
             Overloaded: Too many turns wait.
             Draining: The process is about to stop.
             TaskBusy: Another turn of the task is under way.
+            UnsupportedOperationError: The task has ended.
             StorageError: The turn cannot be stored.
         """
         await self._settle(turn.task_id)
@@ -161,6 +162,10 @@ class LocalEngine:
         turn = job.turn
         try:
             writer = await self._claim(job)
+            if (
+                writer.head is not None and writer.head.status.state in TERMINAL
+            ):  # canceled since it was admitted
+                raise UnsupportedOperationError("The task has ended. Send a message without its id.")
             row = RunRow(turn.task_id, turn.conversation, turn.owner, encode(turn), writer.attempt)
             await self._runs.put(row)
             await writer.add_message(turn.request.message)
