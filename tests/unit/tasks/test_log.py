@@ -200,6 +200,44 @@ async def test_the_end_of_a_failed_task_is_tried_until_it_is_stored(log, store):
     assert await state_of(TaskLog(store)) == FAILED
 
 
+async def test_an_end_that_was_dropped_for_another_attempt_is_not_read_any_more(log, store):
+    writer = await started(log)
+    await writer.flushed()
+    async with aclosing(log.read("t", "ann")) as reading:  # it keeps the log in memory
+        await anext(reading)
+        store.failing.add("t")
+        await writer.append(chunk("a", append=False))
+        await writer.lost.wait()
+        writer.release()
+        assert await state_of(log) == FAILED
+        taken = await TaskLog(store).claim("t", "ann")
+        store.failing.clear()
+        await log._ends.settle("t")
+        assert await state_of(log) == WORKING
+        assert [entry.sequence for entry in await everything(log)] == [1, 2]
+        assert (await anext(reading)).sequence == 2
+        with pytest.raises(Suspended):
+            await anext(reading)
+        await taken.append(status(COMPLETED))
+        assert [entry.settles for entry in await everything(log)] == [False, False, True]
+
+
+async def test_readers_of_this_process_follow_a_claim_that_found_the_task_taken_by_another(log, store):
+    stalled = await started(log)
+    await stalled.flushed()
+    store.open_gate.clear()
+    await stalled.append(chunk("a", append=False))
+    await TaskLog(store).claim("t", "ann")
+    claiming = asyncio.create_task(log.claim("t", "ann"))
+    await stalled.lost.wait()
+    store.open_gate.set()
+    writer = await claiming
+    reading = asyncio.create_task(everything(log, after=2))
+    await asyncio.sleep(0)
+    assert await writer.append(status(COMPLETED))
+    assert [entry.settles for entry in await reading] == [True]
+
+
 async def test_a_write_whose_answer_was_lost_is_found_and_fails_nothing(log, store):
     writer = await started(log)
     store.unanswered = True

@@ -25,10 +25,12 @@ class UnwrittenEnd:
     Attributes:
         write: What stores it.
         stored: Called when it is stored, or when the store has another one.
+        dropped: Called when it never will be: another attempt runs the task, or the task is gone.
     """
 
     write: Write
     stored: Callable[[], None]
+    dropped: Callable[[], None]
 
 
 class UnwrittenEnds:
@@ -89,14 +91,15 @@ class UnwrittenEnds:
             await self._store_one(end)
 
     async def _store_one(self, end: UnwrittenEnd) -> None:
-        task_id = end.write.task_id
+        task_id, over = end.write.task_id, end.stored
         try:
             await self._store.append(end.write)
         except WriteRefused as refused:
             if refused.refusal != Refusal.ENDED:
                 log.info("task.end_dropped", task_id=task_id, reason=refused.refusal.value)
+                over = end.dropped
         else:
             log.info("task.end_written", task_id=task_id)
         if self._ends.get(task_id) is end:
             del self._ends[task_id]
-            end.stored()
+            over()

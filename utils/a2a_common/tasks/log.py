@@ -102,20 +102,23 @@ class TaskLog:
             live = self._enter(task_id, owner)
             try:
                 async with live.lock:
-                    if (
-                        self._lives.get((owner, task_id)) is live
-                    ):  # else another process took the task meanwhile
+                    if self._is_known(live):
+                        await self._end_earlier(live)
+                    if self._is_known(live):  # else another process took the task meanwhile
                         return await self._claim(live)
             except BaseException:
                 self._leave(live)
                 raise
             self._leave(live)
 
-    async def _claim(self, live: LiveLog) -> TaskWriter:
+    async def _end_earlier(self, live: LiveLog) -> None:
+        """Let earlier attempts of this process store what they accepted, and nothing more."""
         if live.writer is not None:
             live.writer.fence()
         await live.flushed()
         await self._ends.settle(live.task_id)
+
+    async def _claim(self, live: LiveLog) -> TaskWriter:
         try:
             stored = await self._store.claim(live.task_id, live.owner)
         except WriteRefused:
@@ -330,6 +333,9 @@ class TaskLog:
         if live.users == 0:
             self._detach(live)
 
+    def _is_known(self, live: LiveLog) -> bool:
+        return self._lives.get((live.owner, live.task_id)) is live
+
     def _detach(self, live: LiveLog) -> None:
-        if self._lives.get((live.owner, live.task_id)) is live:
+        if self._is_known(live):
             del self._lives[live.owner, live.task_id]

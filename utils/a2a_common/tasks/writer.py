@@ -215,6 +215,10 @@ class TaskWriter:
             self._lose(FENCED)
         for item in self._backlog.clear():
             item.resolve(Fenced())
+        self._leave_to_another()
+
+    def _leave_to_another(self) -> None:
+        """Another attempt writes the log: who reads from memory gets nothing more, and new readers ask the store."""
         self._live.cut = self._live.cut or Cut()
         self._around.detach(self._live)
         self._live.notify()
@@ -266,7 +270,13 @@ class TaskWriter:
             live.store(item.sequence)
             self._around.leave(live)
 
-        self._around.ends.keep(UnwrittenEnd(self._end(item), stored))
+        def dropped() -> None:
+            live.pinned = False
+            live.drop_unstored()
+            self._leave_to_another()
+            self._around.leave(live)
+
+        self._around.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))
 
     def _end_unseen(self, waiting: list[Waiting]) -> None:
         """Tell readers that there is no task; where the store has it all the same, it ends there."""
@@ -274,7 +284,7 @@ class TaskWriter:
         heads = [item.head for item in waiting if item.head is not None]
         if heads:
             end = self._failed_end(heads[0])
-            self._around.ends.keep(UnwrittenEnd(self._end(end), lambda: None))
+            self._around.ends.keep(UnwrittenEnd(self._end(end), _nothing, _nothing))
 
     def _end(self, item: Waiting) -> Write:
         assert item.record is not None
@@ -286,3 +296,7 @@ class TaskWriter:
             records=(item.record,),
             row=item.row,
         )
+
+
+def _nothing() -> None:
+    """Nobody reads from memory."""
