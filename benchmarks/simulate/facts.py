@@ -89,6 +89,8 @@ class Facts:
         lost_processes: Names of those that died, stalled or were stopped: their turns may run again elsewhere.
         spared: Names of those among them that were not killed: they were asked to stop, or went on again.
         unstored: Names of those that had a write fail.
+        taken_over: Names of processes and ids of tasks whose end the process could not store before another process
+            claimed the task.
     """
 
     stored: list[Stored] = field(default_factory=list)
@@ -100,3 +102,4 @@ class Facts:
     lost_processes: set[str] = field(default_factory=set)
     spared: set[str] = field(default_factory=set)
     unstored: set[str] = field(default_factory=set)
+    taken_over: set[tuple[str, str]] = field(default_factory=set)

@@ -37,21 +37,22 @@ def readers_agree(facts: Facts) -> Iterator[str]:
     stored = {each.task: each for each in facts.stored}
     whole = {artifact: text for request in facts.requests for artifact, text in request.artifacts}
     for reading in facts.readings:
-        if _told_by_the_lost(reading, facts):
+        if _told_too_early(reading, facts):
             continue
         for fault in _disagrees(reading, stored.get(reading.task), whole):
             yield f"{reading.reader} of task {reading.task}: {fault}"
 
 
-def _told_by_the_lost(reading: Reading, facts: Facts) -> bool:
-    """Whether a process told of the end of a task that it could not store, and was lost before it could.
+def _told_too_early(reading: Reading, facts: Facts) -> bool:
+    """Whether a process told of the end of a task that it could not store, and was lost or fenced off before it could.
 
     Readers are told at once that a task was cut short, since a store may be locked for long; never that it is completed.
-    The next process goes on with the turn.
+    Another process goes on with the turn.
     """
     last = reading.seen[-1] if reading.seen else None
     cut_short = isinstance(last, Status | Snapshot) and last.state in TERMINAL - {"completed"}
-    return cut_short and reading.process in facts.lost_processes & facts.unstored
+    lost = reading.process in facts.lost_processes & facts.unstored
+    return cut_short and (lost or (reading.process, reading.task) in facts.taken_over)
 
 
 def _disagrees(reading: Reading, stored: Stored | None, whole: dict[str, str]) -> Iterator[str]:

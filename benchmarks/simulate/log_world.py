@@ -9,6 +9,7 @@ import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
@@ -29,6 +30,7 @@ from benchmarks.simulate.script import (
 )
 from benchmarks.simulate.setting import Setting
 from benchmarks.simulate.stored import stored_events
+from benchmarks.simulate.takeovers import Takeovers, watched
 from benchmarks.simulate.view import (
     INTERRUPTED,
     SETTLED,
@@ -60,6 +62,13 @@ class Node:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
 
 
+class Result(NamedTuple):
+    """What became of an attempt: a word, and its number where its end is still to be stored."""
+
+    word: str
+    failing: int = 0
+
+
 @dataclass(slots=True)
 class Job:
     """A task: its turns one after the other, and how many of them are over."""
@@ -76,6 +85,7 @@ class LogWorld:
         self.setting = setting
         self.lots = setting.lots
         self.store = MemoryTaskLogStore()
+        self.takeovers = Takeovers(setting.facts.taken_over)
         self.nodes: list[Node] = []
         self.jobs = [self._job(number) for number in range(self.lots.randint(1, 3))]
 
@@ -94,7 +104,8 @@ class LogWorld:
     def _start(self) -> None:
         process = self.setting.process("p", self._lost)
         link = Link(process, self.setting.faults, StorageError)
-        log = process.context().run(TaskLog, faulty(self.store, link), clock=self.setting.now)
+        store = faulty(watched(self.store, process.name, self.takeovers), link)
+        log = process.context().run(TaskLog, store, clock=self.setting.now)
         self.nodes.append(Node(process, log))
 
     def _lost(self, process: Process) -> None:
@@ -138,7 +149,7 @@ class LogWorld:
                 break
         job.over = True
 
-    async def _followed(self, node: Node, attempt: asyncio.Task[str], ids: Ids) -> str:
+    async def _followed(self, node: Node, attempt: asyncio.Task[Result], ids: Ids) -> str:
         """Wait for an attempt, or leave it to another one; the state that settles the turn, if it is settled."""
         gone = asyncio.create_task(node.lost.wait())
         patience = self.lots.choice((None, None, None, self.lots.uniform(0.0, 3.0)))
@@ -146,16 +157,16 @@ class LogWorld:
             self.setting.later(self.lots.uniform(0.0, 1.0), partial(self._cancel, attempt, node))
         await asyncio.wait([attempt, gone], timeout=patience, return_when=asyncio.FIRST_COMPLETED)
         if attempt.done():
-            said = "" if attempt.cancelled() else attempt.result()
-            while said == "failing" and not node.lost.is_set() and await self._unfinished(ids):  # noqa: ASYNC110 - nobody tells
+            word, failing = Result("") if attempt.cancelled() else attempt.result()
+            while failing and not node.lost.is_set() and await self._unfinished(ids, failing):  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0.5)
             gone.cancel()
-            return said if said == "said" else await self._settled(ids)
+            return word if word == "said" else await self._settled(ids)
         gone.cancel()
         self.setting.trace.note("world", f"leaves {ids.message} of {node.process.name} to another")
         return ""
 
-    def _cancel(self, attempt: asyncio.Task[str], node: Node) -> None:
+    def _cancel(self, attempt: asyncio.Task[Result], node: Node) -> None:
         if not attempt.done() and not node.process.dead:
             self.setting.trace.note("world", f"cancels an attempt in {node.process.name}")
             attempt.cancel()
@@ -165,27 +176,29 @@ class LogWorld:
         snapshot = await TaskLog(self.store, clock=self.setting.now).snapshot(ids.task, OWNER)
         return _settled_by(snapshot.task, ids.message) if snapshot is not None else ""
 
-    async def _unfinished(self, ids: Ids) -> bool:
-        """Whether the task is stored, and its end is not."""
+    async def _unfinished(self, ids: Ids, attempt: int) -> bool:
+        """Whether the task is stored, and its end is not, and no later attempt claimed it: that one may be lost."""
         stored = await self.store.look(ids.task, OWNER)
-        return stored is not None and stored.row is not None and not await self._settled(ids)
+        if stored is None or stored.row is None or stored.attempt != attempt:
+            return False
+        return not await self._settled(ids)
 
-    async def _attempt(self, node: Node, ids: Ids, script: Script) -> str:
-        """Run a turn once; what became of it, in a word."""
+    async def _attempt(self, node: Node, ids: Ids, script: Script) -> Result:
+        """Run a turn once."""
         run = Run(ids.message, ids.task, node.process.name)
         try:
             writer = await node.log.claim(ids.task, OWNER)
         except StorageError:
-            return ""
+            return Result("")
         self.setting.trace.note(node.process.name, f"claims {ids.task}, attempt {writer.attempt}")
         try:
-            return await self._write(writer, ids, script, run)
+            return Result(await self._write(writer, ids, script, run))
         except (Fenced, Suspended) as refused:
             self.setting.trace.note(node.process.name, f"{ids.task}: {type(refused).__name__}")
-            return ""
+            return Result("")
         except StorageError:
             self.setting.trace.note(node.process.name, f"{ids.task}: storage failed")
-            return "failing"
+            return Result("failing", writer.attempt)
         finally:
             writer.release()
 

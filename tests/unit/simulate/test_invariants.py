@@ -76,6 +76,16 @@ def test_an_end_that_a_lost_process_could_not_store_may_be_another_one_unless_it
     assert names(facts) == {"readers_agree"}
 
 
+def test_an_end_may_be_another_one_where_another_process_took_that_task_over_before_it_was_stored():
+    facts = good(events=(*EVENTS[:4], Status("failed", "storage")))
+    facts.taken_over.add(("p1", "another task"))
+    assert names(facts) == {"readers_agree"}
+    facts.taken_over.add(("p1", "t"))
+    assert violations(facts) == []
+    facts.readings.append(Reading("r", "t", "p1", [*EVENTS[:3], Status("completed")], ended=True))
+    assert names(facts) == {"readers_agree"}
+
+
 def test_a_completed_task_without_a_piece_of_its_answer_is_found():
     facts = good(state="completed", text="0a;")
     facts.readings.clear()
