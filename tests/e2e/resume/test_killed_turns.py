@@ -152,6 +152,16 @@ async def test_a_graph_that_had_finished_gives_its_stored_answer_without_a_model
     assert len(turns.lines("requests")) == 2
 
 
+async def test_an_answer_that_was_stored_before_the_kill_is_said_though_the_model_does_not_run_again(
+    turns: Turns,
+) -> None:
+    await turns.killed("please order", "answer")
+    events = await turns.recovered("please order")
+    assert text_of(events) == "I have ordered."
+    assert events[-1]["event"] == "Completed"
+    assert len(turns.lines("requests")) == 2
+
+
 async def test_a_turn_that_was_killed_before_its_first_checkpoint_begins_with_its_message(
     turns: Turns,
 ) -> None:
