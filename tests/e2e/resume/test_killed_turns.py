@@ -50,7 +50,7 @@ class Turns:
     async def killed(self, text: str, stop: str, **order: Any) -> list[dict[str, Any]]:
         """A process that is killed at a place; what it said before."""
         events = await self.run(text, stop=stop, **order)
-        assert events[-1]["event"] == ("TextDelta" if stop == "stream" else "stopped")
+        assert ("TextDelta" if stop == "stream" else "stopped") in [event["event"] for event in events]
         return events
 
     async def recovered(self, text: str, **order: Any) -> list[dict[str, Any]]:
