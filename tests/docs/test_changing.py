@@ -19,20 +19,9 @@ PLACE = re.compile(r"`([\w-]+(?:/[\w.-]+)+|[\w.-]+\.(?:py|toml|md|yaml))(?:::([\
 SECTIONS = re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]
 MOST_STEPS = 6
 
-COMING = {
-    "utils/persistence/task_log_store.py",
-    "utils/persistence/task_log_sqlite.py",
-    "utils/persistence/runs.py",
-    "utils/a2a_common/server/task_logs.py",
-    "tests/contract/stores/test_task_log_store.py",
-}
-"""Files of the task log, which the page names already."""
-
 
 def _named() -> list[tuple[str, str]]:
-    return sorted(
-        {(path, name) for path, name in PLACE.findall(PAGE) if path not in COMING or (ROOT / path).exists()}
-    )
+    return sorted({(path, name) for path, name in PLACE.findall(PAGE)})
 
 
 def _names(path: Path) -> set[str]:

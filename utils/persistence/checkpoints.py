@@ -126,17 +126,9 @@ def _saver(connection: aiosqlite.Connection, database: Database) -> AsyncSqliteS
             self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
         ) -> None:
             """Store the writes of a step before its checkpoint."""
-            where = config["configurable"]
-            key = (str(where["thread_id"]), str(where["checkpoint_ns"]), str(where["checkpoint_id"]))
+            key = (*_key(config), task_id, task_path)
             rows = [
-                (
-                    *key,
-                    task_id,
-                    task_path,
-                    WRITES_IDX_MAP.get(channel, number),
-                    channel,
-                    *self.serde.dumps_typed(value),
-                )
+                (*key, WRITES_IDX_MAP.get(channel, number), channel, *self.serde.dumps_typed(value))
                 for number, (channel, value) in enumerate(writes)
             ]
             again = "REPLACE" if all(channel in WRITES_IDX_MAP for channel, _ in writes) else "IGNORE"
@@ -156,6 +148,11 @@ def _saver(connection: aiosqlite.Connection, database: Database) -> AsyncSqliteS
             return self._reading
 
     return LatestSaver(connection)
+
+
+def _key(config: RunnableConfig) -> tuple[str, str, str]:
+    where = config["configurable"]
+    return str(where["thread_id"]), str(where["checkpoint_ns"]), str(where["checkpoint_id"])
 
 
 def _put(connection: sqlite3.Connection, row: tuple[Any, ...]) -> None:

@@ -7,7 +7,6 @@ reported, never sent again.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import time
 from dataclasses import dataclass
@@ -72,8 +71,6 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._database = Database(path, _SCHEMA)
-        self._opening = asyncio.Lock()
-        self._is_open = False
 
     async def open(self) -> None:
         """Open the file, created when missing. A change that was being sent when a process was killed becomes `unknown`.
@@ -81,15 +78,11 @@ class Journal:
         Raises:
             StorageError: The file cannot be opened.
         """
-        async with self._opening:
-            if not self._is_open:
-                await self._database.open()
-                self._is_open = True
+        await self._database.open()
 
     async def close(self) -> None:
         """Close the file. Safe to call twice."""
         await self._database.close()
-        self._is_open = False
 
     async def ask(self, entry: Entry) -> tuple[Entry, bool]:
         """Record that the user is asked. Return the stored entry of this call, and whether it is new."""

@@ -92,11 +92,11 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "an answer with the word Error: fails",
                 _TURN + "::StreamTranslator._end",
-                "if (not self._text.strip() or self._restart) and (not self._added):\n"
+                "if not self.said and (not self._added):\n"
                 "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
                 "if 'Error:' in self._text:\n"
                 "    return Failed('internal_error', self._text)\n"
-                "if (not self._text.strip() or self._restart) and (not self._added):\n"
+                "if not self.said and (not self._added):\n"
                 "    return Failed('empty_response', 'The model gave no answer. Please try again.', retryable=True)",
                 _TURNS + "test_an_answer_that_quotes_an_error_is_an_answer",
             ),
@@ -125,8 +125,8 @@ FAILURES: tuple[Rule, ...] = (
                 (
                     Edit(
                         _TURN + "::StreamTranslator._end",
-                        "not self._text.strip() or self._restart",
-                        "self._restart",
+                        "not self.said and (not self._added)",
+                        "self._restart and (not self._added)",
                     ),
                     Edit(
                         "utils/resilience/recover.py::ModelRecovery.awrap_model_call",

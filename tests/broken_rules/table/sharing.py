@@ -118,7 +118,8 @@ SHARING: tuple[Rule, ...] = (
                 "self._registry.start()",
                 "self._registry.start()\n"
                 "await self._registry.missing([agent.name for agent in self._registry.agents], 60)",
-                _REACH + "test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_request_only_for_a_while",
+                _REACH
+                + "test_an_agent_that_never_answers_for_its_card_holds_up_no_start_and_a_request_only_for_a_while",
             ),
             broken(
                 "an agent that was down at start is never asked again",

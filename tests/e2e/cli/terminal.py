@@ -26,6 +26,7 @@ class Terminal:
     def __init__(self, process: asyncio.subprocess.Process, master: int) -> None:
         self.process, self._master, self.raw = process, master, b""
         self._changed = asyncio.Event()
+        self._closed = False
         self._prompts = 0
         asyncio.get_running_loop().add_reader(master, self._read)
 
@@ -36,6 +37,8 @@ class Terminal:
             chunk = b""
         if not chunk:
             asyncio.get_running_loop().remove_reader(self._master)
+            self._closed = True
+            self._changed.set()
             return
         self.raw += chunk
         if b"\x1b[6n" in chunk:  # a real terminal answers where its cursor is
@@ -54,6 +57,7 @@ class Terminal:
         self._prompts += 1
         async with asyncio.timeout(60):
             while self.raw.count(b"\x1b[?2004h") < self._prompts:
+                assert not self._closed, f"The program ended; its screen: {self.text}"
                 self._changed.clear()
                 await self._changed.wait()
 
@@ -61,6 +65,7 @@ class Terminal:
         """Wait for the text; where the screen's text ends then, for the next wait."""
         async with asyncio.timeout(seconds):
             while text not in self.text[since:]:
+                assert not self._closed, f"The program ended; its screen: {self.text}"
                 self._changed.clear()
                 await self._changed.wait()
         return len(self.text)

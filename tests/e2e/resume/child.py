@@ -4,7 +4,7 @@
 
 Writes each event as a line of JSON to standard output. What a tool did and what the model was asked is appended to files in the
 home, which all processes share. `stop` names the place where the process stays until it is killed: `input` (before the first
-checkpoint), `stream` (after the first piece of the answer), `tool`, `record` (a tool has ended, its checkpoint is not written),
+checkpoint), `stream` (after the first piece of the answer), `answer` (the model's answer is stored, the nodes after it did not run), `tool`, `record` (a tool has ended, its checkpoint is not written),
 `end` (the graph has finished).
 """
 
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 
 from utils.a2a_common import AgentRuntime, BaseLangGraphAgent, agent_tool, ask_user, publish
@@ -44,6 +45,9 @@ class Shop(BaseLangGraphAgent):
     description = "Looks up and orders."
     home: Path
     stop_in = ""
+
+    def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
+        return [AfterAnswer(self.stop_in)]
 
     def note(self, what: str) -> None:
         with (self.home / "effects").open("a") as effects:
@@ -89,6 +93,18 @@ class Shop(BaseLangGraphAgent):
         if self.stop_in == "tool":
             await for_ever("confirm")
         return f"{colour} {size}"
+
+
+class AfterAnswer(AgentMiddleware[Any, Any]):
+    """A node after the model that may be where the process stays."""
+
+    def __init__(self, stop_in: str) -> None:
+        super().__init__()
+        self._stop_in = stop_in
+
+    async def aafter_model(self, state: Any, runtime: Any) -> None:
+        if self._stop_in == "answer" and not state["messages"][-1].tool_calls:
+            await for_ever("answer")
 
 
 async def packed_is_stored(agent: Shop) -> None:

@@ -50,7 +50,7 @@ class Turns:
     async def killed(self, text: str, stop: str, **order: Any) -> list[dict[str, Any]]:
         """A process that is killed at a place; what it said before."""
         events = await self.run(text, stop=stop, **order)
-        assert events[-1]["event"] == ("TextDelta" if stop == "stream" else "stopped")
+        assert ("TextDelta" if stop == "stream" else "stopped") in [event["event"] for event in events]
         return events
 
     async def recovered(self, text: str, **order: Any) -> list[dict[str, Any]]:
@@ -149,6 +149,16 @@ async def test_a_graph_that_had_finished_gives_its_stored_answer_without_a_model
     events = await turns.recovered("please order")
     assert text_of(events) == "I have ordered."
     assert [each["event"] for each in events] == ["TextRestarted", "TextDelta", "UsageReported", "Completed"]
+    assert len(turns.lines("requests")) == 2
+
+
+async def test_an_answer_that_was_stored_before_the_kill_is_said_though_the_model_does_not_run_again(
+    turns: Turns,
+) -> None:
+    await turns.killed("please order", "answer")
+    events = await turns.recovered("please order")
+    assert text_of(events) == "I have ordered."
+    assert events[-1]["event"] == "Completed"
     assert len(turns.lines("requests")) == 2
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.engine.contract import TurnRunner
@@ -162,10 +163,7 @@ class LocalEngine:
         turn = job.turn
         try:
             writer = await self._claim(job)
-            if (
-                writer.head is not None and writer.head.status.state in TERMINAL
-            ):  # canceled since it was admitted
-                raise UnsupportedOperationError("The task has ended. Send a message without its id.")
+            _check_open(writer.head)
             row = RunRow(turn.task_id, turn.conversation, turn.owner, encode(turn), writer.attempt)
             await self._runs.put(row)
             await writer.add_message(turn.request.message)
@@ -308,3 +306,9 @@ class LocalEngine:
         error = None if task.cancelled() else task.exception()
         if error is not None and not isinstance(error, PlatformError | A2AError):
             log.error("engine.crashed", exc_info=error)
+
+
+def _check_open(task: Task | None) -> None:
+    """Refuse a message to a task that was canceled after the message was admitted."""
+    if task is not None and task.status.state in TERMINAL:
+        raise UnsupportedOperationError("The task has ended. Send a message without its id.")

@@ -130,6 +130,9 @@ class GraphRun:
                 await close_open_calls(self._graph, self._config)
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
+        elif self.goes_on and not self._turn.said:
+            for event in await self._said_before():
+                yield event
 
     def _parts(self) -> AsyncGenerator[tuple[Sequence[str], str, Any], None]:
         """The graph's stream. Each checkpoint names the turn, and is stored before the step that follows it."""
@@ -186,6 +189,12 @@ class GraphRun:
         """Count what the process that died had used, as far as checkpoints hold it."""
         used = self._turn.recall(recovery.done, whole_task=recovery.earlier)
         self._request.meter.add(used, sum(isinstance(each, AIMessage) for each in recovery.done))
+
+    async def _said_before(self) -> list[AgentEvent]:
+        """The answer of a model that had answered when its process died, where only the nodes after the model ran again."""
+        state = await self._graph.aget_state(self._config)
+        last = next(reversed(state.values.get("messages", ())), None)
+        return self._turn.repeat(last) if isinstance(last, AIMessage) and not last.tool_calls else []
 
     async def _stored(self) -> list[AgentEvent]:
         """The answer of a graph that had finished."""

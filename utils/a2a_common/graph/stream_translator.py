@@ -110,6 +110,11 @@ class StreamTranslator:
         return events if filled is None else [*events, *self._filled(filled)]
 
     @property
+    def said(self) -> bool:
+        """Whether the answer has text so far."""
+        return bool(self._text.strip()) and not self._restart
+
+    @property
     def waits(self) -> bool:
         """Whether a tool asked the user; its call stays open until the answer comes."""
         return self._question is not None
@@ -167,7 +172,7 @@ class StreamTranslator:
         """An answer that fills the agent's `answer_schema`: data for programs, and as text where the model said none."""
         plain = value.model_dump(mode="json")
         yield ArtifactAdded([DataPart(plain)], name=type(value).__name__, id=ANSWER_ARTIFACT)
-        if not self._text.strip() or self._restart:
+        if not self.said:
             yield from self._say(Shown(f"```json\n{json.dumps(plain, indent=2, ensure_ascii=False)}\n```"))
 
     def _said(self, message: AIMessage) -> Iterator[AgentEvent]:
@@ -199,7 +204,7 @@ class StreamTranslator:
         if self._problems and not self._answers:
             first = self._problems[0]
             return Failed(first["code"], first["message"], retryable=first["retryable"])
-        if (not self._text.strip() or self._restart) and not self._added:
+        if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
 
