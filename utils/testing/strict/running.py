@@ -11,6 +11,10 @@ from utils.testing.strict.brains import Brain
 from utils.testing.strict.provider import StrictProvider
 
 
+_STOP_SECONDS = 10.0
+"""Longest wait for the double to stop: a brain that never returns must not hold up the end of a test session."""
+
+
 @contextmanager
 def run_strict_provider(
     brain: Brain | None = None, *, window: int = 128_000, port: int = 0
@@ -39,12 +43,12 @@ def run_strict_provider(
             timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), name="strict-provider")
+        thread = threading.Thread(target=server.run, args=([listener],), name="strict-provider", daemon=True)
         thread.start()
         try:
             yield provider
         finally:
             server.should_exit = True
-            thread.join()
+            thread.join(_STOP_SECONDS)
     if provider.errors:
         raise provider.errors[0]
