@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from utils.testing.strict.brains import Brain
 from utils.testing.strict.provider import StrictProvider
 
-
 _STOP_SECONDS = 10.0
 """Longest wait for the double to stop: a brain that never returns must not hold up the end of a test session."""
 
