@@ -20,6 +20,7 @@ from a2a.utils.errors import (
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
 from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.handler.admission import Admission, Admitted
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
@@ -33,9 +34,6 @@ from utils.a2a_common.tasks.states import TERMINAL
 from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue
 from utils.observability.metrics import held
-
-RESTART_SECONDS = 5.0
-"""What a caller is told to wait whose turn goes on in the next process: about what a start takes."""
 
 
 @dataclass(frozen=True, slots=True)
