@@ -1,7 +1,7 @@
 """Maps exceptions of model providers to the types of `utils.errors`.
 
-The only file that reads a provider's error text. Each row of `ROWS` is one marker of one provider; the first row
-that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
+The only room that reads a provider's error text, with `setup_errors.py`. Each row of `ROWS` is one marker of one
+provider; the first row that matches decides. The messages are written here and safe to show. The provider's exception is the failure's
 `__cause__`, for the log.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 from utils.errors import (
     AuthFailed,
@@ -17,19 +17,26 @@ from utils.errors import (
     EmptyResponse,
     InvalidRequest,
     ModelFailure,
+    ModelSlow,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
 )
+from utils.llm.marker import Facts, Row
+from utils.llm.overflow import OVERFLOWS, limit_in
+from utils.llm.setup_errors import NO_QUOTA, SETUP_ROWS
 
 TOO_LONG = "The request was larger than the model's context window."
 TOO_LARGE = "The request was larger than the provider lets this account send at once."
 ORPHAN = "The conversation held a tool call without its result, and the model provider refused it."
 SLOW_DOWN = "The model provider asks to slow down. Try again in a moment."
-NO_QUOTA = "The quota of this account at the model provider is used up."
 NO_MODEL = "The configured model does not exist or this account may not use it. Check LLM_MODEL."
 NO_ACCESS = "The model provider refused the credentials. Check the key or the permissions of the account."
 NO_CREDENTIALS = "No usable credentials for the model provider were found."
+SLOW = (
+    "The model did not answer in time. LLM_TIMEOUT_SECONDS is how long it may take to begin, "
+    "LLM_STREAM_TIMEOUT_SECONDS how long it may pause in the middle."
+)
 DOWN = "The model provider is not available at the moment. Try again later."
 UNREACHABLE = "The model provider cannot be reached."
 CUT_OFF = "The model provider's answer broke off."
@@ -40,64 +47,6 @@ REFUSED = "The model provider refused the request."
 ERROR_IN_ANSWER = "openai.error-in-answer"
 """Class name used for a `ValueError` that carries the `error` of a response with status 200."""
 
-_TOO_LONG_STATUS = frozenset({400, 413, 422})
-
-
-@dataclass(frozen=True)
-class Facts:
-    """Facts about an exception.
-
-    Attributes:
-        classes: `module.Class` of its type and bases.
-        status: HTTP status, if there was a response.
-        code: The provider's code or exception name, in lower case.
-        text: The provider's message, in lower case.
-        retry_after: Seconds to wait, if the provider gave them.
-    """
-
-    classes: frozenset[str]
-    status: int | None
-    code: str
-    text: str
-    retry_after: float | None
-
-
-@dataclass(frozen=True)
-class Row:
-    """One marker of one provider. All of its conditions must hold.
-
-    Attributes:
-        name: What it recognises; also the id of its test.
-        failure: The type of the failure.
-        message: The message that a user may see.
-        text: Part of the provider's message, in lower case.
-        code: The provider's code, in lower case.
-        status: HTTP status.
-        raised: `module.Class` of the exception or one of its bases.
-    """
-
-    name: str
-    failure: type[ModelFailure]
-    message: str
-    text: str | None = None
-    code: str | None = None
-    status: int | None = None
-    raised: str | None = None
-
-    def matches(self, facts: Facts) -> bool:
-        """Whether the exception has this marker."""
-        return (
-            (self.text is None or self.text in facts.text)
-            and (self.code is None or self.code == facts.code)
-            and (self.status is None or self.status == facts.status)
-            and (self.raised is None or self.raised in facts.classes)
-            and (self.failure is not ContextOverflow or _may_be_too_long(self, facts))
-        )
-
-
-def _overflow(name: str, text: str) -> Row:
-    return Row(name, ContextOverflow, TOO_LONG, text=text)
-
 
 def _orphan(name: str, text: str) -> Row:
     return Row(name, OrphanedToolCall, ORPHAN, text=text)
@@ -107,16 +56,8 @@ ROWS: tuple[Row, ...] = (
     # The request is too long.
     Row("openai overflow code", ContextOverflow, TOO_LONG, code="context_length_exceeded"),
     Row("openai tokens per minute", ContextOverflow, TOO_LARGE, text="request too large", status=429),
-    _overflow("vllm maximum context length", "maximum context length"),
-    _overflow("bedrock input too long", "input is too long"),
-    _overflow("anthropic prompt too long", "prompt is too long"),
-    _overflow("nova and openai input tokens exceed", "input tokens exceed"),
-    _overflow("openai exceeds the context window", "exceeds the context window"),
-    _overflow("bedrock too many input tokens", "too many input tokens"),
-    _overflow("sglang longer than context", "longer than the model's context length"),
-    _overflow("kimi exceed model maximum", "exceed model maximum"),
-    _overflow("llama.cpp available context size", "exceeds the available context size"),
-    _overflow("litellm context window", "contextwindowexceedederror"),
+    Row("openai string too long", ContextOverflow, TOO_LONG, code="string_above_max_length"),
+    *(Row(each.name, ContextOverflow, TOO_LONG, pattern=each.pattern) for each in OVERFLOWS),
     Row(
         "langchain overflow type",
         ContextOverflow,
@@ -134,6 +75,8 @@ ROWS: tuple[Row, ...] = (
     _orphan("anthropic call without result", "ids were found without `tool_result` blocks"),
     _orphan("anthropic result without call", "unexpected `tool_use_id` found"),
     _orphan("mistral unequal calls and results", "not the same number of function calls and responses"),
+    _orphan("gemini unequal calls and results", "number of function response parts is equal"),
+    *SETUP_ROWS,
     # A retry does not help, although some of these have status 429 or 403.
     Row("openai quota", InvalidRequest, NO_QUOTA, code="insufficient_quota"),
     Row("aws quota", InvalidRequest, NO_QUOTA, code="servicequotaexceededexception"),
@@ -176,14 +119,21 @@ ROWS: tuple[Row, ...] = (
     Row("bedrock stream error", ModelUnavailable, DOWN, code="modelstreamerrorexception"),
     Row("bedrock model timeout", ModelUnavailable, DOWN, code="modeltimeoutexception"),
     Row("request timeout", ModelUnavailable, DOWN, status=408),
+    Row("openai cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectTimeout"),
+    Row("openai 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectTimeout"),
+    Row("openai timed out", ModelSlow, SLOW, raised="openai.APITimeoutError"),
     Row("openai connection", ModelUnavailable, UNREACHABLE, raised="openai.APIConnectionError"),
+    Row(
+        "aws cannot connect", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectTimeoutError"
+    ),
+    Row("aws timed out", ModelSlow, SLOW, raised="botocore.exceptions.ReadTimeoutError"),
     Row("aws unreachable", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectionError"),
     Row("aws timeout", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.HTTPClientError"),
     Row("aws stream broken", ModelUnavailable, CUT_OFF, raised="urllib3.exceptions.HTTPError"),
     Row(
         "openai stream stalled",
-        ModelUnavailable,
-        CUT_OFF,
+        ModelSlow,
+        SLOW,
         raised="langchain_openai.chat_models._client_utils.StreamChunkTimeoutError",
     ),
     Row(
@@ -222,6 +172,51 @@ ROWS: tuple[Row, ...] = (
         text="null value for 'choices'",
         raised="builtins.TypeError",
     ),
+    # Anthropic.
+    Row("anthropic overloaded", ModelUnavailable, DOWN, status=529),
+    Row(
+        "anthropic overloaded in a stream",
+        ModelUnavailable,
+        DOWN,
+        text="overloaded_error",
+        raised="anthropic.APIError",
+    ),
+    Row("anthropic timed out", ModelSlow, SLOW, raised="anthropic.APITimeoutError"),
+    Row("anthropic connection", ModelUnavailable, UNREACHABLE, raised="anthropic.APIConnectionError"),
+    Row("anthropic server error", ModelUnavailable, DOWN, raised="anthropic.InternalServerError"),
+    Row("anthropic refused", InvalidRequest, REFUSED, status=400, raised="anthropic.APIStatusError"),
+    Row("anthropic error in stream", ModelUnavailable, CUT_OFF, raised="anthropic.APIError"),
+    Row("anthropic client", InvalidRequest, REFUSED, raised="anthropic.AnthropicError"),
+    # Google.
+    Row("google server error", ModelUnavailable, DOWN, raised="google.genai.errors.ServerError"),
+    Row("google refused", InvalidRequest, REFUSED, raised="google.genai.errors.ClientError"),
+    Row("google api", ModelUnavailable, CUT_OFF, raised="google.genai.errors.APIError"),
+    Row(
+        "google no credentials",
+        AuthFailed,
+        NO_CREDENTIALS,
+        raised="google.auth.exceptions.DefaultCredentialsError",
+    ),
+    Row("google refresh", AuthFailed, NO_CREDENTIALS, raised="google.auth.exceptions.RefreshError"),
+    Row(
+        "google sign-in unreachable",
+        ModelUnavailable,
+        UNREACHABLE,
+        raised="google.auth.exceptions.TransportError",
+    ),
+    Row(
+        "google client",
+        InvalidRequest,
+        REFUSED,
+        raised="langchain_google_genai._common.GoogleGenerativeAIError",
+    ),
+    # The HTTP client below, where a provider's client lets its errors through.
+    Row("http timed out", ModelSlow, SLOW, raised="httpx.TimeoutException"),
+    Row("http 2 timed out", ModelSlow, SLOW, raised="httpx2.TimeoutException"),
+    Row("http cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx.ConnectError"),
+    Row("http 2 cannot connect", ModelUnavailable, UNREACHABLE, raised="httpx2.ConnectError"),
+    Row("http broke off", ModelUnavailable, CUT_OFF, raised="httpx.TransportError"),
+    Row("http 2 broke off", ModelUnavailable, CUT_OFF, raised="httpx2.TransportError"),
     # Other exceptions of these clients.
     Row("openai-compatible error in an answer", ModelUnavailable, DOWN, raised=ERROR_IN_ANSWER),
     Row("openai server error", ModelUnavailable, DOWN, raised="openai.InternalServerError"),
@@ -233,16 +228,23 @@ ROWS: tuple[Row, ...] = (
     Row("aws client", InvalidRequest, REFUSED, raised="botocore.exceptions.BotoCoreError"),
 )
 
-_FOREIGN = ("openai.", "botocore.", "urllib3.", "langchain_core.exceptions.", "langchain_openai.")
-_LIMITS = (
-    re.compile(r"maximum context length (?:is|of) (\d[\d,]*)"),
-    re.compile(r"configured limit of (\d[\d,]*)"),
-    re.compile(r"tokens > (\d[\d,]*) maximum"),
-    re.compile(r"available context size \((\d[\d,]*) tokens"),
-    re.compile(r"model's context length \((\d[\d,]*) tokens"),
-    re.compile(r"\(tpm\): limit (\d[\d,]*)"),
+_FOREIGN = (
+    "openai.",
+    "botocore.",
+    "urllib3.",
+    "langchain_core.exceptions.",
+    "langchain_openai.",
+    "anthropic.",
+    "langchain_anthropic.",
+    "google.",
+    "langchain_google_genai.",
+    "httpx.",
+    "httpx2.",
 )
-_WAIT = re.compile(r"try again in (\d+(?:\.\d+)?)(ms|s)\b")
+_WRAPPING = ("langchain_google_genai.",)
+"""Clients whose exceptions have no status or body: their cause has."""
+
+_WAIT = re.compile(r"(?:try again|retry) in (\d+(?:\.\d+)?)(ms|s)\b")
 
 
 def classify(error: BaseException) -> ModelFailure | None:
@@ -273,42 +275,44 @@ def _applies(row: Row, facts: Facts) -> bool:
     return row.raised is not None or any(name.startswith(_FOREIGN) for name in facts.classes)
 
 
-def _may_be_too_long(row: Row, facts: Facts) -> bool:
-    certain = row.text is None or row.status is not None
-    return certain or facts.status is None or facts.status in _TOO_LONG_STATUS
-
-
 def _build(row: Row, facts: Facts) -> ModelFailure:
     if row.failure is ContextOverflow:
-        return ContextOverflow(row.message, limit=_limit(facts.text))
+        return ContextOverflow(row.message, limit=limit_in(facts.text))
     if row.failure is RateLimited:
         return RateLimited(row.message, retry_after=facts.retry_after)
     return row.failure(row.message)
 
 
-def _limit(text: str) -> int | None:
-    found = next((match for pattern in _LIMITS if (match := pattern.search(text))), None)
-    return int(found[1].replace(",", "")) if found else None
-
-
 def facts_of(error: BaseException) -> Facts:
     """The facts about an exception of any client."""
-    classes = frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__)
+    own = type(error)
+    if own.__module__.startswith(_WRAPPING) and isinstance(error.__cause__, Exception):
+        return _with_classes(facts_of(error.__cause__), own)
+    causes = type(error.__cause__).__mro__ if own.__module__.partition(".")[0] == "openai" else ()
+    classes = frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in (*own.__mro__, *causes))
     response = getattr(error, "response", None)
     if isinstance(response, Mapping):
         return _amazon_facts(classes, response)
     body = error.args[0] if isinstance(error, ValueError) and error.args else None
     if isinstance(body, Mapping) and "message" in body:
         return _body_facts(classes | {ERROR_IN_ANSWER}, body)
-    text = str(getattr(error, "message", None) or error).lower()
-    status = getattr(error, "status_code", None)
+    said, body = str(getattr(error, "message", None) or error), getattr(error, "body", None)
+    text = (said if body is None else f"{said} {body}").lower()
+    status, code = getattr(error, "status_code", None), getattr(error, "code", None)
+    if isinstance(code, int):  # Google's
+        status, code = code, getattr(error, "status", None)
     return Facts(
         classes=classes,
         status=status if isinstance(status, int) else None,
-        code=str(getattr(error, "code", None) or "").lower(),
+        code=str(code or "").lower(),
         text=text,
         retry_after=_retry_after(getattr(response, "headers", {}), text),
     )
+
+
+def _with_classes(facts: Facts, outer: type[BaseException]) -> Facts:
+    names = frozenset(f"{kind.__module__}.{kind.__qualname__}" for kind in outer.__mro__)
+    return replace(facts, classes=facts.classes | names)
 
 
 def _body_facts(classes: frozenset[str], body: Mapping[str, object]) -> Facts:

@@ -27,6 +27,7 @@ from utils.embeddings import Embedder
 from utils.llm.offline.reply import Reply, pieces, reply
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import payload, specs
+from utils.messages.question import ASKS
 from utils.messages.text import message_text
 
 OFFLINE_NOTICE = (
@@ -130,13 +131,14 @@ def _message(decided: Reply, messages: Sequence[BaseMessage]) -> AIMessage:
             for c in decided.calls
         ],
         usage_metadata=_usage(decided, messages),
-        response_metadata={"model_name": MODEL_NAME, "finish_reason": _finish(decided)},
+        response_metadata=_metadata(decided),
     )
 
 
 def _chunks(decided: Reply, messages: Sequence[BaseMessage]) -> Iterator[ChatGenerationChunk]:
-    for piece in pieces(decided.text):
-        yield _chunk(AIMessageChunk(content=piece))
+    for piece in [decided.text] if decided.asks else pieces(decided.text):
+        marks = {ASKS: True} if decided.asks else {}
+        yield _chunk(AIMessageChunk(content=piece, response_metadata=marks))
     for index, call in enumerate(decided.calls):
         arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
         part = tool_call_chunk(name=call.name, args=arguments, id=call.id, index=index)
@@ -144,7 +146,7 @@ def _chunks(decided: Reply, messages: Sequence[BaseMessage]) -> Iterator[ChatGen
     last = AIMessageChunk(
         content="",
         usage_metadata=_usage(decided, messages),
-        response_metadata={"model_name": MODEL_NAME, "finish_reason": _finish(decided)},
+        response_metadata=_metadata(decided, streamed=True),
         chunk_position="last",
     )
     yield _chunk(last)
@@ -154,8 +156,11 @@ def _chunk(message: AIMessageChunk) -> ChatGenerationChunk:
     return ChatGenerationChunk(message=message)
 
 
-def _finish(decided: Reply) -> str:
-    return "tool_calls" if decided.calls else "stop"
+def _metadata(decided: Reply, *, streamed: bool = False) -> dict[str, Any]:
+    """What is said of an answer besides its text; the chunk with the text of a question is marked already."""
+    finish = "tool_calls" if decided.calls else "stop"
+    marks = {ASKS: True} if decided.asks and not streamed else {}
+    return {"model_name": MODEL_NAME, "finish_reason": finish, **marks}
 
 
 def _usage(decided: Reply, messages: Sequence[BaseMessage]) -> UsageMetadata:

@@ -6,14 +6,28 @@ which only the provider can recognise, fails at the first call.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from utils.errors import SettingsError
+from utils.llm.client_options import (
+    CONNECT_SECONDS,
+    KEYLESS,
+    address,
+    effort_of,
+    extra_body,
+    extra_headers,
+    given,
+    longest_silence,
+    model_name,
+    optional_module,
+    required,
+)
+from utils.llm.request_rate import request_limiter
 from utils.net.loopback import is_loopback
-from utils.setting_values import http_address
 from utils.settings import LLMSettings, ModelProvider, RecoverySettings
 
 if TYPE_CHECKING:
@@ -21,13 +35,9 @@ if TYPE_CHECKING:
 
     from utils.embeddings import Embedder
 
-T = TypeVar("T")
-
-CONNECT_SECONDS = 10.0
-"""Connect timeout; a provider that takes longer counts as down."""
-
-KEYLESS = SecretStr("none")
-"""Sent to OpenAI-compatible servers when no key is set: the client requires one, these servers do not."""
+_BEDROCK_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
+_REASONING_MODEL = re.compile(r"(?:.*/)?(?:o\d|gpt-5)")
+"""OpenAI's models that refuse a temperature, unless they do not reason."""
 
 
 def create_chat_model(
@@ -59,6 +69,13 @@ def fallback_of(llm: LLMSettings, recovery: RecoverySettings) -> LLMSettings | N
     return llm.model_copy(update=changed)
 
 
+def takes_temperature(settings: LLMSettings) -> bool:
+    """Whether a model of OpenAI takes a temperature: reasoning models refuse every request that has one."""
+    effort = settings.reasoning_effort
+    reasons = _REASONING_MODEL.match(settings.model or "") is not None
+    return effort == "none" or (effort is None and not reasons)
+
+
 def describe_model(settings: LLMSettings) -> str:
     """The model in a few words, for the agent card and `doctor`: "offline model", "openai gpt-4.1"."""
     if settings.provider is ModelProvider.EMBEDDED:
@@ -78,6 +95,10 @@ def _made(settings: LLMSettings, embedder_factory: Callable[[], Embedder | None]
             return _bedrock(settings)
         case ModelProvider.OPENAI_COMPATIBLE:
             return _compatible(settings)
+        case ModelProvider.ANTHROPIC:
+            return _anthropic(settings)
+        case ModelProvider.GOOGLE_GEMINI | ModelProvider.GCP_VERTEXAI:
+            return _google(settings)
         case _:
             assert_never(settings.provider)
 
@@ -91,22 +112,37 @@ def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseCha
 def _openai(settings: LLMSettings) -> BaseChatModel:
     from langchain_openai import ChatOpenAI
 
-    key = _required(settings.openai_api_key, "OPENAI_API_KEY", settings)
-    base_url = _address(settings.openai_base_url, "OPENAI_BASE_URL")
+    key = required(settings.openai_api_key, "OPENAI_API_KEY", settings)
+    base_url = address(settings.openai_base_url, "OPENAI_BASE_URL")
     return ChatOpenAI(
-        model=_model(settings),
+        model=model_name(settings),
         api_key=key,
         base_url=base_url,
         **_openai_options(settings, base_url),
+        **_responses_options(settings),
     )
 
 
-def _compatible(settings: LLMSettings) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
+def _responses_options(settings: LLMSettings) -> dict[str, Any]:
+    """With an effort the Responses API is used, as OpenAI advises: the reasoning goes back to the model, encrypted."""
+    if settings.reasoning_effort is None:
+        return {}
+    shown = {"summary": "auto"} if settings.show_reasoning else {}
+    return {
+        "use_responses_api": True,
+        "reasoning": {"effort": settings.reasoning_effort, **shown},
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "output_version": "responses/v1",
+    }
 
-    base_url = _address(_required(settings.openai_base_url, "OPENAI_BASE_URL", settings), "OPENAI_BASE_URL")
-    return ChatOpenAI(
-        model=_model(settings),
+
+def _compatible(settings: LLMSettings) -> BaseChatModel:
+    from utils.llm.compatible import CompatibleChatModel
+
+    base_url = address(required(settings.openai_base_url, "OPENAI_BASE_URL", settings), "OPENAI_BASE_URL")
+    return CompatibleChatModel(
+        model=model_name(settings),
         api_key=settings.openai_api_key or KEYLESS,
         base_url=base_url,
         use_responses_api=False,
@@ -117,15 +153,16 @@ def _compatible(settings: LLMSettings) -> BaseChatModel:
 def _azure(settings: LLMSettings) -> BaseChatModel:
     from langchain_openai import AzureChatOpenAI
 
-    endpoint = _required(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT", settings)
-    model = _model(settings)
+    endpoint = required(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT", settings)
+    model = model_name(settings)
     return AzureChatOpenAI(
         model=model,
         azure_deployment=model,
-        azure_endpoint=_address(endpoint, "AZURE_OPENAI_ENDPOINT"),
-        api_key=_required(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", settings),
+        azure_endpoint=address(endpoint, "AZURE_OPENAI_ENDPOINT"),
+        api_key=required(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", settings),
         api_version=settings.azure_openai_api_version,
         **_openai_options(settings, endpoint),
+        **given(reasoning_effort=settings.reasoning_effort),
     )
 
 
@@ -135,23 +172,46 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
 
     from utils.embeddings.aws_keys import aws_keys
 
-    endpoint = _address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
+    endpoint = address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
     config = Config(  # the client's own time-out takes whole seconds only
-        connect_timeout=min(settings.timeout_seconds, CONNECT_SECONDS),
-        read_timeout=settings.timeout_seconds,
-        retries={"max_attempts": settings.max_retries},
+        connect_timeout=CONNECT_SECONDS,
+        read_timeout=longest_silence(settings),
+        retries={"total_max_attempts": 1},  # retries are made, counted and shown by `ModelRecovery` alone
         **({"proxies": {"http": None, "https": None}} if is_loopback(endpoint) else {}),
     )
-    options = _given(
-        temperature=settings.temperature, max_tokens=settings.max_output_tokens, endpoint_url=endpoint
+    if settings.extra_headers is not None:
+        raise SettingsError(
+            "LLM_EXTRA_HEADERS", "LLM_EXTRA_HEADERS has no effect on Amazon Bedrock: unset it."
+        )
+    options = given(
+        temperature=settings.temperature,
+        max_tokens=settings.max_output_tokens,
+        endpoint_url=endpoint,
+        reasoning_effort=effort_of(settings, _BEDROCK_EFFORTS, "Amazon Bedrock"),
+        additional_model_request_fields=extra_body(settings),
     )
     return ChatBedrockConverse(
-        model_id=_model(settings),
+        model_id=model_name(settings),
         region_name=_region(settings),
         config=config,
+        rate_limiter=request_limiter(settings),
         **aws_keys(settings),
         **options,
     )
+
+
+def _anthropic(settings: LLMSettings) -> BaseChatModel:
+    optional_module("langchain_anthropic", "langchain-anthropic>=1.7,<2", settings)
+    from utils.llm.anthropic_client import anthropic_model
+
+    return anthropic_model(settings)
+
+
+def _google(settings: LLMSettings) -> BaseChatModel:
+    optional_module("langchain_google_genai", "langchain-google-genai>=4,<5", settings)
+    from utils.llm.google_client import google_model
+
+    return google_model(settings)
 
 
 def _region(settings: LLMSettings) -> str:
@@ -167,25 +227,38 @@ def _region(settings: LLMSettings) -> str:
         raise SettingsError("AWS_PROFILE", "AWS_PROFILE names a profile that does not exist.") from error
     except InvalidRegionError as error:
         raise SettingsError("AWS_REGION", "AWS_REGION is not the name of a region.") from error
-    return str(_required(region, "AWS_REGION", settings))
+    return str(required(region, "AWS_REGION", settings))
 
 
-def _openai_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
-    options = _given(temperature=settings.temperature, max_tokens=settings.max_output_tokens)
-    if is_loopback(address):
+def _openai_options(settings: LLMSettings, url: str | None) -> dict[str, Any]:
+    import openai
+
+    options = given(
+        temperature=settings.temperature if takes_temperature(settings) else None,
+        max_tokens=settings.max_output_tokens,
+        default_headers=extra_headers(settings),
+        extra_body=extra_body(settings),
+    )
+    if is_loopback(url):
         options |= _direct_clients()
+    longest = longest_silence(settings)
     return options | {
-        "timeout": settings.timeout_seconds,
-        "max_retries": settings.max_retries,
+        "timeout": openai.Timeout(longest, connect=CONNECT_SECONDS),
+        "stream_chunk_timeout": longest,
+        "rate_limiter": request_limiter(settings),
+        "max_retries": 0,  # retries are made, counted and shown by `ModelRecovery` alone
         "stream_usage": True,
     }
 
 
-def _compatible_options(settings: LLMSettings, address: str | None) -> dict[str, Any]:
+def _compatible_options(settings: LLMSettings, url: str | None) -> dict[str, Any]:
     """As for OpenAI, with the output limit under its older name, which more servers support."""
-    options = _openai_options(settings, address)
+    options = _openai_options(settings, url)
     limit = options.pop("max_tokens", None)
-    return options if limit is None else options | {"extra_body": {"max_tokens": limit}}
+    options |= given(reasoning_effort=settings.reasoning_effort)
+    if limit is None:
+        return options
+    return options | {"extra_body": {"max_tokens": limit} | (options.get("extra_body") or {})}
 
 
 def _direct_clients() -> dict[str, Any]:
@@ -198,26 +271,3 @@ def _direct_clients() -> dict[str, Any]:
         "http_async_client": openai.DefaultAsyncHttpxClient(**plain),
         "openai_proxy": "",
     }
-
-
-def _model(settings: LLMSettings) -> str:
-    return _required(settings.model, "LLM_MODEL", settings)
-
-
-def _required(value: T | None, variable: str, settings: LLMSettings) -> T:
-    if value is None:
-        raise SettingsError(variable, f"Set {variable}: LLM_PROVIDER={settings.provider} needs it.")
-    return value
-
-
-def _address(url: str | None, variable: str) -> str | None:
-    try:
-        return http_address(url)
-    except ValueError:
-        raise SettingsError(
-            variable, f"{variable} must be an address that starts with http:// or https://."
-        ) from None
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}

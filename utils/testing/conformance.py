@@ -16,7 +16,14 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import ParseError
 
 from utils.a2a_common.client.peer_errors import PeerError
-from utils.testing.contract import card_checks, task_checks, wire_checks
+from utils.testing.contract import (
+    card_checks,
+    leak_checks,
+    list_checks,
+    raw_checks,
+    task_checks,
+    wire_checks,
+)
 from utils.testing.contract.session import Broken, Session, Skipped, open_session
 
 ASK = "Hello"
@@ -63,11 +70,19 @@ CHECKS = (
     Check("a stream ends once, and nothing follows", "3.1.2", task_checks.stream_ends_once),
     Check("a stream is about one task", "4.2.1", task_checks.stream_names_one_task),
     Check("chunks append to what exists", "4.2.2", task_checks.artifacts_are_appended_to_what_exists),
+    Check("the last chunk is marked", "4.2.2", task_checks.last_chunk_is_marked),
     Check("a stored task says what was streamed", "3.1.3", task_checks.stored_task_says_the_same),
     Check("an unknown task is not found", "3.1.3", task_checks.unknown_task_is_not_found),
     Check("historyLength 0 means no history", "3.2.4", task_checks.history_of_length_0_is_none),
-    Check("tasks are listed without artifacts", "3.1.4", task_checks.tasks_are_listed),
-    Check("a list names its next page", "3.1.4", wire_checks.list_always_names_the_next_page),
+    Check(
+        "a message to an unknown task is not found",
+        "3.4.2",
+        task_checks.message_to_an_unknown_task_is_refused,
+    ),
+    Check("tasks are listed without artifacts", "3.1.4", list_checks.tasks_are_listed),
+    Check("a list says how many there are, and its next page", "3.1.4", list_checks.list_has_all_members),
+    Check("a list of one context holds no other", "3.1.4", list_checks.list_is_of_one_context),
+    Check("a page is no larger than asked for", "3.1.4", list_checks.list_is_cut_into_pages),
     Check("a running task can be cancelled", "3.1.5", task_checks.running_task_can_be_cancelled),
     Check("an ended task is not cancelable", "3.1.5", task_checks.ended_task_is_not_cancelable),
     Check("an ended task takes no message", "3.1.1", task_checks.ended_task_takes_no_message),
@@ -83,6 +98,17 @@ CHECKS = (
     Check("malformed JSON is a parse error", "9.5", wire_checks.malformed_json_is_a_parse_error),
     Check("an unknown method is not found", "9.5", wire_checks.unknown_method_is_not_found),
     Check("a message without parts is refused", "3.3.2", wire_checks.message_without_parts_is_refused),
+    Check("the id of a JSON-RPC request comes back", "9.1", raw_checks.ids_of_json_rpc_come_back),
+    Check("messages have the right role", "4.1.4", raw_checks.messages_have_the_right_role),
+    Check("states and roles have their names of 1.0", "5.5", raw_checks.enumerations_are_those_of_1_0),
+    Check("fields are named in camelCase", "5.5", raw_checks.names_are_in_camel_case),
+    Check("a failed task shows no internals", "3.3.2", leak_checks.failed_task_shows_no_internals),
+    Check(
+        "the error of an unknown task shows no internals",
+        "3.3.2",
+        leak_checks.unknown_task_shows_no_internals,
+    ),
+    Check("a parse error shows no internals", "3.3.2", leak_checks.parse_error_shows_no_internals),
 )
 
 

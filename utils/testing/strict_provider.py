@@ -1,4 +1,4 @@
-"""A double of the OpenAI and Bedrock chat APIs that refuses what the real ones refuse.
+"""A double of the chat APIs of OpenAI, Bedrock, Anthropic and Gemini that refuses what the real ones refuse.
 
     with run_strict_provider(ScriptedBrain(["Hello."]), window=8_000) as provider:
         model = create_chat_model(LLMSettings.load(provider.environment("openai")))
@@ -17,7 +17,16 @@ import threading
 from typing import Any
 
 from utils.testing.strict.brains import Brain, EchoBrain, RoutingBrain, ScriptedBrain, ScriptExhaustedError
-from utils.testing.strict.conversation import Api, Call, ChatRequest, DeclaredTool, Rejection, Reply, Said
+from utils.testing.strict.conversation import (
+    Api,
+    Call,
+    ChatRequest,
+    DeclaredTool,
+    Rejection,
+    Reply,
+    Said,
+    Wire,
+)
 from utils.testing.strict.faults import Fault, FaultKind
 from utils.testing.strict.provider import BrainError, Rejected, StrictProvider
 from utils.testing.strict.running import run_strict_provider
@@ -40,6 +49,7 @@ __all__ = [
     "ScriptExhaustedError",
     "ScriptedBrain",
     "StrictProvider",
+    "Wire",
     "main",
     "run_strict_provider",
 ]

@@ -23,7 +23,8 @@ def model_of(running_double: StrictProvider) -> Callable[..., BaseChatModel]:
     made: dict[tuple[str, bool], BaseChatModel] = {}
 
     def make(provider: str, *, hasty: bool = False) -> BaseChatModel:
-        limits = {"LLM_MAX_RETRIES": "0", "LLM_TIMEOUT_SECONDS": HASTY if hasty else PATIENT}
+        seconds = HASTY if hasty else PATIENT
+        limits = {"LLM_TIMEOUT_SECONDS": seconds, "LLM_STREAM_TIMEOUT_SECONDS": seconds}
         if (provider, hasty) not in made:
             settings = LLMSettings.load(running_double.environment(provider) | limits)
             made[provider, hasty] = create_chat_model(settings)

@@ -9,26 +9,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import botocore.exceptions
+import httpx
+import httpx2
 import openai
 import pytest
 from langchain_aws.chat_models.bedrock_converse import BedrockContextOverflowError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from tests.models.setup_errors import SETUP_ERRORS, SetupError
+from tests.models.table.set_up import sent
+from tests.unit.llm.test_classify_more import ANSWERED, RAISED
 from utils.errors import (
     AuthFailed,
     ContextOverflow,
     EmptyResponse,
     InvalidRequest,
     ModelFailure,
+    ModelSlow,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
 )
 from utils.llm.classify import ROWS, classify, facts_of, matching_row
 from utils.llm.factory import create_chat_model
+from utils.llm.overflow import OVERFLOWS
 from utils.settings import LLMSettings
-from utils.testing.strict_provider import Fault, FaultKind, StrictProvider
+from utils.testing.strict_provider import Fault, FaultKind, StrictProvider, Wire
 
 OPENAI, COMPATIBLE, AZURE, BEDROCK = "openai", "openai-compatible", "azure-openai", "aws-bedrock"
 VALIDATION = "ValidationException"
@@ -198,9 +205,9 @@ CASES = [
     Case("request timeout", COMPATIBLE, said("slow", 408), ModelUnavailable),
     Case("openai connection", OPENAI, FaultKind.BROKEN, ModelUnavailable),
     Case("openai connection", OPENAI, FaultKind.BROKEN, ModelUnavailable, stream=True),
-    Case("openai connection", OPENAI, FaultKind.STALL, ModelUnavailable),
-    Case("openai connection", OPENAI, FaultKind.STALL, ModelUnavailable, stream=True),
-    Case("aws timeout", BEDROCK, FaultKind.STALL, ModelUnavailable),
+    Case("openai timed out", OPENAI, FaultKind.STALL, ModelSlow),
+    Case("openai timed out", OPENAI, FaultKind.STALL, ModelSlow, stream=True),
+    Case("aws timed out", BEDROCK, FaultKind.STALL, ModelSlow),
     Case("aws stream broken", BEDROCK, FaultKind.STALL, ModelUnavailable, stream=True),
     Case("aws stream broken", BEDROCK, FaultKind.BROKEN, ModelUnavailable, stream=True),
     Case("bedrock stream without end", BEDROCK, FaultKind.EMPTY, ModelUnavailable, stream=True),
@@ -255,8 +262,40 @@ async def test_asynchronous_clients_raise_the_same(case: Case, double: StrictPro
     assert isinstance(classify(caught.value), case.failure)
 
 
+@pytest.mark.parametrize("error", SETUP_ERRORS, ids=lambda error: error.row)
+def test_a_wrong_set_up_is_recognised_and_the_sentence_says_what_to_change(
+    error: SetupError, double: StrictProvider, model_of
+):
+    refused = sent(error)
+    assert isinstance(refused, Fault | Wire)
+    double.brain = lambda _request: refused
+    raised = raised_by(ask(model_of(error.server.provider), stream=True))
+    assert row_of(raised) == error.row
+    assert type(classify(raised)) is InvalidRequest
+
+
+def test_a_host_that_takes_no_connection_is_unreachable_and_not_slow():
+    for library, row in ((httpx2, "openai cannot connect"), (httpx, "openai 2 cannot connect")):
+        error = openai.APITimeoutError(request=httpx2.Request("POST", "http://127.0.0.1/v1"))
+        error.__cause__ = library.ConnectTimeout("timed out")
+        assert row_of(error) == row
+    aws = botocore.exceptions.ConnectTimeoutError(endpoint_url="http://127.0.0.1")
+    assert row_of(aws) == "aws cannot connect"
+
+
+def test_a_page_instead_of_an_answer_names_the_address():
+    error = ValueError("Unexpected response type from OpenAI-compatible endpoint. Expected a dict, got str.")
+    assert row_of(error) == "page instead of an answer"
+
+
 OWN = {
+    "openai cannot connect",
+    "openai 2 cannot connect",
+    "aws cannot connect",
+    "page instead of an answer",
+    "aws timeout",
     "openai overflow code",
+    "openai string too long",
     "openai call without result",
     "openai result without call",
     "bedrock call without result",
@@ -276,7 +315,9 @@ OWN = {
 
 
 def test_every_row_has_a_test():
-    assert {row.name for row in ROWS} == {case.row for case in CASES} | OWN
+    sentences = {each.name for each in OVERFLOWS}  # tests/unit/llm/test_overflow.py
+    known = {case.row for case in CASES} | {error.row for error in SETUP_ERRORS} | OWN | sentences
+    assert {row.name for row in ROWS} == known | {row for row, *_ in [*ANSWERED, *RAISED]}
 
 
 @pytest.fixture
@@ -363,7 +404,7 @@ async def test_a_stream_that_stalls_between_chunks_is_unavailable(double):
     with pytest.raises(asyncio.TimeoutError) as caught:
         [piece async for piece in model.astream("x")]
     assert row_of(caught.value) == "openai stream stalled"
-    assert isinstance(classify(caught.value), ModelUnavailable)
+    assert isinstance(classify(caught.value), ModelSlow)
 
 
 @pytest.fixture
@@ -454,8 +495,8 @@ def test_bedrock_tells_the_wait_too(double, model_of):
 @pytest.mark.parametrize(
     ("message", "limit"),
     [
-        ("This model's maximum context length is 4096 tokens.", 4096),
-        ("maximum context length of 131,072 tokens", 131_072),
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000.", 4096),
+        ("requested token count exceeds the model's maximum context length of 131,072 tokens", 131_072),
         ("Input tokens exceed the configured limit of 272000 tokens.", 272_000),
         ("prompt is too long: 210000 tokens > 200000 maximum", 200_000),
         ("the request exceeds the available context size (4096 tokens)", 4096),

@@ -74,12 +74,41 @@ def article(content, title="Guide", url="docs/guide.md", **metadata):
     return Article(title=title, url=url, content=content, score=1.0, metadata=metadata)
 
 
-def test_an_extract_consists_of_the_passage_and_its_source_only():
+def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
     content = "To add a tool:\n\n```bash\nmake tool\n```"
+    others = [article("Tools are kept.", heading=f"Other {n}", url=f"docs/o.md#{n}") for n in range(3)]
     text = passages_text(
-        "How do I add a tool?", Articles(articles=[article(content, heading="Tools")]), WORDS
+        "How do I add a tool?", Articles(articles=[article(content, heading="Tools"), *others]), WORDS
     )
-    assert text == f"{content}\n\nSources:\n- Guide › Tools — docs/guide.md"
+    assert text == (
+        f"**Tools**\n\n{content}\n\nSource: Guide › Tools — docs/guide.md\n\n"
+        "See also:\n- Guide › Other 0 — docs/o.md#0\n- Guide › Other 1 — docs/o.md#1"
+    )
+
+
+def test_a_relative_link_of_a_quoted_section_names_the_page_that_it_leads_to():
+    content = (
+        "Add it [by its address](#by-its-url), as [agents](./agents.md#all) or [the site](https://x.example/a#b) say."
+        "\n\n```md\n[kept](#as-it-is)\n```"
+    )
+    page = article(content, heading="How do I add an agent?", url="docs/faq.md#how-do-i-add-an-agent")
+    text = passages_text("How do I add an agent?", Articles(articles=[page]), WORDS)
+    assert "(docs/faq.md#by-its-url)" in text
+    assert "(docs/agents.md#all)" in text
+    assert "(https://x.example/a#b)" in text
+    assert "[kept](#as-it-is)" in text
+    web = article("See [more](../more.html#x).", heading="Agents", url="https://x.example/docs/a.html#agents")
+    text = passages_text("What are agents?", Articles(articles=[web]), WORDS)
+    assert "(https://x.example/more.html#x)" in text
+
+
+def test_a_section_whose_heading_asks_the_question_is_quoted_before_one_that_only_speaks_of_it():
+    speaks = article(
+        "The log level is in the log. The level of the log is set.", heading="Traces", url="a.md"
+    )
+    asks = article("Put it into the file.", heading="How do I set the log level?", url="b.md")
+    text = passages_text("How do I set the log level?", Articles(articles=[speaks, asks]), WORDS)
+    assert text.startswith("**How do I set the log level?**\n\nPut it into the file.")
 
 
 def test_a_long_passage_is_cut_to_what_answers_and_keeps_its_code():
@@ -99,11 +128,23 @@ def test_sentences_of_a_long_paragraph_stay_in_order():
     assert text.index("default port is 8000") < text.index("Another port")
 
 
-def test_what_does_not_answer_is_said_not_to():
-    found = Articles(articles=[article("Bananas are yellow.")])
+def test_three_sections_are_shown_where_none_is_a_sure_answer():
+    found = Articles(articles=[article(f"Bananas are yellow {n}.", url=f"{n}.md") for n in range(4)])
     text = passages_text("How do I rotate the signing key?", found, WORDS)
-    assert text.startswith("I found nothing about that in the documents. The nearest passages are:")
-    assert "Bananas" not in text
+    assert text.startswith("I am not sure that the documents answer this. These sections come nearest:")
+    assert ["0.md" in text, "1.md" in text, "2.md" in text, "3.md" in text] == [True, True, True, False]
+
+
+def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown():
+    rows = "\n".join(
+        f"| `SETTING_{n}` | 5 | what the setting {n} is for, at some length |" for n in range(40)
+    )
+    table = f"| variable | default | meaning |\n|---|---|---|\n{rows}\n| `LOG_LEVEL` | INFO | how much is logged |"
+    text = passages_text(
+        "What is the log level?", Articles(articles=[article(table, heading="Log level")]), WORDS
+    )
+    assert "| `LOG_LEVEL` | INFO |" in text
+    assert "33 more rows are left out." in text
 
 
 def test_the_note_of_an_empty_result_is_kept():

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from utils.llm.offline import entities, followup
+from utils.llm.offline import entities
 from utils.llm.offline.choices import choice
 from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
@@ -156,11 +156,3 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("what are you able to do?") is Talk.HELP
     assert small_talk("hello world example") is None
     assert without_prelude("thanks! now list the issues") == "now list the issues"
-
-
-def test_a_request_is_rewritten_only_when_that_is_safe():
-    before = "List the open pull requests of a/b"
-    assert followup.rewritten(before, "and the closed ones?") == "List the closed pull requests of a/b"
-    assert followup.rewritten(before, "what about c/d?") == "List the open pull requests of c/d"
-    assert followup.rewritten(before, "and who wrote the second one?") is None
-    assert followup.rewritten("How do leases work?", "what about c/d?") is None

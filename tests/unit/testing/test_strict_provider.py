@@ -176,11 +176,12 @@ def test_faults_come_from_the_brain_too(double, model_of):
     assert model.invoke("x").text == "back again"
 
 
-def test_a_client_retries_what_it_should(double):
-    for provider in ("openai", "aws-bedrock"):
+def test_a_client_retries_nothing_by_itself(double):
+    for provider in ("openai", "openai-compatible", "azure-openai", "aws-bedrock"):
         double.fail_next(Fault(FaultKind.RATE_LIMITED, retry_after=0))
-        model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "1"}))
-        assert model.invoke("again").text == "again"
+        model = create_chat_model(LLMSettings.load(double.environment(provider) | {"LLM_MAX_RETRIES": "3"}))
+        with pytest.raises(Exception, match=r"[Rr]ate limit|Too many requests"):
+            model.invoke("again")
 
 
 def post(double: StrictProvider, timeout: float = 20) -> httpx.Response:

@@ -12,7 +12,8 @@ from utils.llm.offline.choices import choice
 from utils.llm.offline.dates import period
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
-from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, Parameter, ToolSpec
+from utils.llm.offline.slots import free_word
+from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, SINCE_UNTIL, Parameter, ToolSpec
 
 REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
 OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
@@ -20,7 +21,6 @@ PERSON = frozenset({"author", "creator", "committer", "actor", "user"})
 BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"})
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
-SINCE = frozenset({"since", "after", "from_date", "created_after", "updated_since", "start"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
 LABELS = frozenset({"label", "labels"})
 
@@ -33,7 +33,13 @@ class Filled(NamedTuple):
     excerpt: str = ""
 
 
-def fill(tool: ToolSpec, said: str, now: datetime, known: Mapping[str, Any] | None = None) -> Filled:
+def fill(
+    tool: ToolSpec,
+    said: str,
+    now: datetime,
+    known: Mapping[str, Any] | None = None,
+    repository: tuple[str, str] | None = None,
+) -> Filled:
     """Arguments of `tool` for what the user said. Text in them stands as the user wrote it.
 
     Args:
@@ -41,6 +47,7 @@ def fill(tool: ToolSpec, said: str, now: datetime, known: Mapping[str, Any] | No
         said: The user's own words.
         now: The time that relative dates count from.
         known: Values from the conversation, for what the words do not say.
+        repository: The one that is meant, where the words name several.
     """
     arguments: dict[str, Any] = {}
     reading, part = links_in_words(said), ""
@@ -54,12 +61,24 @@ def fill(tool: ToolSpec, said: str, now: datetime, known: Mapping[str, Any] | No
             and len(value) > (parameter.longest or len(value))
         ):
             part = value = excerpt(said, parameter.longest or len(value))
-        if value is None and known and parameter.name in known:
+        if (
+            known
+            and parameter.name in known
+            and (value is None or (repository and parameter.name in REPOSITORY | OWNER))
+        ):
             value = known[parameter.name]
         if value is not None:
             arguments[parameter.name] = value
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
+    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool.examples)):
+        arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
+
+
+def _free(tool: ToolSpec) -> set[str]:
+    """Parameters that a free word can fill: no reader knows them, and any text is allowed."""
+    read = frozenset[str]().union(*(names for names, _ in _READERS))
+    return {p.name for p in tool.parameters if p.kind == "string" and not p.choices and not p.format} - read
 
 
 def repository_of(arguments: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -128,7 +147,22 @@ def _document(_: Parameter, __: ToolSpec, text: str, ___: datetime) -> str | Non
 
 
 def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | None:
-    return search_terms(text, keep_question=tool.answers_questions, repository=tool.accepts(*REPOSITORY))
+    whole = tool.is_library
+    return search_terms(
+        text, keep_question=whole, repository=tool.accepts(*REPOSITORY), anything=not tool.noun
+    )
+
+
+def _only_one(tool: ToolSpec, text: str) -> int | None:
+    """One for "the latest release", where a list has no tool for one of its rows."""
+    one = re.escape(tool.noun.removesuffix("s"))
+    alone = tool.noun.endswith(("releases", "commits"))
+    return (
+        1
+        if alone
+        and re.search(rf"\b(?:latest|last|newest|most recent|current)\s+{one}\b", text, re.IGNORECASE)
+        else None
+    )
 
 
 def _flag(parameter: Parameter, text: str) -> bool | None:
@@ -160,12 +194,12 @@ _Reader = Callable[[Parameter, ToolSpec, str, datetime], Any]
 _READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
     (REPOSITORY, _repository),
     (OWNER, lambda _, __, text, ___: entities.owner(text)),
-    (LIMITS, lambda _, __, text, ___: entities.limit(text)),
+    (LIMITS, lambda _, tool, text, __: entities.limit(text) or _only_one(tool, text)),
     (frozenset({"page"}), lambda _, __, text, ___: entities.page(text)),
     (LABELS, _labels),
     (PATH, lambda _, __, text, ___: entities.path(text) or entities.folder(text)),
     (DOCUMENT, _document),
-    (SINCE | UNTIL, lambda parameter, _, text, now: _date(parameter, text, now)),
+    (SINCE_UNTIL, lambda parameter, _, text, now: _date(parameter, text, now)),
     (BRANCH, _branch),
     (frozenset({"assignee"}), lambda _, __, text, ___: entities.assignee(text)),
     (PERSON, lambda _, __, text, ___: entities.person(text)),

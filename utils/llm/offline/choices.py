@@ -9,8 +9,8 @@ _MEANS = {
     "open": ("open", "opened", "unmerged", "unresolved", "pending"),
     "closed": ("closed", "merged", "resolved", "done", "finished"),
     "merged": ("merged",),
-    "failure": ("failed", "failing", "failure", "failures", "broken", "red"),
-    "failed": ("failed", "failing", "failure", "broken"),
+    "failure": ("failed", "fail", "fails", "failing", "failure", "failures", "broken", "red"),
+    "failed": ("failed", "fail", "fails", "failing", "failure", "broken"),
     "success": ("successful", "succeeded", "passed", "passing", "green"),
     "in_progress": ("in progress", "running", "ongoing"),
     "cancelled": ("cancelled", "canceled", "aborted"),
@@ -20,13 +20,18 @@ _MEANS = {
     "asc": ("oldest", "ascending"),
     "desc": ("newest", "descending"),
 }
+_STILL_TO_COME = re.compile(
+    r"\b(?:waiting|waits?|ready|left|yet|still|needs?|about|going|queued|not|never)\s+(?:to\s+be|to\s+get|to|for|be|been|an?)?\s*(?:a\s+)?(?:merged?|merging|closed?|closing)\b"
+)
+_SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b")
+"""No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""
 
 
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names, the most telling first; `None` when it names none."""
-    lower = text.lower()
+    lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", text.lower()))
     if "all" in allowed and re.search(r"\bopen(ed)? (and|or|as well as) closed\b|\bclosed and open\b", lower):
         return "all"
     exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
@@ -34,6 +39,11 @@ def choice(text: str, allowed: Sequence[str]) -> str | None:
         if any(_has(lower, word) for word in _words(value)):
             return value
     return None
+
+
+def means(value: str) -> list[str]:
+    """Words that say a value."""
+    return list(_words(value))
 
 
 def _words(value: str) -> tuple[str, ...]:

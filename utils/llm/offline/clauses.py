@@ -17,11 +17,17 @@ _OPENER = (
 )
 _SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
 _JOINT = re.compile(
-    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+)?|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
+    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,?\s+(?:and|but)\s+(?=if\s+(?:not|so|yes|no|there|it)\b|otherwise\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
     re.IGNORECASE,
 )
-_LEAD = re.compile(r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but)\b[\s,]*)+", re.IGNORECASE)
-_REFERS_BACK = re.compile(r"\b(it|they|them|this|that|these|those|each|its|their)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?|second(?:ly)?|finally|lastly)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_REFERS_BACK = re.compile(
+    r"\b(it|they|them|this(?!\s+(?:service|product|thing|project|tool))|that|these|those|each|its|their)\b",
+    re.IGNORECASE,
+)
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = re.compile(
     r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$", re.IGNORECASE
@@ -37,6 +43,15 @@ _ASIDE = re.compile(
 )
 _STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
 _VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
+
+
+_NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
+_PREFACE = re.compile(
+    r"^\W*(?:i have |i've got |here are |just |quick )?(?:a few|two|three|four|some|several|a couple of)\s+(?:\w+\s+){0,2}"
+    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*",
+    re.IGNORECASE,
+)
+"""What only says that parts follow: "Two things for my standup: …"."""
 
 
 class Clause(NamedTuple):
@@ -57,9 +72,11 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     if len(request) > LONGEST_SPLIT or "```" in request:
         return [Clause(request.strip(), 0, len(request))]
     masked = _HIDDEN.sub(lambda match: "x" * len(match[0]), request)
+    preface = _PREFACE.match(masked)
     clauses = [
         part
-        for start, end in _sentences(masked)
+        for first, last in _items(masked, preface.end() if preface else 0)
+        for start, end in _sentences(masked, first, last)
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
@@ -74,10 +91,17 @@ def _cuts(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[tup
     return [*spans, (start, end)]
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
+def _items(text: str, start: int) -> list[tuple[int, int]]:
+    """The items of a numbered list, "(1) … (2) …", or the whole text."""
+    marks = {match[1] for match in _NUMBERED.finditer(text, start)}
+    listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
+    return _cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
+
+
+def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
     spans: list[tuple[int, int]] = []
-    for start, end in _cuts(text, _SENTENCE, 0, len(text)):
+    for start, end in _cuts(text, _SENTENCE, first, last):
         if spans and _FRAGMENT.match(text[start:end]) and not _NAMES.search(text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:

@@ -31,16 +31,22 @@ _PATH = re.compile(
     r"(?![\w/-])"
 )
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
-_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
+QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _NUMBER = re.compile(
     r"(?:\b(pull requests?|pull|prs?|issues?|tickets?|workflow runs?|runs?|jobs?|builds?|number|no\.?|id)\s*)?"
     r"(?:#|(?<![\w./-]))(\d+)(?![\w/-]|\.\d)",
     re.IGNORECASE,
 )
+_NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBER_WORD = re.compile(
+    rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b(?!\s+(?:of them|repos|repositories|things|questions))", re.IGNORECASE
+)
 _LIMIT = re.compile(
     r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
-    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b",
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
+    r"|\bthe\s+(\d{1,3})\s+(?:issues|pull requests|prs|commits|releases|runs|workflow runs|tickets|builds)\b",
     re.IGNORECASE,
 )
 _MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
@@ -61,7 +67,7 @@ _BRANCH = (
     ),
     re.compile(r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])", re.IGNORECASE),
 )
-_NO_BRANCH_TEXT = "the a an this that which what default each every any main's of on new same"
+_NO_BRANCH_TEXT = "and or the a an this that which what default each every any main's of on new same"
 _NO_BRANCH = frozenset(_NO_BRANCH_TEXT.split())
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 _PERSON = (
@@ -174,15 +180,32 @@ def address(text: str) -> str | None:
     return match[0] if match else None
 
 
+def without_addresses(text: str) -> str:
+    """A text without its web addresses."""
+    return _ADDRESS.sub(" ", text)
+
+
+def repositories(text: str) -> list[tuple[str, str]]:
+    """Every repository that a sentence names as owner/name, in order."""
+    named = [
+        (match[1], match[2])
+        for match in _SLASHED.finditer(text)
+        if match[0].lower() not in _NOT_REPOSITORIES
+        and not _is_path(text, match)
+        and not _is_branch(text, match)
+    ]
+    return list(dict.fromkeys(named))
+
+
 def quoted(text: str) -> str | None:
     """The first words in quotation marks or backticks."""
-    match = _QUOTED.search(text)
+    match = QUOTED.search(text)
     return next((group for group in match.groups() if group), None) if match else None
 
 
 def without_quotes(text: str) -> str:
     """A text without what stands in it in quotation marks or backticks."""
-    return _QUOTED.sub(" ", text)
+    return QUOTED.sub(" ", text)
 
 
 def numbers(text: str) -> list[Number]:
@@ -192,9 +215,13 @@ def numbers(text: str) -> list[Number]:
 
 
 def limit(text: str) -> int | None:
-    """How many are wanted: 5 in "the last 5 commits"."""
-    match = _LIMIT.search(text)
-    return int(match[1] or match[2]) if match else None
+    """How many are wanted: 5 in "the last 5 commits" and in "newest five"."""
+    match = _LIMIT.search(_in_digits(text))
+    return int(next(filter(None, match.groups()))) if match else None
+
+
+def _in_digits(text: str) -> str:
+    return _NUMBER_WORD.sub(lambda match: str(_NUMBER_WORDS.index(match[0].lower()) + 2), text)
 
 
 def page(text: str) -> int | None:

@@ -29,6 +29,10 @@ _DOCUMENT = re.compile(
     r"\b(?:that|this|the|its)\s+(?:(?:whole|full|entire|complete|same)\s+)?(?:document|page|file|article|source)\b",
     re.IGNORECASE,
 )
+_FEWER = re.compile(
+    r"\b(?:too (?:many|long|much)|fewer|shorter|(?:are|is|would be) (?:plenty|enough|fine))\b", re.IGNORECASE
+)
+"""A wish for less of what was shown."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _ORDINAL = re.compile(
     rf"\bthe\s+({'|'.join(_ORDINALS)}|last|newest|latest|oldest|\d+(?:st|nd|rd|th))\s*(?:(?:one|entry|item|row|result|of (?:them|these|those))\b|[?.!]*$)",
@@ -41,9 +45,14 @@ def follows_up(text: str) -> bool:
     listed = words(text)
     if not listed or len(listed) > LONGEST:
         return False
-    if _OPENING.match(text) or _ANAPHORA.search(text) or _ORDINAL.search(text):
+    if _OPENING.match(text) or points_back(text) or _FEWER.search(text):
         return True
     return is_bare(text)
+
+
+def points_back(text: str) -> bool:
+    """Whether a text speaks of what was shown before: by a pronoun or a place in a list."""
+    return bool(_ANAPHORA.search(text) or _ORDINAL.search(text))
 
 
 def is_bare(text: str) -> bool:
@@ -54,6 +63,11 @@ def is_bare(text: str) -> bool:
         word for word in words(rest) if word not in STOPWORDS and word not in {"repo", "repository", "number"}
     ]
     return not left or (len(words(text)) == 1)
+
+
+def names_a_state(text: str) -> bool:
+    """Whether a message asks for rows of another state: "the closed ones"."""
+    return STATE_WORDS.search(text) is not None
 
 
 def without_opening(text: str) -> str:
@@ -128,28 +142,3 @@ def _row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[s
         if value is not None:
             known[parameter.name] = value
     return known if all(p.name in known for p in needed) else None
-
-
-def rewritten(previous: str, text: str) -> str | None:
-    """The previous request with the follow-up's repository or state in place of its own; `None` when that is not safe."""
-    rest, changed = without_opening(text), previous
-    new, old = entities.repository_text(rest), entities.repository_text(previous)
-    if new:
-        if not old:
-            return None
-        changed, rest = changed.replace(old, new), rest.replace(new, " ")
-    states, before = STATE_WORDS.findall(rest), STATE_WORDS.findall(changed)
-    if len(states) == 1 and len(before) == 1:
-        changed, rest = STATE_WORDS.sub(states[0], changed), STATE_WORDS.sub(" ", rest)
-    leftover = [
-        w
-        for w in words(rest)
-        if w not in STOPWORDS and w not in {"ones", "same", "repository", "repo", "them"}
-    ]
-    return changed if changed != previous and not leftover else None
-
-
-def joined_question(previous: str, text: str) -> str:
-    """A question that stands for itself: after the previous one when it refers to it, alone otherwise."""
-    topic = without_opening(text)
-    return f"{previous} {topic}" if _PRONOUN.search(topic) else topic

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
-from utils.llm.offline.changes import changing
+from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.route import one_by_place, route
+from utils.llm.offline.route import about_the_product, one_by_place, route
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
-from utils.llm.offline.words import words
+from utils.llm.offline.unmet import conditional, unmet
+from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
@@ -25,23 +27,40 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
+FEW = 2
+"""Words with a meaning of a question that belongs to the one before: "and what is the exact command?"."""
+SHORT = 3
+"""Words of a question that means nothing without the one before: "How often?"."""
+_LACKING = re.compile(
+    r"\b(branches|tags|contributors|forks|milestones|wiki|discussions|stargazers|watchers|collaborators|webhooks|secrets|packages)\b",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
+_COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """One clause with its tool and arguments.
 
-    No tool: nothing fits. `missing`: what has to be asked for. `then`: the tool for the row that this one finds.
-    `excerpt`: what is searched for in place of a clause that is too long for its tool.
+    No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
+    that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
+    call leaves out of the clause.
     """
 
     clause: Clause
     reading: str
     tool: ToolSpec | None = None
-    arguments: dict[str, Any] | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     then: ToolSpec | None = None
     excerpt: str = ""
+    unmet: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +81,47 @@ class Planner:
             return [self._completed(step, request) for step in waiting]
         clauses = split(request, [tool.noun for tool in self.tools if tool.noun])
         clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
-        previous = next((turn.calls[-1] for turn in reversed(turns[:-1]) if turn.calls), None)
-        readings = [links_in_words(clause.text) for clause in clauses]
-        steps = [
-            self._step(clause, reading, previous, _shared(readings, index) or _repository_before(turns))
-            for index, (clause, reading) in enumerate(zip(clauses, readings, strict=True))
-        ]
-        return _merged(steps, request)
+        clauses = self._with_statements(clauses)
+        spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
+        steps: list[Step] = []
+        for index, clause in enumerate(clauses):
+            known = entities.repository(spans[index]) or _shared(spans, index) or _repository_before(turns)
+            steps += self._steps(
+                clause, links_in_words(clause.text), _previous(turns, steps, clause.text), known
+            )
+        return [self._told(step) for step in _merged(steps, request)]
+
+    def _told(self, step: Step) -> Step:
+        if step.tool is None or step.then or step.missing:
+            return step
+        return replace(step, unmet=tuple(unmet(step.tool, step.clause.text, step.arguments, self.tools)))
+
+    def _with_statements(self, clauses: Sequence[Clause]) -> list[Clause]:
+        """The requests among the clauses; what only states something belongs to the request after it, else before."""
+        found: list[Clause] = []
+        before: Clause | None = None
+        for clause in clauses:
+            if len(clauses) > 1 and clause != clauses[-1] and self._only_states(clause.text):
+                before = clause if before is None else before._replace(end=clause.end)
+            elif before is not None and conditional(before.text):
+                found.append(Clause(f"{before.text}, {clause.text}", before.start, clause.end))
+                before = None
+            elif found and self._only_states(clause.text):
+                found[-1] = found[-1]._replace(end=clause.end)
+            else:
+                found.append(clause if before is None else clause._replace(start=before.start))
+                before = None
+        return found
+
+    def _only_states(self, text: str) -> bool:
+        if conditional(text):
+            return len(words(text)) <= FEW or text.lower().startswith("should")
+        if len(words(text)) == 1:
+            return True
+        asks = opens_a_request(text) or "?" in text or asked_change(text) or followup.points_back(text)
+        return (not asks and len(words(text)) > FEW and entities.repository_text(text) is None) or bool(
+            _STATES.search(text)
+        )
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -82,39 +135,70 @@ class Planner:
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
         said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
-        reading = links_in_words(said)
         filled = fill(step.tool, said, self.now, step.arguments)
-        arguments = filled.arguments
-        if len(filled.missing) == 1 and len(answer.split()) == 1:
-            kind = next(p.kind for p in step.tool.parameters if p.name == filled.missing[0])
-            value = answer.strip(" .?!\"'`@#")
-            if kind == "string":
-                return replace(
-                    step, reading=reading, arguments={**arguments, filled.missing[0]: value}, missing=()
-                )
-        return replace(step, reading=reading, arguments=arguments, missing=filled.missing)
+        arguments, missing = filled.arguments, filled.missing
+        strings = {p.name for p in step.tool.parameters if p.kind == "string"}
+        if len(missing) == 1 and missing[0] in strings and not missing[0].startswith("repo"):
+            arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
+        return replace(step, reading=links_in_words(said), arguments=arguments, missing=missing)
+
+    def _steps(
+        self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
+    ) -> list[Step]:
+        """The step of a clause, or one for each repository that it names."""
+        change = asked_change(reading)
+        if change and any(tool.changes for tool in self.tools):
+            return self._with_change(clause, reading, change.start, previous, known)
+        if conditional(clause.text):
+            return [Step(clause, reading, why="I cannot weigh a condition. Ask for it by itself.")]
+        lacking = _LACKING.search(reading)
+        if (
+            lacking
+            and known
+            and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
+        ):
+            return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
+        step = self._step(clause, reading, previous, known)
+        several = entities.repositories(reading)
+        if step.tool is None or step.tool.text_parameter:
+            return [step]
+        if len(several) > 1:
+            return [self._filled(clause, reading, step.tool, each) for each in several]
+        if _COMPARED.search(reading):
+            return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
+        return [step]
+
+    def _with_change(
+        self, clause: Clause, reading: str, start: int, previous: Call | None, known: tuple[str, str] | None
+    ) -> list[Step]:
+        """The step of a change, after those of what is asked to be shown before it."""
+        before = _JOINT.sub("", reading[:start])
+        shown = Clause(before, clause.start, clause.end)
+        first = self._steps(shown, before, previous, known) if opens_a_request(before) else []
+        tool = route(reading, self.tools, self.similarity, known=known is not None).tool
+        return [*first, self._filled(clause, reading, tool, known)]
 
     def _step(
         self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
     ) -> Step:
-        if previous and followup.follows_up(reading) and not changing(reading, self.tools):
+        if previous and _leans(reading) and not asked_change(reading):
             followed = self._follow(clause, reading, previous, known)
             if followed:
                 return followed
-        chosen = route(reading, self.tools, self.similarity).tool
-        return self._filled(clause, reading, chosen, known)
+        return self._filled(
+            clause, reading, route(reading, self.tools, self.similarity, known=known is not None).tool, known
+        )
 
     def _filled(
         self, clause: Clause, reading: str, tool: ToolSpec | None, known: tuple[str, str] | None
     ) -> Step:
         if tool is None:
             return Step(clause, reading)
-        given = repository_arguments(tool, known)
-        filled = fill(tool, clause.text, self.now, given)
+        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
         listing = self._listing(tool, filled.missing)
         then = tool if one_by_place(tool, reading) else None
         if listing and (then or not tool.changes):
-            listed = fill(listing, clause.text, self.now, repository_arguments(listing, known))
+            listed = fill(listing, clause.text, self.now, repository_arguments(listing, known), known)
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)
         return Step(clause, reading, tool, filled.arguments, filled.missing, excerpt=filled.excerpt)
 
@@ -144,7 +228,9 @@ class Planner:
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)
-        routed = route(followup.without_opening(reading), self.tools, self.similarity)
+        routed = route(
+            followup.without_opening(reading), self.tools, self.similarity, known=known is not None
+        )
         if routed.tool and routed.tool != tool and routed.score >= SWITCH and not followup.is_bare(reading):
             return self._filled(clause, reading, routed.tool, known)
         if routed.tool is None and opens_a_request(reading) and not followup.follows_up(reading):
@@ -152,24 +238,36 @@ class Planner:
         return self._again(clause, reading, tool, previous)
 
     def _again(self, clause: Clause, reading: str, tool: ToolSpec, previous: Call) -> Step:
-        """The previous call with what the new words say in place of what it said."""
+        """The previous call with what the new words say in place of what it said; free text is the new words alone."""
         filled = fill(tool, clause.text, self.now, previous.arguments)
-        arguments = dict(filled.arguments)
-        for parameter in tool.parameters:
-            before = str(previous.arguments.get(parameter.name, ""))
-            if parameter.name in DELEGATING:
-                arguments[parameter.name] = followup.rewritten(before, reading) or clause.text
-            elif parameter.name in FREE_TEXT:
-                arguments[parameter.name] = _new_terms(before, clause.text)
-        return Step(clause, reading, tool, arguments, filled.missing)
+        topic = followup.without_opening(clause.text)
+        bare = entities.repository_text(links_in_words(clause.text)) and followup.is_bare(topic)
+        said = {p.name: clause.text for p in tool.parameters if p.name in DELEGATING}
+        if not bare:
+            said |= {
+                p.name: topic for p in tool.parameters if p.name in FREE_TEXT and p.name in filled.arguments
+            }
+        return Step(clause, reading, tool, filled.arguments | said, filled.missing)
 
 
-def _new_terms(before: str, said: str) -> str:
-    reading = links_in_words(said)
-    only_repository = entities.repository_text(reading) and followup.is_bare(
-        followup.without_opening(reading)
-    )
-    return before if only_repository else followup.joined_question(before, said)
+def _leans(reading: str) -> bool:
+    """Whether a clause leans on what was called before; a question about the product does not."""
+    return followup.follows_up(reading) and not about_the_product(reading)
+
+
+def _previous(turns: Sequence[Turn], steps: Sequence[Step], text: str) -> Call | None:
+    """The call that a clause may lean on: of the clause before it, else of the turn before it.
+
+    "The closed ones" lean on the last call that had a state.
+    """
+    own = [Call(step.tool.name, step.arguments) for step in steps if step.tool and not step.missing]
+    if own:
+        return own[-1]
+    calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
+    stated = [call for call in calls if "state" in call.arguments or "status" in call.arguments]
+    if stated and followup.names_a_state(text):
+        return stated[0]
+    return next(iter(calls), None)
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:
@@ -185,16 +283,44 @@ def _repository_before(turns: Sequence[Turn]) -> tuple[str, str] | None:
 
 
 def _merged(steps: Sequence[Step], request: str) -> list[Step]:
-    """Neighbouring clauses for the same agent as one request, in the user's own words."""
+    """Neighbouring clauses for the same agent as one request, and questions that lean on the one before as one question."""
     merged: list[Step] = []
     for step in steps:
         last = merged[-1] if merged else None
-        if last and step.tool and step.tool == last.tool and step.tool.delegates and last.arguments:
+        if (
+            last
+            and step.tool
+            and last.tool == step.tool
+            and not step.missing
+            and _belongs(step, last, request)
+        ):
             clause = Clause(
                 request[last.clause.start : step.clause.end].strip(" ,"), last.clause.start, step.clause.end
             )
-            name = next(p.name for p in step.tool.parameters if p.name in DELEGATING)
-            merged[-1] = replace(last, clause=clause, arguments={**last.arguments, name: clause.text})
+            merged[-1] = replace(last, clause=clause, arguments=_said(step.tool, last.arguments, clause.text))
+        elif step.tool and step.tool.is_library and not step.excerpt and _widened(step):
+            span = request[step.clause.start : step.clause.end].strip(" ,")
+            merged.append(replace(step, arguments=_said(step.tool, step.arguments, span)))
         else:
             merged.append(step)
     return merged
+
+
+def _belongs(step: Step, last: Step, request: str) -> bool:
+    """Whether a part is no request of its own: for the same agent, or a few words more of the same question ("How often?")."""
+    assert step.tool is not None
+    said = request[step.clause.start : step.clause.end].lstrip(" ,").lower()
+    ended = last.clause.text.rstrip().endswith(("?", ".", "!"))
+    short = not said.startswith(("and ", "or ", "what about")) and len(said.split()) <= SHORT
+    joined = short if ended else len(content_stems(step.clause.text)) <= FEW
+    return step.tool.delegates or (step.tool.is_library and joined)
+
+
+def _widened(step: Step) -> bool:
+    return step.clause.end - step.clause.start > len(step.clause.text) + ANSWER_WORDS
+
+
+def _said(tool: ToolSpec, arguments: dict[str, Any], text: str) -> dict[str, Any]:
+    """The arguments with the user's words `text` in place of the free text among them."""
+    name = tool.text_parameter.name if tool.text_parameter else ""
+    return {**arguments, name: text}

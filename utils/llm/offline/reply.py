@@ -16,6 +16,7 @@ from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose
 from utils.llm.offline.chain import second_calls
 from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Planner, Step
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
@@ -39,10 +40,11 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Text, or calls. Never both."""
+    """Text, or calls. Never both. `asks`: the text is a question that has to be answered first."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
+    asks: bool = False
 
 
 def reply(
@@ -59,9 +61,9 @@ def reply(
         return _answered(turn, steps, similarity, used)
     callable_steps = [step for step in steps if step.tool and not step.missing]
     if callable_steps:
-        wanted = [(step.tool.name, step.arguments or {}) for step in callable_steps if step.tool]
+        wanted = [(step.tool.name, step.arguments) for step in callable_steps if step.tool]
         return Reply(calls=_calls(wanted, used))
-    return Reply(_spoken(turn, steps, tools))
+    return _spoken(turn, steps, tools)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
@@ -80,14 +82,17 @@ def _replaced(turn: Turn, steps: Sequence[Step]) -> list[Any]:
     return [call for call in turn.calls if call.tool in served]
 
 
-def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> str:
+def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Reply:
     kind = small_talk(without_prelude(turn.request)) or small_talk(turn.request)
     if kind:
-        return phrases.talk(kind, tools)
+        return Reply(phrases.talk(kind, tools))
     asking = next((step for step in steps if step.tool and step.missing), None)
     if asking:
-        return phrases.question(asking.missing)
-    return phrases.outside(tools)
+        return Reply(phrases.question(asking.missing), asks=True)
+    why = [phrases.not_done(step.clause.text, step.why) for step in steps if step.why]
+    if why:
+        return Reply("\n\n".join(why))
+    return Reply(phrases.ENGLISH_ONLY if is_foreign(turn.request) else phrases.outside(tools))
 
 
 def _calls(wanted: Sequence[tuple[str, Mapping[str, Any]]], used: Collection[str]) -> tuple[ToolCall, ...]:

@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import changing
+from utils.llm.offline.changes import changes_github, changing
+from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
@@ -21,8 +23,8 @@ ABSTAIN = 0.36
 """Below it no tool is near enough. This and the weights below were chosen on the `tune` split of tests/eval."""
 ABSTAIN_NAMED = 0.15
 """The same where the sentence names a repository and the tool takes one: that says a lot already."""
-ABSTAIN_OTHER = 0.12
-"""The same for other words where a tool answers questions, since documents can be about anything; a question always goes there."""
+STATED = 0.05
+"""How much nearer to a request of `OUTSIDE` than to every tool words must be that are no question, to be declined."""
 OUTSIDE_FROM = 0.33
 """Closeness to a request of `OUTSIDE` from which a question is declined rather than looked up."""
 DESCRIPTION = 0.9
@@ -33,8 +35,15 @@ NAMED = 0.12
 """What it is worth when the sentence names what the tool is named for ("commits", `list_commits`)."""
 FITS = 0.15
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
+ASKS_WHICH = 0.6
+"""Score from which an agent for repositories is asked although none is named: it asks back which one is meant."""
+ASKS_KNOWN = 0.42
+"""The same where the conversation has named one."""
+LISTS = 0.6
+"""Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _QUESTION = re.compile(
-    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|search|find|look)\b|\?\s*$",
+    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|give me|show me|search|find|look)\b|\?\s*$"
+    r"|\b(?:what|how|which|where|why|whom|whether)\b|\bto know\b",
     re.IGNORECASE,
 )
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
@@ -45,10 +54,43 @@ _SOUGHT = re.compile(
 )
 _HOW_TO = re.compile(
     r"\b(?:how|where)\s+(?:do|can|could|should|would|must|might)\s+(?:i|we|you|one)\b|\bhow to\b"
-    r"|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b",
+    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b",
     re.IGNORECASE,
 )
 """A question about how something is done, which documents answer, whatever it is done with."""
+_PRODUCT = re.compile(
+    r"^\W*(?:can|could|does|do|is|should|did|has)\s+(?:it|this|the (?:agent|assistant|service|system|supervisor|chat|bot|offline model))\b"
+    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b",
+    re.IGNORECASE,
+)
+_ON_GITHUB = re.compile(
+    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)",
+    re.IGNORECASE,
+)
+_REPOSITORIES = re.compile(r"\b(?:repos?|repositories|projects)\b", re.IGNORECASE)
+_READS = re.compile(
+    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b",
+    re.IGNORECASE,
+)
+_SUM = re.compile(
+    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$",
+    re.IGNORECASE,
+)
+_HALF_NAMED = re.compile(
+    r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
+)
+"""A name as repositories have it, without its owner: "the last release of hello-world"."""
+_HAS = re.compile(
+    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b",
+    re.IGNORECASE,
+)
+"""What a repository has."""
+_FIRST_WORD = re.compile(
+    r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)", re.IGNORECASE
+)
+_ASKING = frozenset("what who will do how tell give should which explain best is are".split())  # noqa: SIM905
+_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING
+"""Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -61,12 +103,15 @@ class Route:
     ranking: tuple[tuple[float, ToolSpec], ...] = ()
 
 
+@lru_cache(maxsize=4096)
 def masked(text: str) -> str:
     """A sentence without its particulars, so that only what is asked for counts."""
     text = _ADDRESSES.sub("an address", links_in_words(text))
     named = entities.repository_text(text)
     if named:
         text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
+    elif _HAS.search(text):
+        text = _HALF_NAMED.sub(" ", text)
     file = entities.path(text)
     if file:
         text = text.replace(file, "file")
@@ -74,30 +119,96 @@ def masked(text: str) -> str:
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
-def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> Route:
-    """The tool for a clause, or none."""
+def about_the_product(text: str) -> bool:
+    """Whether a question is about the service itself or how something is done, which documents answer."""
+    return (
+        bool(_HOW_TO.search(text) or _PRODUCT.search(text))
+        and entities.repository(links_in_words(text)) is None
+    )
+
+
+def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, *, known: bool = False) -> Route:
+    """The tool for a clause, or none. `known`: the conversation has named a repository."""
     declared = changing(clause, tools)
     if declared:
         return _change(clause, declared, similarity)
-    tools = [tool for tool in tools if not tool.changes]
-    named = entities.repository(links_in_words(clause)) is not None
+    repositories = next((tool for tool in tools if tool.about_repositories), None)
+    if repositories and (changes_github(clause) or _half_named(clause)):
+        return Route(repositories, 1.0)
+    tools = [tool for tool in tools if not tool.changes and _may(tool, clause)]
+    library = next((tool for tool in tools if tool.is_library), None)
+    named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
-    if _HOW_TO.search(clause) and any(_answers(tool, clause, named) for tool in tools):
-        scored = [pair for pair in scored if named or not _takes_repository(pair[1])]
+    if library and not named:
+        least = 1.0 + FITS if about_the_product(clause) else ASKS_KNOWN if known else ASKS_WHICH
+        scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
-    asks = bool(_QUESTION.search(clause)) or _looks_like_a_term(clause)
-    outside = max(similarity.to_each(masked(clause), OUTSIDE if asks else (*OUTSIDE, *ACTIONS)))
+    orders = _orders(clause)
+    elsewhere = _elsewhere(tools, asks=not orders)
+    outside = 1.0 if _SUM.match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
     ranking = tuple(scored)
     enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
-    if best >= max(enough, outside):
+    if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
-    answering = next((spec for _, spec in scored if _answers(spec, clause, named)), None)
-    declined = outside >= (max(best, OUTSIDE_FROM) if asks else best)
-    if answering and not declined and (asks or best >= ABSTAIN_OTHER):
+    answering = library or next((spec for _, spec in scored if _answers(spec, clause)), None)
+    asks = bool(_QUESTION.search(clause)) or is_foreign(clause)
+    least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
+    if answering and (outside < least or about_the_product(clause)):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
+
+
+def _half_named(clause: str) -> bool:
+    """Whether a clause asks for what a repository has and names one without its owner, so that it has to be asked which."""
+    text = links_in_words(clause)
+    unnamed = entities.repository(text) is None and not about_the_product(clause)
+    return unnamed and bool(_HALF_NAMED.search(text) and _HAS.search(_HALF_NAMED.sub(" ", text)))
+
+
+def _orders(clause: str) -> bool:
+    first = _FIRST_WORD.match(clause)
+    return first is not None and first[1].lower() in _ORDERS and not _QUESTION.search(clause)
+
+
+def _names_what_is_on_github(clause: str) -> bool:
+    """Whether a clause names a repository or an account, or asks for GitHub by its name."""
+    text = links_in_words(clause)
+    if entities.repository(text) is not None:
+        return True
+    return not about_the_product(clause) and bool(
+        _ON_GITHUB.search(text) or (_REPOSITORIES.search(text) and entities.owner(text))
+    )
+
+
+def _may(tool: ToolSpec, clause: str) -> bool:
+    """Whether a tool that reads one document, or lists them all, is wanted by the clause's own words."""
+    if not tool.parameters:
+        said = set(content_stems(clause))
+        own = {stem for line in (tool.description, *tool.examples) for stem in content_stems(line)}
+        return not said or len(said & own) >= LISTS * len(said)
+    if _needs_document(tool):
+        return _READS.search(clause) is not None
+    return True
+
+
+def _needs_document(tool: ToolSpec) -> bool:
+    return any(p.required and p.name in {"source", "url", "document"} for p in tool.parameters)
+
+
+def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> list[str]:
+    """Examples of what belongs to no tool, without those that a tool here has nearly the like of."""
+    own = [set(content_stems(example)) for tool in tools for example in tool.examples]
+    return [
+        text
+        for text in (OUTSIDE if asks else (*OUTSIDE, *ACTIONS))
+        if not any(
+            len(stems & each) * 2 >= max(1, min(len(stems), len(each)))
+            for stems in [set(content_stems(text))]
+            for each in own
+        )
+    ]
 
 
 def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], similarity: Similarity) -> Route:
@@ -110,17 +221,12 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
         for own, (tool, _) in zip(examples, declared, strict=True)
     ]
     score, tool = max(found, key=lambda pair: pair[0])
-    outside = max(similarity.to_each(plain, OUTSIDE))
-    return Route(tool if score >= outside else None, score, tuple(sorted(found, key=lambda pair: -pair[0])))
+    return Route(tool, score, tuple(sorted(found, key=lambda pair: -pair[0])))
 
 
-def _answers(tool: ToolSpec, clause: str, named: bool) -> bool:
-    """Whether a tool takes a question that nothing else is near to.
-
-    A tool for one subject takes it only in its own words for the subject, and an agent for
-    repositories only with a repository: what is about neither is no business of theirs.
-    """
-    if not tool.answers_questions or (_is_about_repositories(tool) and not named):
+def _answers(tool: ToolSpec, clause: str) -> bool:
+    """Whether a tool for questions about one subject takes one that nothing else is near to: in its own words for the subject."""
+    if not tool.answers_questions or tool.about_repositories:
         return False
     return not tool.noun or not _own_words(tool).isdisjoint(content_stems(clause))
 
@@ -184,7 +290,7 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
         score += _path_agreement(tool, _names_a_document(tool, text))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
-        score += _agreement(_takes_repository(tool), named, not named and not _is_about_repositories(tool))
+        score += _agreement(_takes_repository(tool), named, not named and not tool.about_repositories)
     return score
 
 
@@ -240,14 +346,3 @@ def _takes_repository(tool: ToolSpec) -> bool:
     if tool.delegates:
         return any(entities.repository(example) for example in tool.examples)
     return tool.accepts("repo", "repository", "repo_name")
-
-
-def _is_about_repositories(tool: ToolSpec) -> bool:
-    """Whether most examples of an agent name a repository: a request that names none is hardly for it."""
-    named = sum(entities.repository(example) is not None for example in tool.examples)
-    return tool.delegates and bool(named) and named * 2 >= len(tool.examples)
-
-
-def _looks_like_a_term(clause: str) -> bool:
-    """A name out of code or configuration, given alone or with a word or two: "MAX_TOOL_OUTPUT_SIZE"."""
-    return re.search(r"\b[A-Za-z]+_\w+\b|`[^`]+`|\b[a-z]+[A-Z]\w+\b", clause) is not None

@@ -23,23 +23,34 @@ _DEFINED = re.compile(
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 _FILLER = re.compile(
-    r"^(?:the\s+)?(?:words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?",
+    r"^(?:the\s+)?(?:(?:all |some |any |open source )?(?:repos|repositories|projects)\s+(?=about|for|on|named|called|related)(?:related to|on)?|words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?",
     re.IGNORECASE,
 )
 
+_CALLED = re.compile(
+    r"\b(?:called|named|(?:function|class|method|variable|constant|symbol|setting|module)\s+(?!called\b|named\b|is\b|are\b|in\b|of\b|that\b))\s*[\"'`]?([\w.]*\w)",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
+_THINGS = re.compile(
+    r"\b(?:repos?|repositor(?:y|ies)|projects?|librar(?:y|ies)|packages?|frameworks?|tools?)\b", re.IGNORECASE
+)
+"""What a sentence has to name to be searched for as a whole."""
 
-def search_terms(text: str, *, keep_question: bool, repository: bool) -> str | None:
+
+def search_terms(text: str, *, keep_question: bool, repository: bool, anything: bool = True) -> str | None:
     """The words to search for; `None` when nothing but the command is left.
 
     Args:
         text: What the user said.
         keep_question: The tool understands questions, so a question stays whole.
+        anything: The tool searches among all kinds of things, so that any sentence can be searched for as a whole; else a named word.
         repository: The tool takes the repository as an argument, so that its name is no search term.
     """
     in_quotes = entities.quoted(text)
     if in_quotes and not keep_question:
         return in_quotes
-    terms = _terms(text, keep_question)
+    terms = _terms(text, keep_question, anything=anything)
     named = entities.repository_text(terms) if repository else None
     if named:
         terms = re.sub(
@@ -58,7 +69,14 @@ def excerpt(text: str, longest: int) -> str:
     return fitting[-1] if fitting else text[-longest:].split(maxsplit=1)[-1].strip()
 
 
-def _terms(text: str, keep_question: bool) -> str:
+def _terms(text: str, keep_question: bool, *, anything: bool) -> str:
+    if (
+        not anything
+        and not keep_question
+        and not _THINGS.search(_without_repository(text))
+        and (word := _named_word(text))
+    ):
+        return word
     patterns = (_COMMAND,) if keep_question else (_DEFINED, _COMMAND, _BARE_COMMAND)
     for pattern in patterns:
         match = pattern.search(text)
@@ -66,4 +84,15 @@ def _terms(text: str, keep_question: bool) -> str:
             not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
         ):
             return _FILLER.sub("", match["terms"]).strip(" ?.!") or match["terms"]
-    return text
+    return text if keep_question or anything or _THINGS.search(text) else ""
+
+
+def _named_word(text: str) -> str | None:
+    """The word that a sentence gives a name to or that is written as code: "a function called greet", "parse_config"."""
+    plain = _without_repository(text)
+    match = _CALLED.search(plain) or _CODE.search(plain)
+    return match[1] if match else None
+
+
+def _without_repository(text: str) -> str:
+    return text.replace(entities.repository_text(text) or "\0", " ")

@@ -15,6 +15,13 @@ FREE_TEXT = frozenset(
     {"query", "q", "question", "text", "keywords", "search", "search_query", "topic", "pattern"}
 )
 """Names of a parameter that takes words to look for."""
+SINCE_UNTIL = frozenset(
+    [
+        *("since", "after", "from_date", "created_after", "updated_since", "start"),
+        *("until", "before", "to_date", "created_before", "end"),
+    ]
+)
+"""Names of a parameter that takes a date."""
 LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
 _QUESTION = re.compile(
     r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b", re.IGNORECASE
@@ -46,13 +53,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool: its name, what it is for, requests that it answers, its arguments, and whether they ask for a change."""
+    """A tool: its name, what it is for, requests that it answers, its arguments, whether they ask for a change.
+
+    `summary` says for people what it is for; the description is for models.
+    """
 
     name: str
     description: str
     examples: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     changes: bool = False
+    summary: str = ""
 
     @property
     def text_parameter(self) -> Parameter | None:
@@ -74,6 +85,19 @@ class ToolSpec:
             return False
         asked = sum(bool(_QUESTION.match(example)) for example in self.examples)
         return asked * 2 >= len(self.examples)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it answers questions about anything, as documents can."""
+        return self.answers_questions and not self.noun and not self.about_repositories
+
+    @property
+    def about_repositories(self) -> bool:
+        """Whether most examples of an agent name a repository: a request that names none is hardly for it."""
+        from utils.llm.offline.entities import repository
+
+        named = sum(repository(example) is not None for example in self.examples)
+        return self.delegates and bool(named) and named * 2 >= len(self.examples)
 
     @property
     def noun(self) -> str:
@@ -103,6 +127,7 @@ def payload(tool: Any) -> dict[str, Any]:
     converted["function"] = function
     converted["examples"] = _examples(metadata) or shown
     converted["changes"] = bool(metadata.get("changes"))
+    converted["summary"] = str(metadata.get("summary", ""))
     return converted
 
 
@@ -135,7 +160,12 @@ def _spec(value: Mapping[str, Any]) -> ToolSpec:
     )
     examples = tuple(value.get("examples", ()))
     return ToolSpec(
-        function["name"], function.get("description", ""), examples, parameters, bool(value.get("changes"))
+        function["name"],
+        function.get("description", ""),
+        examples,
+        parameters,
+        bool(value.get("changes")),
+        value.get("summary", ""),
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
-_WORD = re.compile(r"[a-z0-9][a-z0-9_.\-]*[a-z0-9]|[a-z0-9]")
+_WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
 _SHORT_FORMS = {
     "pr": "pull request",
     "prs": "pull requests",
@@ -60,9 +61,10 @@ def stem(word: str) -> str:
     return word
 
 
-def content_stems(text: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def content_stems(text: str) -> tuple[str, ...]:
     """Stems of the words that carry meaning."""
-    return [stem(word) for word in words(spelled_out(text)) if word not in STOPWORDS]
+    return tuple(stem(word) for word in words(spelled_out(text)) if word not in STOPWORDS)
 
 
 def overlap(wanted: Iterable[str], present: Iterable[str]) -> float:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+import httpx
 
 from utils.net.loopback import is_loopback
 from utils.testing.contract.session import Broken, Session
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import AgentInterface
+
+_CONNECT_SECONDS = 10.0
 
 REQUIRED = (
     "name",
@@ -26,6 +35,8 @@ async def card_is_complete(session: Session) -> None:
     for skill in session.card.skills:
         if not (skill.id and skill.name and skill.description):
             raise Broken(f"skill {skill.id or '(without id)'} lacks id, name or description")
+        if not skill.tags:
+            raise Broken(f"skill {skill.id} lacks tags")
 
 
 async def interfaces_are_reachable(session: Session) -> None:
@@ -38,3 +49,23 @@ async def interfaces_are_reachable(session: Session) -> None:
             raise Broken(f"{interface.url!r} is no absolute address")
         if is_loopback(interface.url) and not is_loopback(session.url):
             raise Broken(f"the card names {interface.url}, which is another machine for whoever reads it")
+        if not await _answers(session, interface):
+            raise Broken(f"nobody answers at {interface.url}")
+
+
+async def _answers(session: Session, interface: AgentInterface) -> bool:
+    """Whether something listens at an address. What it says is for the other rules."""
+    try:
+        async with asyncio.timeout(min(session.seconds, _CONNECT_SECONDS)):
+            if interface.protocol_binding == "GRPC":
+                parts = urlsplit(interface.url if "//" in interface.url else f"//{interface.url}")
+                _, writer = await asyncio.open_connection(parts.hostname, parts.port or 443)
+                writer.close()
+            else:
+                async with session.http.stream("GET", interface.url):
+                    pass
+    except (httpx.ConnectError, httpx.ConnectTimeout, OSError, TimeoutError):
+        return False
+    except httpx.HTTPError:  # it listens, and does not take a GET
+        return True
+    return True

@@ -26,7 +26,7 @@ async def probe_value(key: str) -> str:
 
 @tool
 async def probe_crash(key: str) -> str:
-    """Probe: raises what nobody foresaw."""
+    """Probe: raises an unexpected error."""
     raise ZeroDivisionError(f"{SECRET} {key}")
 
 

@@ -23,6 +23,7 @@ from a2a.utils.errors import A2AError
 
 from utils.a2a_common.client.connection import BINDINGS, fetch_card, http_client, sdk_client
 from utils.a2a_common.client.message import user_message
+from utils.testing.contract.raw_answers import RawAnswers
 
 if TYPE_CHECKING:
     import httpx
@@ -63,6 +64,8 @@ class Session:
         card: The card as the SDK reads it.
         ask: What is said to the agent.
         seconds: Longest wait for one answer.
+        raw_answers: All that was sent, as it was sent.
+        sent: Ids of the messages that the client sent.
     """
 
     url: str
@@ -73,6 +76,8 @@ class Session:
     http: httpx.AsyncClient
     ask: str
     seconds: float
+    raw_answers: RawAnswers
+    sent: set[str] = field(default_factory=set)
     _once: dict[str, Any] = field(default_factory=dict)
 
     async def send(self, *, context_id: str = "", task_id: str = "") -> Task | Message:
@@ -177,12 +182,15 @@ class Session:
             raise Broken(f"the answer is no JSON object (HTTP {answer.status_code})")
         return decoded
 
-    async def method(self, name: str, params: Any, version: str = "1.0") -> dict[str, Any]:
+    async def method(
+        self, name: str, params: Any, version: str = "1.0", *, rpc_id: str | int = 1
+    ) -> dict[str, Any]:
         """One JSON-RPC call."""
-        return await self.rpc({"jsonrpc": "2.0", "id": 1, "method": name, "params": params}, version)
+        return await self.rpc({"jsonrpc": "2.0", "id": rpc_id, "method": name, "params": params}, version)
 
     def _send(self, client: Client, context_id: str = "", task_id: str = "") -> Any:
         message = user_message(self.ask, context_id=context_id, task_id=task_id)
+        self.sent.add(message.message_id)
         return client.send_message(SendMessageRequest(message=message), context=self.context)
 
 
@@ -196,7 +204,10 @@ async def open_session(url: str, ask: str, seconds: float) -> AsyncIterator[Sess
         httpx.HTTPError: The card was there once, and then not.
     """
     async with http_client(url) as http:
+        raw_answers = RawAnswers()
+        http.headers["Accept-Encoding"] = "identity"  # bodies are kept as they come
+        http.event_hooks = {**http.event_hooks, "response": [raw_answers.keep]}
         card = await fetch_card(http, url)
         raw = (await http.get(f"{url}/.well-known/agent-card.json", timeout=seconds)).json()
         streaming, unary = sdk_client(card, http), sdk_client(card, http, streaming=False)
-        yield Session(url, raw, card, streaming, unary, http, ask, seconds)
+        yield Session(url, raw, card, streaming, unary, http, ask, seconds, raw_answers)

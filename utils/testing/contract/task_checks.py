@@ -10,7 +10,7 @@ from uuid import uuid4
 from a2a.types.a2a_pb2 import (
     CancelTaskRequest,
     GetTaskRequest,
-    ListTasksRequest,
+    Message,
     StreamResponse,
     SubscribeToTaskRequest,
     Task,
@@ -19,7 +19,6 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import (
     A2AError,
     InvalidParamsError,
-    MethodNotFoundError,
     TaskNotCancelableError,
     TaskNotFoundError,
     UnsupportedOperationError,
@@ -101,6 +100,16 @@ async def artifacts_are_appended_to_what_exists(session: Session) -> None:
         (closed.add if update.last_chunk else closed.discard)(name)
 
 
+async def last_chunk_is_marked(session: Session) -> None:
+    """A client knows when an artifact that came in chunks is whole."""
+    events = await session.streamed_task()
+    updates = [event.artifact_update for event in events if event.HasField("artifact_update")]
+    in_chunks = {update.artifact.artifact_id for update in updates if update.append}
+    whole = {update.artifact.artifact_id for update in updates if update.last_chunk}
+    if open_artifacts := in_chunks - whole:
+        raise Broken(f"no chunk of artifact {min(open_artifacts)} is the last one")
+
+
 async def stored_task_says_the_same(session: Session) -> None:
     """What is asked for later is what was streamed."""
     events = await session.streamed_task()
@@ -120,8 +129,17 @@ async def unknown_task_is_not_found(session: Session) -> None:
     await _refused(cancel, TaskNotFoundError)
 
 
+async def message_to_an_unknown_task_is_refused(session: Session) -> None:
+    """A client does not choose the id of a task."""
+    if isinstance(await session.answer(), Message):
+        raise Skipped("the agent answers with a message, without a task")
+    await _refused(session.send(task_id=str(uuid4())), TaskNotFoundError)
+
+
 async def history_of_length_0_is_none(session: Session) -> None:
     """`historyLength` 0 asks for no history."""
+    if not session.lists_tasks:
+        raise Skipped("protocol 0.3 does not tell 0 from nothing")
     task = await session.ended_task()
     shown = await session.unary.get_task(
         GetTaskRequest(id=task.id, history_length=0), context=session.context
@@ -186,22 +204,6 @@ async def running_task_can_be_cancelled(session: Session) -> None:
         raise Broken(f"after the cancel the task became {_name(after.status.state)}")
     if TaskState.TASK_STATE_COMPLETED in states:
         raise Broken("the stream told completed beside the cancel")
-
-
-async def tasks_are_listed(session: Session) -> None:
-    """A list holds the caller's task, without artifacts unless asked for."""
-    if not session.lists_tasks:
-        raise Skipped("protocol 0.3 lists no tasks")
-    task = await session.ended_task()
-    request = ListTasksRequest(context_id=task.context_id, page_size=10)
-    try:
-        listed = await session.unary.list_tasks(request, context=session.context)
-    except (UnsupportedOperationError, MethodNotFoundError) as error:
-        raise Skipped("the agent lists no tasks") from error
-    if task.id not in {one.id for one in listed.tasks}:
-        raise Broken("the task of this caller is not in the list")
-    if any(one.artifacts for one in listed.tasks):
-        raise Broken("artifacts were sent although nobody asked for them")
 
 
 async def _first(session: Session, task_id: str) -> object:

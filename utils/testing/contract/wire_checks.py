@@ -47,23 +47,15 @@ async def streaming_is_refused_where_not_declared(session: Session) -> None:
     _expect(await session.method("SendStreamingMessage", {"message": message}), UNSUPPORTED)
 
 
-async def list_always_names_the_next_page(session: Session) -> None:
-    """`nextPageToken` is there, empty on the last page."""
-    answer = await session.method("ListTasks", {"pageSize": 1})
-    if _code(answer) in {METHOD_NOT_FOUND, UNSUPPORTED}:
-        raise Skipped("the agent lists no tasks")
-    if "nextPageToken" not in answer.get("result", {}):
-        raise Broken("nextPageToken is missing")
-
-
 def _expect(answer: dict[str, Any], code: int) -> None:
-    got = _code(answer)
+    got = code_of(answer)
     if got is None:
         raise Broken(f"it was answered in place of error {code}")
     if got != code:
         raise Broken(f"error {got} in place of {code}")
 
 
-def _code(answer: dict[str, Any]) -> Any:
+def code_of(answer: dict[str, Any]) -> Any:
+    """The code of an error; `None` for a result."""
     error = answer.get("error")
     return error.get("code") if isinstance(error, dict) else None

@@ -36,7 +36,7 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     return {"message": rejection.message}
 
 
-def response(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
     """The JSON of a whole answer."""
     text, reason = _text_and_reason(request, reply)
     blocks: list[dict[str, Any]] = [{"text": text}] if text else []
@@ -65,7 +65,7 @@ def events(request: ChatRequest, reply: Reply) -> Iterator[bytes]:
     yield event("metadata", _usage(request, text, reply))
 
 
-def opening(text: str) -> bytes:
+def opening(_request: ChatRequest, text: str) -> bytes:
     """The first frames of an answer that breaks off after `text`."""
     delta = {"delta": {"text": text}, "contentBlockIndex": 0}
     return event("messageStart", {"role": "assistant"}) + event("contentBlockDelta", delta)
@@ -74,6 +74,11 @@ def opening(text: str) -> bytes:
 def error_event() -> bytes:
     """An error in a stream that has begun."""
     return exception("throttlingException", "Too many tokens, please wait before trying again.")
+
+
+def end() -> bytes:
+    """The end of a stream."""
+    return b""
 
 
 def _call_events(index: int, call: Call, cut: int) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """Functions that answer a checked request.
 
-A brain is a function of the request, plain or asynchronous, that returns a `Reply`, or a `Fault`
-to fail this request.
+A brain is a function of the request, plain or asynchronous, that returns a `Reply`, a `Fault` to fail this
+request, or a `Wire` to send bytes of its own.
 """
 
 from __future__ import annotations
@@ -13,18 +13,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from utils.testing.strict.conversation import Api, Call, ChatRequest, Reply, Said
+from utils.testing.strict.conversation import Api, Call, ChatRequest, Reply, Said, Wire
 from utils.testing.strict.faults import Fault
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage
 
-Answer = Reply | Fault
+Answer = Reply | Fault | Wire
 Brain = Callable[[ChatRequest], Answer | Awaitable[Answer]]
 
-_LEGAL_ID = {Api.OPENAI: re.compile(r".{1,40}"), Api.BEDROCK: re.compile(r"[a-zA-Z0-9_.:-]{1,64}")}
-_ID_PREFIX = {Api.OPENAI: "call_", Api.BEDROCK: "tooluse_"}
+_LEGAL_ID = {
+    Api.OPENAI: re.compile(r".{1,40}"),
+    Api.BEDROCK: re.compile(r"[a-zA-Z0-9_.:-]{1,64}"),
+    Api.ANTHROPIC: re.compile(r"[a-zA-Z0-9_-]{1,64}"),
+    Api.GEMINI: re.compile(r".*"),  # its calls need no ids
+}
+_ID_PREFIX = {Api.OPENAI: "call_", Api.BEDROCK: "tooluse_", Api.ANTHROPIC: "toolu_", Api.GEMINI: "call_"}
 
 
 class ScriptExhaustedError(AssertionError):

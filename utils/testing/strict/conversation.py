@@ -13,6 +13,8 @@ class Api(StrEnum):
 
     OPENAI = "openai"
     BEDROCK = "bedrock"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,25 @@ class Reply:
         words = self.text.split(" ")
         groups = [" ".join(words[start : start + 4]) for start in range(0, len(words), 4)]
         return [piece for piece in (*(f"{group} " for group in groups[:-1]), groups[-1]) if piece]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A response byte for byte, as a certain server sends it.
+
+    Attributes:
+        parts: The body, in the pieces in which it is sent.
+        status: HTTP status.
+        content_type: Media type; that of the API's streams when unset.
+        headers: Further headers.
+        open_end: Whether the connection stays open and silent after the last part, until the client leaves.
+    """
+
+    parts: Sequence[bytes]
+    status: int = 200
+    content_type: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    open_end: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,19 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from dataclasses import dataclass
 from typing import Any
 
-from utils.testing.strict import bedrock_wire, openai_wire
-from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply
+from utils.testing.strict import anthropic_wire, bedrock_wire, gemini_wire, openai_wire
+from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply, Wire
 from utils.testing.strict.faults import Fault, FaultKind, refusal
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+_WIRES: Mapping[Api, Any] = {
+    Api.OPENAI: openai_wire,
+    Api.BEDROCK: bedrock_wire,
+    Api.ANTHROPIC: anthropic_wire,
+    Api.GEMINI: gemini_wire,
+}
 _NOTHING = frozenset({FaultKind.EMPTY, FaultKind.NULL_CHOICES})
 _GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 
@@ -37,13 +43,17 @@ class Exchange:
     receive: Receive
     send: Send
 
+    @property
+    def wire(self) -> Any:
+        """The module that writes the answers of this API."""
+        return _WIRES[self.target.api]
+
     async def refuse(self, rejection: Rejection, retry_after: float | None = None) -> None:
         """Answer with the provider's error for a rejection."""
         headers = [(b"x-request-id", b"req_double")]
-        body = openai_wire.refusal_body(rejection)
+        body = self.wire.refusal_body(rejection)
         if self.target.api is Api.BEDROCK:
             headers = [*_amazon_headers(), (b"x-amzn-errortype", (rejection.code or "").encode())]
-            body = bedrock_wire.refusal_body(rejection)
         if retry_after is not None:
             headers.append((b"retry-after", f"{retry_after:g}".encode()))
         await send_json(self.send, rejection.status, body, headers)
@@ -59,38 +69,41 @@ class Exchange:
 
     async def answer(self, request: ChatRequest, reply: Reply) -> None:
         """Answer as asked for: whole or streamed."""
-        wire = openai_wire if self.target.api is Api.OPENAI else bedrock_wire
         if not request.stream:
-            whole = (
-                openai_wire.completion(request, reply)
-                if self.target.api is Api.OPENAI
-                else bedrock_wire.response(request, reply)
-            )
-            await send_json(self.send, 200, whole, _amazon_headers())
+            await send_json(self.send, 200, self.wire.whole(request, reply), _amazon_headers())
             return
-        await _start(self.send, 200, wire.CONTENT_TYPE, _amazon_headers())
-        await _stream(self.send, wire.events(request, reply))
+        await _start(self.send, 200, self.wire.CONTENT_TYPE, _amazon_headers())
+        await _stream(self.send, self.wire.events(request, reply))
+
+    async def send_bytes(self, wire: Wire) -> None:
+        """Answer with the bytes of another server."""
+        headers = [(name.encode(), value.encode()) for name, value in wire.headers.items()]
+        await _start(self.send, wire.status, wire.content_type.encode() or self.wire.CONTENT_TYPE, headers)
+        for part in wire.parts:
+            await _body(self.send, part, more=True)
+        if wire.open_end:
+            await self._until_client_leaves()
+        else:
+            await _body(self.send, b"")
 
     async def spoil(self, request: ChatRequest, fault: Fault) -> None:
         """Begin an answer of status 200 and let it go wrong."""
-        openai = self.target.api is Api.OPENAI
         if not request.stream:
             await self._spoil_whole(request, fault)
             return
-        await _start(self.send, 200, openai_wire.CONTENT_TYPE if openai else bedrock_wire.CONTENT_TYPE)
+        await _start(self.send, 200, self.wire.CONTENT_TYPE)
         if fault.kind in _NOTHING:
-            await _body(self.send, openai_wire.end() if openai else b"")
+            await _body(self.send, self.wire.end())
             return
-        begun = openai_wire.opening(request, fault.text) if openai else bedrock_wire.opening(fault.text)
-        await _body(self.send, begun, more=True)
+        await _body(self.send, self.wire.opening(request, fault.text), more=True)
         if fault.kind is FaultKind.ERROR_EVENT:
-            await _body(self.send, (openai_wire if openai else bedrock_wire).error_event())
+            await _body(self.send, self.wire.error_event())
         elif fault.kind is FaultKind.STALL:
             await self._until_client_leaves()
 
     async def _spoil_whole(self, request: ChatRequest, fault: Fault) -> None:
         if fault.kind is FaultKind.NULL_CHOICES and self.target.api is Api.OPENAI:
-            await send_json(self.send, 200, openai_wire.completion(request, Reply()) | {"choices": None})
+            await send_json(self.send, 200, openai_wire.whole(request, Reply()) | {"choices": None})
         elif fault.kind in _NOTHING:
             await self.answer(request, Reply())
         elif fault.kind is FaultKind.STALL:

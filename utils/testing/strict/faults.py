@@ -153,9 +153,44 @@ _BEDROCK = {
 }
 
 
+_ANTHROPIC = {
+    FaultKind.RATE_LIMITED: (
+        429,
+        "This request would exceed your organization's rate limit of 50 requests per minute.",
+    ),
+    FaultKind.REQUEST_TOO_LARGE: (413, "Request exceeds the maximum size"),
+    FaultKind.QUOTA: (400, "Your credit balance is too low to access the Anthropic API."),
+    FaultKind.UNAUTHORISED: (401, "invalid x-api-key"),
+    FaultKind.FORBIDDEN: (403, "Your API key does not have permission to use the specified resource."),
+    FaultKind.MODEL_NOT_FOUND: (404, "model: claude-none"),
+    FaultKind.SERVER_ERROR: (500, "Internal server error"),
+    FaultKind.OVERLOADED: (529, "Overloaded"),
+}
+
+_GEMINI = {
+    FaultKind.RATE_LIMITED: (
+        429,
+        "You exceeded your current quota, please check your plan and billing details. Please retry in 20s.",
+    ),
+    FaultKind.REQUEST_TOO_LARGE: (
+        400,
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+    ),
+    FaultKind.QUOTA: (429, "Your prepayment credits are depleted."),
+    FaultKind.UNAUTHORISED: (400, "API key not valid. Please pass a valid API key."),
+    FaultKind.FORBIDDEN: (403, "Permission denied on resource project double."),
+    FaultKind.MODEL_NOT_FOUND: (404, "models/gemini-none is not found for API version v1beta."),
+    FaultKind.SERVER_ERROR: (500, "An internal error has occurred. Please retry."),
+    FaultKind.OVERLOADED: (503, "The model is overloaded. Please try again later."),
+}
+
+
 def refusal(api: Api, kind: FaultKind) -> Rejection:
     """How a provider words a fault that is a refusal."""
     if api is Api.OPENAI:
         return _OPENAI[kind]
+    if api in (Api.ANTHROPIC, Api.GEMINI):
+        status, message = (_ANTHROPIC if api is Api.ANTHROPIC else _GEMINI)[kind]
+        return Rejection(kind.value, message, status)
     code, status, message = _BEDROCK[kind]
     return Rejection(kind.value, message, status, code)

@@ -41,7 +41,7 @@ def refusal_body(rejection: Rejection) -> dict[str, Any]:
     }
 
 
-def completion(request: ChatRequest, reply: Reply) -> dict[str, Any]:
+def whole(request: ChatRequest, reply: Reply) -> dict[str, Any]:
     """The JSON of a whole answer."""
     text, reason = _text_and_reason(request, reply)
     message: dict[str, Any] = {"role": "assistant", "content": text or None, "refusal": None}

@@ -11,9 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from utils.testing.strict import bedrock_rules, bedrock_wire, openai_rules, openai_wire
-from utils.testing.strict.brains import Brain, EchoBrain, with_legal_ids
-from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply
+from utils.testing.strict import (
+    anthropic_rules,
+    anthropic_wire,
+    bedrock_rules,
+    bedrock_wire,
+    gemini_rules,
+    gemini_wire,
+    openai_rules,
+    openai_wire,
+)
+from utils.testing.strict.brains import Answer, Brain, EchoBrain, with_legal_ids
+from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply, Wire
 from utils.testing.strict.exchange import Exchange, Receive, Send, Target, send_json
 from utils.testing.strict.faults import IN_ANSWER, Fault, FaultKind
 
@@ -21,6 +30,15 @@ Scope = MutableMapping[str, Any]
 
 _CONVERSE = re.compile(r"/model/(?P<model>.+)/(?P<operation>converse|converse-stream)")
 _DEPLOYMENT = re.compile(r"/openai/deployments/(?P<model>[^/]+)/chat/completions")
+
+_GENERATE = re.compile(r"/.+/models/(?P<model>[^/:]+):(?P<operation>streamGenerateContent|generateContent)")
+_RULES = {
+    Api.OPENAI: openai_rules.check,
+    Api.BEDROCK: bedrock_rules.check,
+    Api.ANTHROPIC: anthropic_rules.check,
+    Api.GEMINI: gemini_rules.check,
+}
+_KEYS = (b"api-key", b"x-api-key", b"x-goog-api-key")
 
 
 @dataclass(frozen=True)
@@ -45,13 +63,16 @@ class BrainError(AssertionError):
 
 
 class StrictProvider:
-    """A double of the OpenAI and Bedrock APIs that refuses what they refuse.
+    """A double of the APIs of OpenAI, Bedrock, Anthropic and Gemini that refuses what they refuse.
 
     Attributes:
         requests: Every request that passed the checks, in order, with its token count.
+        received: HTTP requests that came, refused ones and injected faults included.
+        headers: Headers of each of them.
         rejections: Every request that broke a rule. An end-to-end test asserts that it is empty.
         errors: What the brain raised; the client saw status 500. `run_strict_provider` raises the first.
         window: Context window in tokens; may be changed between requests.
+        lenient: Rules that are not enforced, for servers that do not have them.
         url: Address of the running double; set by `run_strict_provider`.
     """
 
@@ -63,7 +84,10 @@ class StrictProvider:
         """Reset, so that several tests can share one running server."""
         self.brain: Brain = brain or EchoBrain()
         self.window = window
+        self.lenient: frozenset[str] = frozenset()
+        self.received = 0
         self.requests: list[ChatRequest] = []
+        self.headers: list[Mapping[bytes, bytes]] = []
         self.rejections: list[Rejected] = []
         self.errors: list[Exception] = []
         self._faults: deque[Fault] = deque()
@@ -80,7 +104,7 @@ class StrictProvider:
     def environment(self, provider: str) -> dict[str, str]:
         """Variables that make `utils.settings` and boto3 talk to this double, and leave it to the agent alone.
 
-        What an agent asks in the background (`CONTEXT_PINS_BY_MODEL`) is off, since a script is played in order.
+        What an agent asks in the background or at its start (`CONTEXT_PINS_BY_MODEL`, `LLM_CHECK`) is off, since a script is played in order.
 
         Args:
             provider: A value of `LLM_PROVIDER` other than `embedded`.
@@ -104,8 +128,27 @@ class StrictProvider:
                 "AWS_SECRET_ACCESS_KEY": "double",
                 "LLM_MODEL": "anthropic.claude-sonnet-4-5-20250929-v1:0",
             },
+            "anthropic": {
+                "ANTHROPIC_API_KEY": "sk-ant-double",
+                "ANTHROPIC_BASE_URL": self.url,
+                "LLM_MODEL": "claude-sonnet-5",
+            },
+            "google-gemini": {
+                "GOOGLE_API_KEY": "double",
+                "GOOGLE_GEMINI_BASE_URL": self.url,
+                "LLM_MODEL": "gemini-3-pro-preview",
+            },
+            "gcp-vertexai": {
+                "GOOGLE_API_KEY": "double",
+                "GOOGLE_GEMINI_BASE_URL": self.url,
+                "LLM_MODEL": "gemini-3-pro-preview",
+            },
         }
-        return {"LLM_PROVIDER": provider, "CONTEXT_PINS_BY_MODEL": "false"} | by_provider[provider]
+        return {
+            "LLM_PROVIDER": provider,
+            "CONTEXT_PINS_BY_MODEL": "false",
+            "LLM_CHECK": "false",
+        } | by_provider[provider]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -122,6 +165,8 @@ class StrictProvider:
         await self._serve(Exchange(target, dict(scope["headers"]), receive, send), raw)
 
     async def _serve(self, exchange: Exchange, raw: bytes) -> None:
+        self.received += 1
+        self.headers.append(exchange.headers)
         fault = self._faults.popleft() if self._faults else None
         if fault is not None and fault.kind not in IN_ANSWER:
             await exchange.refuse_for(fault)
@@ -134,12 +179,14 @@ class StrictProvider:
         answer = fault or await self._think(checked)
         if isinstance(answer, Reply):
             await exchange.answer(checked, with_legal_ids(answer, checked.api))
+        elif isinstance(answer, Wire):
+            await exchange.send_bytes(answer)
         elif answer.kind in IN_ANSWER:
             await exchange.spoil(checked, answer)
         else:
             await exchange.refuse_for(answer)
 
-    async def _think(self, request: ChatRequest) -> Reply | Fault:
+    async def _think(self, request: ChatRequest) -> Answer:
         try:
             thought = self.brain(request)
             answer = await thought if inspect.isawaitable(thought) else thought
@@ -155,8 +202,8 @@ class StrictProvider:
             body = json.loads(raw)
             if target.api is Api.OPENAI:
                 body.setdefault("model", target.model)
-            broken = _unsigned(target.api, headers) or self._rules(target.api, body)
-            if broken is None:
+            broken = _unsigned(target.api, headers) or _RULES[target.api](body, self.window)
+            if broken is None or broken.rule in self.lenient:
                 return _parse(target, body)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError):
             code = "ValidationException" if target.api is Api.BEDROCK else None
@@ -164,23 +211,22 @@ class StrictProvider:
         self.rejections.append(Rejected(target.api, broken.rule, broken.message, body))
         return broken
 
-    def _rules(self, api: Api, body: Mapping[str, Any]) -> Rejection | None:
-        if api is Api.OPENAI:
-            return openai_rules.check(body, self.window)
-        return bedrock_rules.check(body, self.window)
-
 
 def _target(path: str) -> Target | None:
     if converse := _CONVERSE.fullmatch(path):
         return Target(Api.BEDROCK, unquote(converse["model"]), converse["operation"] == "converse-stream")
     if deployment := _DEPLOYMENT.fullmatch(path):
         return Target(Api.OPENAI, deployment["model"], stream=False)
+    if generate := _GENERATE.fullmatch(path):
+        return Target(Api.GEMINI, generate["model"], generate["operation"] == "streamGenerateContent")
+    if path.endswith("/v1/messages"):
+        return Target(Api.ANTHROPIC, None, stream=False)
     if path.endswith("/chat/completions"):
         return Target(Api.OPENAI, None, stream=False)
     return None
 
 
-def _must_be_offered(answer: Reply | Fault, request: ChatRequest) -> None:
+def _must_be_offered(answer: Answer, request: ChatRequest) -> None:
     offered = {tool.name for tool in request.tools}
     called = {call.name for call in answer.calls} if isinstance(answer, Reply) else set()
     if called - offered:
@@ -188,7 +234,7 @@ def _must_be_offered(answer: Reply | Fault, request: ChatRequest) -> None:
 
 
 def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
-    if headers.get(b"authorization", b"").strip() or headers.get(b"api-key"):
+    if headers.get(b"authorization", b"").strip() or any(headers.get(name) for name in _KEYS):
         return None
     if api is Api.BEDROCK:
         return Rejection(
@@ -200,6 +246,10 @@ def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
 def _parse(target: Target, body: Mapping[str, Any]) -> ChatRequest:
     if target.api is Api.OPENAI:
         return openai_wire.parse(body)
+    if target.api is Api.ANTHROPIC:
+        return anthropic_wire.parse(body)
+    if target.api is Api.GEMINI:
+        return gemini_wire.parse(body, target.model or "", stream=target.stream)
     return bedrock_wire.parse(body, target.model or "", stream=target.stream)
 
 

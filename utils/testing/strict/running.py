@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from utils.testing.live_server import loopback_socket
 from utils.testing.strict.brains import Brain
 from utils.testing.strict.provider import StrictProvider
-
-_STOP_SECONDS = 10.0
-"""Longest wait for the double to stop: a brain that never returns must not hold up the end of a test session."""
+from utils.testing.threaded_server import threaded_server
 
 
 @contextmanager
@@ -27,27 +24,12 @@ def run_strict_provider(
 
     Raises:
         Exception: What the brain raised first, at the end of the block.
+        RuntimeError: The brain holds up the double's event loop, which does not stop.
     """
-    import uvicorn
-
     provider = StrictProvider(brain, window=window)
-    with socket.create_server(("127.0.0.1", port)) as listener:
+    with loopback_socket(port) as listener:
         provider.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config = uvicorn.Config(
-            provider,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=1,
-        )
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), name="strict-provider", daemon=True)
-        thread.start()
-        try:
+        with threaded_server(provider, listener, name="strict-provider"):
             yield provider
-        finally:
-            server.should_exit = True
-            thread.join(_STOP_SECONDS)
     if provider.errors:
         raise provider.errors[0]

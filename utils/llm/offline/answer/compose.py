@@ -12,6 +12,7 @@ from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step
 from utils.llm.offline.similarity import Similarity
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
@@ -23,15 +24,28 @@ EMPTY = "It returned nothing."
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer. Parts that could not be asked for are named at the end."""
     searched = [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    made = _made(steps)
     parts = [
-        (_asked(call, steps, index, turn), _body(call, steps, index, turn, similarity))
+        (_asked(call, made, index, turn), _body(call, made, index, turn, similarity))
         for index, call in enumerate(calls)
     ]
     rest = _left_over(steps)
+    if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
+        rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*searched, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
     return "\n\n".join([*searched, *sections, *rest])
+
+
+def _made(steps: Sequence[Step]) -> list[Step]:
+    """The steps that calls were made for, two with the same call counted once."""
+    made: list[Step] = []
+    for step in steps:
+        same = any(each.tool == step.tool and each.arguments == step.arguments for each in made)
+        if step.tool and not step.missing and not same:
+            made.append(step)
+    return made
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
@@ -52,7 +66,9 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
         return NO_RESULT
     result = parse_result(call.result)
     if result is not None:
-        return result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
+        shown = result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
+        left_out = steps[index].unmet if index < len(steps) and isinstance(result, Items | Record) else ()
+        return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
     text = call.result.strip()
     if text.startswith(("{", "[{")):
         return fenced(shortened(text), "json")
@@ -66,8 +82,7 @@ def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
 
 def _asked(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
     """What a call was made for, in the user's words."""
-    callable_steps = [step for step in steps if step.tool and not step.missing]
-    step = callable_steps[index] if index < len(callable_steps) else None
+    step = steps[index] if index < len(steps) else None
     text = step.clause.text if step and step.tool and step.tool.name == call.tool else ""
     text = " ".join((text or _described(call) or turn.request).split()).rstrip(" .,;:")
     return text[:1].upper() + text[1:]
@@ -101,12 +116,9 @@ def _left_over(steps: Sequence[Step]) -> list[str]:
     if not any(step.tool and not step.missing for step in steps):
         return []
     asked = [phrases.question(step.missing) for step in steps if step.tool and step.missing]
-    declined = [step.clause.text.strip(" .?!") for step in steps if step.tool is None and _is_request(step)]
-    refused = [f"I cannot help with “{text}”." for text in declined]
+    undone = [step for step in steps if step.tool is None]
+    refused = [
+        phrases.not_done(step.clause.text.strip(" .?!"), step.why or "I cannot help with that.")
+        for step in undone
+    ]
     return [*refused, *asked[:1]]
-
-
-def _is_request(step: Step) -> bool:
-    from utils.llm.offline.clauses import opens_a_request
-
-    return opens_a_request(step.clause.text)

@@ -9,8 +9,14 @@ from utils.llm.offline.tools import ToolSpec
 
 SHOWN = 8
 """Abilities that are listed at most."""
+TRIED = 3
+"""Requests that are proposed."""
 SHOWN_EXCERPT = 200
 """Characters that are quoted at most of what was searched for in place of a long request."""
+ENGLISH_ONLY = (
+    "I understand English only. Ask in English, or set a language model, which understands other languages "
+    "(docs/offline-model.md)."
+)
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -25,11 +31,12 @@ _NAMES = {
 def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     """An answer to small talk."""
     if kind is Talk.THANKS:
-        return "You're welcome. Ask me anything else when you need it."
+        return "You're welcome."
     if kind is Talk.BYE:
         return "Goodbye."
-    opening = "Hello." if kind is Talk.GREETING else "I answer from what my tools return."
-    return f"{opening} {abilities(tools)}"
+    if kind is Talk.GREETING:
+        return f"Hello. {abilities(tools)}"
+    return f"I am a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
@@ -38,13 +45,22 @@ def outside(tools: Sequence[ToolSpec]) -> str:
 
 
 def abilities(tools: Sequence[ToolSpec]) -> str:
-    """What the bound tools do, each with an example where it has one."""
-    described = [tool for tool in tools if tool.examples] or list(tools)
+    """A line for each tool, and requests to try."""
+    described = [tool for tool in tools if tool.examples and not tool.changes] or list(tools)
     if not described:
         return "I have no tools here, and without them I know nothing."
-    lines = [_ability(tool) for tool in described[:SHOWN]]
+    lines = [f"- **{tool.name.replace('_', ' ')}**: {_summary(tool)}." for tool in described[:SHOWN]]
     more = len(described) - SHOWN
-    return "\n".join(["Here is what I can do:", "", *lines, *([f"- … and {more} more."] if more > 0 else [])])
+    lines += [f"- … and {more} more."] if more > 0 else []
+    examples = [f"- {text}" for text in _examples(described)]
+    return "\n".join(
+        [
+            "This is what I can ask:",
+            "",
+            *lines,
+            *(["", "Try one of these:", "", *examples] if examples else []),
+        ]
+    )
 
 
 def question(missing: Sequence[str]) -> str:
@@ -67,10 +83,29 @@ def searched_for(excerpt: str) -> str:
     return f"The request is too long to be searched for as a whole. I searched for this part of it: “{shown}”"
 
 
-def _ability(tool: ToolSpec) -> str:
-    description = tool.description.strip().split("\n")[0].rstrip(".")
-    example = f" For example: “{tool.examples[0]}”" if tool.examples else ""
-    return f"- **{tool.name.replace('_', ' ')}**: {description}.{example}"
+def not_applied(parts: Sequence[str]) -> str:
+    """Words that the answer does not follow."""
+    return f"Not applied, since no argument of the tool takes it: {_quotes(parts)}."
+
+
+def not_done(part: str, why: str) -> str:
+    """A part of the request that nothing was done for."""
+    return f"Not done: “{part}”. {why}"
+
+
+def _quotes(parts: Sequence[str]) -> str:
+    return ", ".join(f"“{part}”" for part in parts)
+
+
+def _summary(tool: ToolSpec) -> str:
+    text = tool.summary or tool.description
+    return text.strip().split("\n")[0].split(". ")[0].rstrip(".")
+
+
+def _examples(tools: Sequence[ToolSpec]) -> list[str]:
+    """The first example of each tool, then the second ones, until there are enough."""
+    ordered = [tool.examples[n] for n in range(TRIED) for tool in tools if len(tool.examples) > n]
+    return list(dict.fromkeys(ordered))[:TRIED]
 
 
 def _named(name: str) -> str:

@@ -1,0 +1,58 @@
+"""Requests to change something, in the ways that people put them, and questions that only sound like one."""
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+from utils.llm.offline.changes import asked_change
+
+
+@pytest.fixture(scope="module")
+def chat():
+    return routing.model()
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Issue 1 on acme/rocket was closed by mistake - reopen it and leave a note saying sorry",
+        "Kick off the deploy workflow on acme/rocket once more, would you?",
+        "If the checks on PR 1 in acme/rocket are green, go ahead and squash it into main.",
+        "acme/rocket: delete the branch old-stuff",
+        "Give PR 2 in acme/rocket your approval",
+        "get PR 7 in acme/rocket merged",
+        "Would you mind assigning #3 in acme/rocket to hubot?",
+        'I need you to leave a comment under PR 5 of acme/rocket that says "ship it"',
+        "start a new release v2 in acme/rocket",
+    ],
+)
+@pytest.mark.parametrize(("agent", "wanted"), [("supervisor", ["github"]), ("github", ["refuse_change"])])
+def test_a_change_is_refused_however_it_is_asked_for(chat, agent, wanted, request_text):
+    answer = chat.bind_tools(tools_of(agent)).invoke([HumanMessage(request_text)])
+    assert [call["name"] for call in answer.tool_calls] == wanted
+
+
+def test_what_is_to_be_shown_before_a_change_is_shown(chat):
+    bound = chat.bind_tools(tools_of("github"))
+    answer = bound.invoke([HumanMessage("Show me issue 1 of acme/rocket and then close it")])
+    assert [call["name"] for call in answer.tool_calls] == ["get_issue", "refuse_change"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Anything still waiting to be merged over at acme/rocket?",
+        "Was PR 5 of acme/rocket closed by mistake?",
+        "Who merged pull request 2 in acme/rocket?",
+        "How do I close an issue?",
+        "show issues of acme/rocket, label bug",
+        "commit 7fd1a60 of acme/rocket",
+        "release notes of acme/rocket",
+        "open README.md of acme/rocket",
+        "get the pull requests merged last week in acme/rocket",
+        "start of the log",
+    ],
+)
+def test_a_question_about_a_change_is_none(question):
+    assert asked_change(question) is None

@@ -1,0 +1,193 @@
+"""What the offline model did not do, did not understand or needs to know is said in its answer."""
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import StructuredTool
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+from utils.messages.question import asks_user
+from utils.messages.results import Items, dump_result
+
+ROWS = dump_result(Items(kind="issues", items=[{"number": 1, "title": "Disk full"}]))
+
+
+@pytest.fixture(scope="module")
+def chat():
+    return routing.model()
+
+
+def _asked(chat, agent, *said):
+    answer = chat.bind_tools(tools_of(agent)).invoke([HumanMessage(text) for text in said])
+    assert isinstance(answer, AIMessage)
+    return answer
+
+
+def _answered(chat, request):
+    """The answer of the GitHub agent when each of its calls has returned a row."""
+    bound = chat.bind_tools(tools_of("github"))
+    called = bound.invoke([HumanMessage(request)])
+    results = [ToolMessage(ROWS, tool_call_id=call["id"]) for call in called.tool_calls]
+    assert results
+    return bound.invoke([HumanMessage(request), called, *results]).text
+
+
+@pytest.mark.parametrize(
+    ("request_text", "named"),
+    [
+        ("Show the pull requests by hubot in acme/rocket", "“by hubot”"),
+        ("Give me the closed issues in acme/rocket, oldest first", "“oldest first”"),
+        ("open issues about retries in acme/rocket", "“about retries”"),
+        ("pull requests of acme/rocket from the first week of November", "first week of November"),
+        ("list the frobnicated issues of acme/rocket", "“frobnicated”"),
+    ],
+)
+def test_a_condition_that_was_not_applied_and_a_word_not_understood_are_named(chat, request_text, named):
+    answer = _answered(chat, request_text)
+    assert answer.startswith("Not applied, since no argument of the tool takes it:")
+    assert named in answer.split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "List the open issues of octocat/hello-world",
+        "Which issues in octo-org/octo-repo are assigned to hubot?",
+        "commits by mona in acme/rocket since 2026-01-01",
+        "show me the last 5 issues labelled bug in acme/rocket please",
+        "newest five issues of acme/rocket over there, they will actually do",
+        "Quais foram os últimos commits em acme/rocket?",
+    ],
+)
+def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, request_text):
+    assert "Not applied" not in _answered(chat, request_text)
+
+
+def test_a_part_that_depends_on_a_condition_is_named_as_not_done(chat):
+    answer = _answered(chat, "Is there an open issue in acme/rocket? And if not, list the closed ones.")
+    assert "Not done: “if not, list the closed ones”. I cannot weigh a condition." in answer
+
+
+def test_a_part_that_no_tool_can_do_is_named(chat):
+    answer = _asked(chat, "github", "Which branches does acme/rocket have?")
+    assert answer.text.endswith("I have no tool that shows branches.")
+
+
+def test_two_repositories_are_asked_for_with_a_call_each(chat):
+    calls = _asked(chat, "github", "Compare the open issues of acme/rocket with those of acme/pad").tool_calls
+    assert [call["args"]["repo"] for call in calls] == ["rocket", "pad"]
+
+
+@pytest.mark.parametrize("said", ["hello-world: what got released last?", "latest release of hello-world?"])
+def test_a_repository_without_its_owner_is_asked_back(chat, said):
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
+    assert _asked(chat, "github", said).text.startswith("Which repository do you mean?")
+
+
+def test_what_waits_to_be_merged_is_open_and_a_search_is_for_the_named_word(chat):
+    waiting = _asked(chat, "github", "Anything still waiting to be merged over at acme/rocket?").tool_calls
+    assert waiting[0]["args"]["state"] == "open"
+    search = _asked(
+        chat, "github", "I seem to remember a function called greet somewhere in acme/rocket - find me where"
+    )
+    assert [call["args"]["query"] for call in search.tool_calls] == ["greet"]
+
+
+def test_numbered_parts_go_each_to_its_agent(chat):
+    said = "Two things for my standup: (1) what landed in acme/rocket most recently, (2) where our docs say the data is."
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github", "rag"]
+
+
+def test_sentences_that_only_state_something_belong_to_the_question_beside_them(chat):
+    said = "Planning to bump replicas to 3 for the supervisor. Anything that breaks? How often?"
+    assert [call["args"]["query"] for call in _asked(chat, "rag", said).tool_calls] == [said]
+
+
+def test_what_is_missing_is_a_question_that_waits(chat):
+    answer = _asked(chat, "github", "Show the open issues")
+    assert asks_user(answer)
+    assert answer.text == "Which repository do you mean? Please name it as owner/repository."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "hi there",
+        "thanks, that helped!",
+        "What can you do?",
+        "who made you?",
+        "So who am I talking to, a person or a machine?",
+    ],
+)
+def test_small_talk_asks_no_agent_and_shows_no_text_made_for_models(chat, said):
+    answer = _asked(chat, "supervisor", said)
+    assert answer.tool_calls == []
+    assert "Delegates to" not in answer.text.split("Try one of these")[0] or "says of itself" in answer.text
+    assert not asks_user(answer)
+
+
+def test_what_it_can_do_is_a_line_for_each_tool_and_three_requests_to_try(chat):
+    lines = _asked(chat, "supervisor", "What can you do?").text.split("\n")
+    assert [line.split(":")[0] for line in lines if line.startswith("- **")] == ["- **github**", "- **rag**"]
+    assert len([line for line in lines if line.startswith("- ") and "**" not in line]) == 3
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "What is 17*23?",
+        "tell me a joke about kubernetes",
+        "What will the weather be like in Berlin tomorrow?",
+    ],
+)
+def test_what_no_agent_is_for_is_declined_and_asks_none(chat, request_text):
+    answer = _asked(chat, "supervisor", request_text)
+    assert (answer.tool_calls, answer.text.startswith("I cannot help with that.")) == ([], True)
+
+
+@pytest.mark.parametrize(
+    "question", ["Wie füge ich einen neuen Agenten hinzu?", "¿Cómo cambio el modelo?", "如何添加新的代理?"]
+)
+def test_another_language_is_looked_up_and_said_not_to_be_understood(chat, question):
+    bound = chat.bind_tools(tools_of("rag"))
+    called = bound.invoke([HumanMessage(question)])
+    assert [call["args"] for call in called.tool_calls] == [{"query": question}]
+    result = ToolMessage('{"articles": []}', tool_call_id=called.tool_calls[0]["id"])
+    assert "I understand English only." in bound.invoke([HumanMessage(question), called, result]).text
+
+
+def test_a_follow_up_about_something_else_carries_no_earlier_sentence(chat):
+    bound = chat.bind_tools(tools_of("rag"))
+    first = bound.invoke([HumanMessage("How do I run it with Docker?")])
+    done = [
+        first,
+        ToolMessage('{"articles": []}', tool_call_id=first.tool_calls[0]["id"]),
+        AIMessage("Like this."),
+    ]
+    second = bound.invoke(
+        [HumanMessage("How do I run it with Docker?"), *done, HumanMessage("does it need a key?")]
+    )
+    assert [call["args"] for call in second.tool_calls] == [{"query": "does it need a key?"}]
+
+
+def _weather() -> StructuredTool:
+    def weather(city: str) -> str:
+        """The weather of a city."""
+        return city
+
+    return StructuredTool.from_function(
+        weather, metadata={"examples": ["What is the weather in Berlin?", "Weather in New York"]}
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "city"),
+    [
+        ("What is the weather in Berlin?", "Berlin"),
+        ("weather in paris", "paris"),
+        ("What's the weather in Rio Branco today?", "Rio Branco"),
+    ],
+)
+def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, said, city):
+    answer = chat.bind_tools([_weather()]).invoke([HumanMessage(said)])
+    assert [call["args"] for call in answer.tool_calls] == [{"city": city}]

@@ -1,0 +1,190 @@
+"""How an answer is read, in the words of every provider, and what of it is shown while it comes."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, AIMessageChunk
+
+from utils.errors import AnswerCut, ContentFiltered, EmptyResponse, ToolCallUnreadable
+from utils.llm.reply.answer import PARTIAL, read_answer
+from utils.llm.reply.answer_stream import AnswerStream
+from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.thoughts import split_thoughts
+from utils.llm.reply.watch import watched_reply
+
+
+@pytest.mark.parametrize(
+    ("metadata", "ending"),
+    [
+        ({}, Ending.WHOLE),
+        ({"finish_reason": "stop"}, Ending.WHOLE),
+        ({"finish_reason": "tool_calls"}, Ending.WHOLE),
+        ({"finish_reason": "length"}, Ending.CUT),
+        ({"finish_reason": "lengthlength"}, Ending.CUT),
+        ({"finish_reason": "MAX_TOKENS"}, Ending.CUT),
+        ({"stopReason": "end_turn"}, Ending.WHOLE),
+        ({"stopReason": "max_tokens"}, Ending.CUT),
+        ({"stop_reason": "max_tokens"}, Ending.CUT),
+        ({"stopReason": "guardrail_intervened"}, Ending.FILTERED),
+        ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, Ending.CUT),
+        ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, Ending.FILTERED),
+        ({"status": "completed", "incomplete_details": None}, Ending.WHOLE),
+    ],
+)
+def test_every_provider_says_in_its_own_word_why_an_answer_ended(metadata, ending):
+    assert ending_of(AIMessage("x", response_metadata=metadata)) is ending
+
+
+def calling(**more):
+    return AIMessage("", tool_calls=[{"name": "write", "args": {}, "id": "1"}], **more)
+
+
+@pytest.mark.parametrize(
+    ("message", "broken", "failure"),
+    [
+        (calling(response_metadata={"finish_reason": "length"}), False, AnswerCut),
+        (calling(), 1, AnswerCut),
+        (
+            calling(invalid_tool_calls=[{"name": "w", "args": "{'", "id": "2", "error": None}]),
+            False,
+            ToolCallUnreadable,
+        ),
+        (calling(response_metadata={"finish_reason": "content_filter"}), False, ContentFiltered),
+        (AIMessage("", response_metadata={"finish_reason": "length"}), False, AnswerCut),
+        (AIMessage("<think>hm", response_metadata={"finish_reason": "length"}), False, AnswerCut),
+        (
+            AIMessage('{"name": "write", "ar', response_metadata={"stopReason": "max_tokens"}),
+            False,
+            AnswerCut,
+        ),
+        (AIMessage("<think>hm</think>\n"), False, EmptyResponse),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_an_error_of_its_own_type(message, broken, failure):
+    with pytest.raises(failure):
+        read_answer(message, {"write"}, broken=broken)
+
+
+def test_blocks_that_are_not_text_stay_where_they_are():
+    thought = {"type": "reasoning_content", "reasoning_content": {"text": "hm"}}
+    text = {"type": "text", "text": "<think>no</think>yes"}
+    read = read_answer(AIMessage([thought, text]), ())
+    assert read.content == [thought, {"type": "text", "text": "yes"}]
+
+
+def test_a_dotted_name_is_the_tool_where_nothing_else_can_be_meant():
+    message = AIMessage("", tool_calls=[{"name": "functions.write", "args": {}, "id": "1"}])
+    assert read_answer(message, {"write"}).tool_calls[0]["name"] == "write"
+    assert read_answer(message, {"other"}).tool_calls[0]["name"] == "functions.write"
+
+
+def test_a_call_that_is_written_beside_the_call_itself_is_not_shown():
+    message = calling().model_copy(update={"content": '{"name": "write", "arguments": {}}'})
+    assert read_answer(message, {"write"}).content == ""
+    assert read_answer(calling().model_copy(update={"content": "I write."}), {"write"}).content == "I write."
+
+
+def test_a_cut_answer_carries_the_reason_and_a_whole_one_is_not_touched():
+    assert (
+        PARTIAL
+        in read_answer(AIMessage("a", response_metadata={"finish_reason": "length"}), ()).response_metadata
+    )
+    whole = AIMessage("a")
+    assert read_answer(whole, ()) is whole
+
+
+@pytest.mark.parametrize(
+    ("text", "thoughts", "answer"),
+    [
+        ("yes", "", "yes"),
+        ("  yes", "", "  yes"),
+        ("<think>a</think>\n\nyes", "a", "yes"),
+        ("<think>a</think><think>b</think>yes", "ab", "yes"),
+        ("\n<THINKING>a</THINKING> yes", "a", "yes"),
+        ("<think>a", "<think>a", ""),
+        ("a\n</think>\n\nyes", "a\n", "yes"),
+        ("a</think>", "a", ""),
+        ("A `</think>` closes it.", "", "A `</think>` closes it."),
+        (
+            "It begins with <think> and ends with </think>\n",
+            "",
+            "It begins with <think> and ends with </think>\n",
+        ),
+    ],
+)
+def test_thoughts_are_told_from_the_answer(text, thoughts, answer):
+    assert split_thoughts(text) == (thoughts, answer)
+
+
+PIECES = st.sampled_from(
+    [
+        "<think>",
+        "</think>",
+        "\n",
+        "hm ",
+        '{"name": ',
+        '"write"',
+        "```json\n",
+        "```",
+        "<tool",
+        "_call>",
+        "yes ",
+        "}",
+        " ",
+    ]
+)
+
+
+@given(st.lists(PIECES, max_size=12))
+def test_however_a_text_is_cut_into_pieces_what_is_shown_in_the_end_is_the_answer(pieces):
+    stream, shown = AnswerStream(), ""
+    for piece in pieces:
+        step = stream.feed(piece)
+        shown = step.text if step.anew else shown + step.text
+    answer = split_thoughts("".join(pieces)).answer
+    last = stream.close(answer)
+    assert (last.text if last.anew else shown + last.text) == answer
+
+
+def chunk(*parts):
+    return AIMessageChunk(
+        content="", tool_call_chunks=[{"type": "tool_call_chunk", **part} for part in parts]
+    )
+
+
+@pytest.mark.parametrize(
+    ("chunks", "broken"),
+    [
+        ([], False),
+        ([chunk({"name": "w", "args": "", "id": "1", "index": 0})], False),
+        (
+            [
+                chunk({"name": "w", "args": '{"a"', "id": "1", "index": 0}),
+                chunk({"name": None, "args": ": 1}", "id": None, "index": 0}),
+            ],
+            False,
+        ),
+        ([chunk({"name": "w", "args": '{"a": "x\ny"}', "id": "1", "index": 0})], False),
+        ([chunk({"name": "w", "args": '{"a": "x', "id": "1", "index": 0})], True),
+        (
+            [
+                chunk({"name": "w", "args": '{"a": 1}', "id": "1", "index": None}),
+                chunk({"name": "w", "args": '{"b": 1}', "id": "2", "index": None}),
+            ],
+            False,
+        ),
+    ],
+)
+def test_whether_arguments_came_whole_is_judged_as_langchain_joins_them(chunks, broken):
+    from uuid import uuid4
+
+    from langchain_core.outputs import ChatGenerationChunk
+
+    with watched_reply() as calls:
+        run, other = uuid4(), uuid4()
+        calls.on_chat_model_start({}, [], run_id=run)
+        for each in chunks:
+            calls.on_llm_new_token("", chunk=ChatGenerationChunk(message=each), run_id=run)
+        torn = chunk({"name": "w", "args": "{", "id": "9", "index": 7})
+        calls.on_llm_new_token("", chunk=ChatGenerationChunk(message=torn), run_id=other)
+        assert bool(calls.broken) is broken

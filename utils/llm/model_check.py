@@ -1,0 +1,145 @@
+"""Asks a model for one tool call, to see that it is reached, that the key works, that it exists and that it calls tools."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from utils.llm.classify import classify
+from utils.llm.factory import create_chat_model, describe_model
+from utils.llm.server_window import ServerWindow, server_window
+from utils.settings import LLMSettings
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage
+
+SMALLEST = 8_192
+"""Window in which every agent works."""
+
+_TOOL = {
+    "type": "function",
+    "function": {
+        "name": "report_status",
+        "description": "Reports a status.",
+        "parameters": {
+            "type": "object",
+            "properties": {"status": {"type": "string", "description": "The status."}},
+            "required": ["status"],
+        },
+    },
+}
+_QUESTION = "Call the tool report_status with the status ok. Say nothing else."
+
+NO_CALL = (
+    "it answered, but did not call the tool that it was asked to call. Agents need tool calls: choose an LLM_MODEL "
+    "that is made for them, and see that its server passes tools on."
+)
+
+
+class CallForm(StrEnum):
+    """How a model calls a tool."""
+
+    NATIVE = "native"
+    TEXT = "text"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCheck:
+    """What came of it.
+
+    Attributes:
+        model: The model in a few words.
+        problem: What is wrong and what to do about it; empty where it answered.
+        late: Whether it did not answer in the time that it was given here, which slow models do not.
+        form: How it calls a tool.
+        streams: Whether its answer came in pieces.
+        window: Its window, where its server says it.
+    """
+
+    model: str
+    problem: str = ""
+    late: bool = False
+    form: CallForm = CallForm.NONE
+    streams: bool = False
+    window: ServerWindow | None = None
+
+    @property
+    def found(self) -> str:
+        """What was seen, in a sentence."""
+        if self.problem:
+            return f"{self.model}: {self.problem}"
+        if self.form is CallForm.NONE:
+            return f"{self.model}: {NO_CALL}"
+        calls = (
+            "calls tools"
+            if self.form is CallForm.NATIVE
+            else "writes tool calls as text, which is understood"
+        )
+        said = [f"answers, {calls}", "streams" if self.streams else "sends its answer in one piece"]
+        if self.window:
+            said.append(f"has a window of {self.window.tokens:,} tokens")
+        return f"{self.model} {', '.join(said)}"
+
+    @property
+    def small(self) -> str:
+        """What to do about a window that is too small; empty where it is large enough or unknown."""
+        if self.window is None or self.window.tokens >= SMALLEST:
+            return ""
+        return f"The window of {self.model} is {self.window.tokens:,} tokens, and agents need {SMALLEST:,}: {self.window.larger}."
+
+    @property
+    def good(self) -> bool:
+        """Whether agents can work with it."""
+        return not self.problem and not self.small and self.form is not CallForm.NONE
+
+
+async def check_model(settings: LLMSettings, seconds: float) -> ModelCheck:
+    """Ask a model for one tool call.
+
+    Args:
+        settings: Provider, model and credentials.
+        seconds: How long it may take.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+    """
+    name = describe_model(settings)
+    asked = asyncio.create_task(_asked(settings, seconds))
+    window = await server_window(settings)
+    try:
+        answer, pieces = await asked
+    except TimeoutError:
+        problem = f"no answer within {seconds:g} seconds. It may load or be slow: LLM_TIMEOUT_SECONDS is how long it may take."
+        return ModelCheck(name, problem, late=True, window=window)
+    except Exception as error:
+        failure = classify(error)
+        if failure is None:
+            raise
+        return ModelCheck(name, failure.message, window=window)
+    return ModelCheck(name, form=_form(answer), streams=pieces > 1, window=window)
+
+
+async def _asked(settings: LLMSettings, seconds: float) -> tuple[AIMessage | None, int]:
+    model = create_chat_model(settings)
+    pieces, whole = 0, None
+    async with asyncio.timeout(seconds):
+        async for chunk in model.bind_tools([_TOOL]).astream(_QUESTION):
+            pieces += bool(chunk.content or getattr(chunk, "tool_call_chunks", None))
+            whole = chunk if whole is None else whole + chunk  # type: ignore[assignment]
+    return whole, pieces
+
+
+def _form(answer: Any) -> CallForm:
+    from utils.llm.reply.text_calls import written_calls
+    from utils.llm.reply.thoughts import split_thoughts
+    from utils.messages.text import message_text
+
+    if answer is None:
+        return CallForm.NONE
+    if answer.tool_calls or answer.invalid_tool_calls:
+        return CallForm.NATIVE
+    text = split_thoughts(message_text(answer)).answer
+    return CallForm.TEXT if written_calls(text, {"report_status"}) else CallForm.NONE

@@ -1,0 +1,136 @@
+"""Conditions of a request that a call does not carry, so that the answer can name them.
+
+Only what can be a condition is named: a time, an order, a subject, a person, a label, what a list is asked to be with or without,
+and a word that is put before what is listed ("the frobnicated issues").
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from utils.llm.offline import entities
+from utils.llm.offline.choices import STATE_WORDS, means
+from utils.llm.offline.followup import without_opening
+from utils.llm.offline.language import is_foreign
+from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
+from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
+
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?"
+    "|dec(?:ember)?"
+)
+_TO_THE_PLACE = r"(?=\s+(?:in|of|from|on|at|for)\s+[\w.-]+/|\s+(?:and|or)\s|[,.?!]|$)"
+_TIME = re.compile(
+    rf"\b(?:(?:since|before|after|until|till|between|during|within|from|in|on|of|newer than|older than)\s+(?:the\s+)?)?"
+    rf"(?:(?:first|last|past|this|next)\s+(?:\w+\s+)?(?:hour|day|week|month|quarter|year)s?(?:\s+of\s+\w+)?|yesterday|today|overnight"
+    rf"|\d{{4}}-\d\d-\d\d|(?:{_MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
+    rf"(?:\s+(?:and|to|until)\s+[\w-]+)?",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(
+    r"\b(?:oldest|newest|latest|largest|smallest|biggest|most \w+|least \w+) first\b|\b(?:the )?(?:most|fewest|least)\s+\w+\b"
+    r"|\b(?:sorted|ordered|order|sort|ranked|grouped|group)\s+by\s+[\w ]+?(?=[,.?!]|$| in | of )|\balphabetically\b|\b(?:a|de)scending\b",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(
+    r"\b(?:about|mentioning|mentions?|containing|contains?|related to|regarding|concerning|with the word)\s+"
+    rf"(.+?){_TO_THE_PLACE}",
+    re.IGNORECASE,
+)
+_WITH = re.compile(
+    rf"\b(?:without|excluding|except(?: for)?|but no|no|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
+    rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b",
+    re.IGNORECASE,
+)
+_BY = re.compile(
+    r"\b(?:(?:opened|created|written|made|reported|reviewed|authored|closed|merged|filed|commented)\s+)?"
+    r"(?:by|from)\s+@?([A-Za-z][\w-]*)(?![\w/.-])|\b(?:did|has|have)\s+(?!been\b|it\b|you\b|we\b|they\b|i\b|any)@?([A-Za-z][\w-]*)\s+(?:write|open|create|review|merge|close|report)\w*",
+    re.IGNORECASE,
+)
+_NO_PERSON = frozenset("the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone".split())  # fmt: skip # noqa: SIM905
+_IF = re.compile(
+    r"^\W*(?:and\s+|but\s+|or\s+)?(?:(?:if\s+(?:not|so|yes|no|there (?:is|are)|it (?:is|does|has)|that)|otherwise|unless|in case)\b"
+    r"|should\s+(?:everything|nothing|all|none|any|it|they|that|there)\b[^?]*$)",
+    re.IGNORECASE,
+)
+_PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
+    still total full complete whole top number few own real recently"""
+_PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
+"""Words before what is listed that leave nothing out."""
+_PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
+
+
+def conditional(text: str) -> bool:
+    """Whether a part is only wanted under a condition that this model cannot weigh."""
+    return bool(_IF.match(text))
+
+
+def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
+    """What a clause asks for that its call leaves out, in the user's words.
+
+    Args:
+        tool: The tool that is called.
+        clause: The user's words.
+        arguments: What it is called with.
+        known: All tools, whose descriptions and examples hold the words that are understood.
+    """
+    if tool.text_parameter or tool.changes or not tool.parameters or is_foreign(clause):
+        return []
+    if not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
+        return []
+    text = without_opening(clause)
+    found = _conditions(text, arguments, tool)
+    for part in found:
+        text = text.replace(part, " ")
+    return [*found, *_before_the_noun(text, tool, arguments, known)]
+
+
+def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> list[str]:
+    persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
+    found = []
+    if not SINCE_UNTIL & arguments.keys():
+        found += [match[0] for match in _TIME.finditer(clause)]
+    if not {"sort", "direction", "order"} & arguments.keys():
+        found += [
+            match[0]
+            for match in _ORDER.finditer(clause)
+            if not re.search(r"most recent(?:ly)?$", match[0], re.IGNORECASE)
+        ]
+    found += [match[0] for match in _TOPIC.finditer(clause) if match[1].strip() not in tool.noun]
+    for match in _BY.finditer(_ORDER.sub(" ", clause)):
+        name = (match[1] or match[2]).lower()
+        if name not in persons and name not in _NO_PERSON:
+            found.append(match[0])
+    labels = entities.labels(clause)
+    if not {"label", "labels"} & arguments.keys():
+        found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
+    found += [match[0] for match in _WITH.finditer(clause) if not entities.limit(match[0])]
+    return [part.strip() for part in dict.fromkeys(found)]
+
+
+def _before_the_noun(
+    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
+) -> list[str]:
+    """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
+    understood = {stem(word) for value in arguments.values() for word in _said_by(value)} | _PLAIN
+    understood |= {
+        s for each in known for line in (each.description, *each.examples) for s in content_stems(line)
+    }
+    plain = spelled_out(text)
+    noun = re.escape(tool.noun.rstrip("s"))
+    found = [match[1] for match in re.finditer(rf"\b([A-Za-z-]{{3,}})\s+{noun}s?\b", plain, re.IGNORECASE)]
+    return [
+        word
+        for word in found
+        if word.lower() not in STOPWORDS
+        and not STATE_WORDS.fullmatch(word)
+        and not {stem(word.lower())} & understood
+        and not entities.limit(f"only {word}")
+    ]
+
+
+def _said_by(value: object) -> list[str]:
+    listed = value if isinstance(value, list) else [value]
+    return [word for each in listed for word in (*words(str(each)), *means(str(each)))]

@@ -1,0 +1,63 @@
+"""Why a model's reply ended, from the finish reason in any provider's spelling. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from langchain_core.messages import AIMessage
+
+_REASONS = ("finish_reason", "stopReason", "stop_reason", "native_finish_reason")
+_SPELLINGS = {
+    "cut": ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"),
+    "filtered": (
+        "content_filter",  # OpenAI and Azure; Bedrock says content_filtered
+        "guardrail_intervened",  # Bedrock
+        "refusal",  # Anthropic
+        "safety",  # Gemini
+        "prohibited_content",
+        "recitation",
+        "blocklist",
+        "spii",
+        "image_safety",
+        "language",
+        "sensitive",  # GLM
+    ),
+    "failed": (
+        "error",  # OpenRouter: the provider behind it failed
+        "network_error",
+        "abort",  # vLLM
+        "malformed_function_call",  # Gemini
+        "unexpected_tool_call",
+        "malformed_response",
+        "missing_thought_signature",
+        "malformed_model_output",  # Bedrock
+        "insufficient_system_resource",  # DeepSeek
+    ),
+    "repeated": ("repetition",),  # vLLM's own guard
+}
+
+
+class Ending(StrEnum):
+    """Why an answer ended."""
+
+    WHOLE = "whole"
+    CUT = "cut"
+    FILTERED = "filtered"
+    FAILED = "failed"
+    REPEATED = "repeated"
+
+
+def ending_of(message: AIMessage) -> Ending:
+    """The finish reason of an answer; `WHOLE` where the provider gives none.
+
+    The reason may be repeated in one string: LangChain concatenates the values of several chunks. The most serious
+    of several counts.
+    """
+    metadata = message.response_metadata
+    details = metadata.get("incomplete_details")
+    reasons = [details.get("reason") if isinstance(details, dict) else None, *map(metadata.get, _REASONS)]
+    said = [reason.lower() for reason in reasons if isinstance(reason, str)]
+    for ending in (Ending.FILTERED, Ending.FAILED, Ending.CUT, Ending.REPEATED):
+        if any(each.startswith(_SPELLINGS[ending]) for each in said):
+            return ending
+    return Ending.WHOLE

@@ -1,0 +1,112 @@
+"""Watches a model's reply while it is streamed: the raw arguments of its tool calls, and endless repetition.
+
+LangChain completes truncated JSON, so a message alone does not show whether a call was cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+from uuid import UUID
+
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessageChunk
+from langchain_core.messages.ai import add_ai_message_chunks
+from langchain_core.tracers.context import register_configure_hook
+
+from utils.errors import AnswerRepeated
+from utils.llm.reply.native_calls import is_json
+from utils.llm.reply.repetition import repeated_from
+from utils.llm.reply.thoughts import reasoning_of
+from utils.messages.text import message_text
+
+REPEATED = "The model repeated itself without end and was stopped."
+
+_CHECK_EVERY = 1_000
+"""Characters between two searches for repetition."""
+
+
+class ReplyWatch(BaseCallbackHandler):
+    """Callback handler for the last model run of a block. It ends a reply that repeats itself without end."""
+
+    run_inline = True
+    raise_error = True
+
+    def __init__(self) -> None:
+        self._run: UUID | None = None
+        self._parts: list[AIMessageChunk] = []
+        self._streams = {"text": _Stream(), "reasoning": _Stream(), "arguments": _Stream()}
+
+    @property
+    def broken(self) -> int:
+        """Number of calls whose arguments are not complete JSON. Empty arguments are."""
+        if not self._parts:
+            return 0
+        whole = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
+        return sum(not is_json((part["args"] or "").strip()) for part in whole.tool_call_chunks)
+
+    def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
+        """Start of a run: discard what an earlier run left."""
+        self._run = run_id
+        self._parts.clear()
+        self._streams = {name: _Stream() for name in self._streams}
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, run_id: UUID, **_kwargs: Any) -> None:
+        """Collect a chunk of the answer.
+
+        Raises:
+            AnswerRepeated: The reply repeats itself; the error carries the text so far.
+        """
+        del token
+        message = getattr(chunk, "message", None)
+        if run_id != self._run or not isinstance(message, AIMessageChunk):
+            return
+        calls = message.tool_call_chunks
+        if calls:
+            self._parts.append(AIMessageChunk(content="", tool_call_chunks=calls))
+        said = {
+            "text": message_text(message),
+            "reasoning": reasoning_of(message),
+            "arguments": "".join(call["args"] or "" for call in calls),
+        }
+        for name, text in said.items():
+            if text and self._streams[name].repeats_with(text):
+                raise AnswerRepeated(REPEATED, text="" if self._parts else self._streams["text"].text)
+
+
+class _Stream:
+    """One stream of text of a reply."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._unchecked = 0
+
+    @property
+    def text(self) -> str:
+        return "".join(self._pieces)
+
+    def repeats_with(self, piece: str) -> bool:
+        """Add a piece; whether the text repeats itself now, which is looked at now and then."""
+        self._pieces.append(piece)
+        self._unchecked += len(piece)
+        if self._unchecked < _CHECK_EVERY:
+            return False
+        self._unchecked = 0
+        return repeated_from(self.text) is not None
+
+
+_collecting: ContextVar[ReplyWatch | None] = ContextVar("reply_watch", default=None)
+register_configure_hook(_collecting, inheritable=True)
+
+
+@contextmanager
+def watched_reply() -> Iterator[ReplyWatch]:
+    """Watch the model runs of this block."""
+    watch = ReplyWatch()
+    token = _collecting.set(watch)
+    try:
+        yield watch
+    finally:
+        _collecting.reset(token)
