@@ -31,6 +31,11 @@ def system_block(
     return system.model_copy(update={"content": blocks})
 
 
+def older_line(count: int, handle: str) -> str:
+    """The line for constraints that are not shown because there are too many."""
+    return f'{count} older constraints hold as well: read_tool_output("{handle}") reads them.'
+
+
 def _pinned(pinned: Sequence[str]) -> str:
     return "\n".join([PINNED_TITLE, *(f"- {text}" for text in pinned)]) if pinned else ""
 

@@ -37,6 +37,8 @@ class Compaction:
             by call id.
         given: Every handle that a request has named, oldest first.
         count: Number of times that messages were left out.
+        written: The last summary that a model wrote; an extract may have replaced it since.
+        written_through: `through` of that summary.
     """
 
     through: str | None = None
@@ -45,6 +47,8 @@ class Compaction:
     replaced: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given: tuple[str, ...] = ()
     count: int = 0
+    written: str = ""
+    written_through: str | None = None
 
     @classmethod
     def from_state(cls, value: Mapping[str, Any] | None) -> Compaction:
@@ -58,11 +62,15 @@ class Compaction:
             replaced=dict(value.get("replaced", {})),
             given=tuple(value.get("given", ())),
             count=value.get("count", 0),
+            written=value.get("written", ""),
+            written_through=value.get("written_through"),
         )
 
     def as_state(self) -> dict[str, Any]:
         """The decisions as JSON values for a checkpoint."""
+        written = {"written": self.written, "written_through": self.written_through} if self.written else {}
         return {
+            **written,
             "through": self.through,
             "summary": self.summary,
             "shelf": [[stored.handle, stored.label] for stored in self.stored_texts],
@@ -101,6 +109,12 @@ def cut_of(history: Sequence[BaseMessage], compaction: Compaction) -> int:
     while cut < len(history) and isinstance(history[cut], ToolMessage):
         cut += 1
     return cut
+
+
+def unwritten(history: Sequence[BaseMessage], compaction: Compaction) -> Sequence[BaseMessage]:
+    """Messages that have left the view since a model wrote the last summary."""
+    before = replace(compaction, through=compaction.written_through)
+    return history[cut_of(history, before) : cut_of(history, compaction)]
 
 
 def visible_messages(history: Sequence[BaseMessage], compaction: Compaction) -> list[BaseMessage]:

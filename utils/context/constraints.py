@@ -15,7 +15,16 @@ from typing import NamedTuple
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from utils.context.protocols import TokenCounter
-from utils.messages.text import message_text
+from utils.context.rules.chinese import CHINESE
+from utils.context.rules.english import ENGLISH
+from utils.context.rules.french import FRENCH
+from utils.context.rules.german import GERMAN
+from utils.context.rules.japanese import JAPANESE
+from utils.context.rules.language import LanguageRules
+from utils.context.rules.spanish import SPANISH
+from utils.messages.text import message_lines
+from utils.messages.transcript import is_stand_in
+from utils.messages.words import has_unspaced, words_of
 
 LONGEST_CONSTRAINT = 300
 """Longest sentence, in characters, that can be a constraint."""
@@ -25,39 +34,14 @@ MOST_PER_MESSAGE = 8
 
 _LOOK_AT = 2_000
 
-_PLEASE = r"^(?:[-*•\d.)\s]*)(?:(?:and|but|also|please|important|note|remember|rule|ps)\b[:,]?\s*)*"
-_OWNED = (
-    "id|name|email|e-mail|account|team|username|user|timezone|time zone|repo|repository|cluster|namespace|"
-    "project|environment|region|tenant|budget|deadline|branch"
-)
-_RULES = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        _PLEASE + r"(?:never|always|do not|don't|under no circumstances|from now on|at no time)\b",
-        r"\byou (?:must|may not|should never|should always|are not allowed|can't|cannot|shall)\b",
-        r"\b(?:must|may|should|shall) (?:never|not|always)\b",
-        r"\b(?:is|are) (?:forbidden|prohibited|off[- ]limits|not allowed|read[- ]only)\b",
-        _PLEASE + r"only (?:use|work|read|touch|answer|change|look)\b",
-        _PLEASE + r"(?:remember|keep in mind|bear in mind|note) that\b",
-        r"^(?:\W*(?:hi|hello|hey)\W+)?(?:my name is|call me|i go by)\b",
-        rf"\b(?:my|our) (?:[\w-]+ ){{0,2}}(?:{_OWNED}) is\b",
-        r"^i (?:prefer|would rather|always want|never want|want you to always|need all|want all)\b",
-        _PLEASE
-        + r"(?:answer|reply|respond|write) (?:me )?(?:only )?in (?:[A-Z]\w+|bullet|one|two|three|short)\b",
-    )
-)
-_POLITE = r"^(?:(?:please|ok|okay|now|so|then)\b,? )*"
-_FORGET = re.compile(
-    _POLITE
-    + r"(?:forget|ignore|disregard|unpin) (?P<whose>all(?: of)?(?: my| our| the)?|my|our|the|that|this) "
-    r"(?:(?:earlier|previous|old|last|first|standing|pinned) )*(?:rule|constraint|restriction|prohibition)(?P<many>s?)"
-    r"(?: (?:about|on|for|against|that|not to|never to|to) (?P<what>.+))?$",
-    re.IGNORECASE,
-)
-_ALLOW = re.compile(_POLITE + r"you (?:may|are allowed to) (?P<what>.+) again$", re.IGNORECASE)
-_WORD = re.compile(r"[\w'-]+")
+_ALPHABETIC: tuple[LanguageRules, ...] = (ENGLISH, GERMAN, SPANISH, FRENCH)
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_QUESTION = ("?", "？")
 _COMMON = frozenset(
-    {
+    [
         "the",
         "a",
         "an",
@@ -83,9 +67,55 @@ _COMMON = frozenset(
         "not",
         "never",
         "don't",
+        "don",
+        "t",
         "do",
         "please",
-    }
+        "die",
+        "der",
+        "das",
+        "den",
+        "dem",
+        "ein",
+        "eine",
+        "nicht",
+        "nie",
+        "niemals",
+        "bitte",
+        "wieder",
+        "mehr",
+        "auf",
+        "an",
+        "zu",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "no",
+        "nunca",
+        "de",
+        "por",
+        "favor",
+        "le",
+        "les",
+        "un",
+        "une",
+        "ne",
+        "pas",
+        "jamais",
+        "plus",
+        "de",
+        "du",
+        "s'il",
+        "te",
+        "plaît",
+    ]
+)
+_ALL = (
+    *("all", "my", "our", "alle", "meine", "unsere", "todas", "mis", "nuestras", "toutes", "mes", "nos"),
+    *("所有", "全部", "我的", "すべて", "全て", "私の"),
 )
 
 
@@ -94,6 +124,20 @@ class Constraint(NamedTuple):
 
     text: str
     message_id: str
+
+
+class Edit(NamedTuple):
+    """A constraint that the user added or removed by command.
+
+    Attributes:
+        adds: Whether it was added.
+        text: The constraint.
+        after: Id of the last message before; empty if there was none.
+    """
+
+    adds: bool
+    text: str
+    after: str
 
 
 class Revocation(NamedTuple):
@@ -110,46 +154,63 @@ class Revocation(NamedTuple):
     allows: bool = False
 
 
-def constraints_in(messages: Iterable[BaseMessage], extra: Sequence[Constraint] = ()) -> list[Constraint]:
+def constraints_in(
+    messages: Iterable[BaseMessage], extra: Sequence[Constraint] = (), edits: Sequence[Edit] = ()
+) -> list[Constraint]:
     """The constraints in force, oldest first, without duplicates.
 
     Args:
         messages: The conversation.
         extra: Constraints that a model found in these messages.
+        edits: Constraints that the user added or removed by command, oldest first.
     """
     constraints: dict[str, Constraint] = {}
+    seen = {""}
+    _edit(constraints, edits, "")
     for message in messages:
-        if not isinstance(message, HumanMessage):
-            continue
-        text = message_text(message)
-        found, revoked = detect(text)
-        for revocation in revoked:
-            for meant in _meant(list(constraints), revocation):
-                del constraints[meant]
-        quoted = [
-            constraint.text
-            for constraint in extra
-            if constraint.message_id == message.id and constraint.text in text
-        ]
-        for each in (*found, *quoted):
-            constraints.setdefault(each, Constraint(each, str(message.id)))
+        if isinstance(message, HumanMessage) and not is_stand_in(message):
+            _hear(constraints, message, extra)
+        seen.add(str(message.id))
+        _edit(constraints, edits, str(message.id))
+    _edit(constraints, [edit._replace(after="") for edit in edits if edit.after not in seen], "")
     return list(constraints.values())
 
 
-def within(constraints: Sequence[Constraint], max_tokens: int, counter: TokenCounter) -> list[Constraint]:
+def _edit(constraints: dict[str, Constraint], edits: Sequence[Edit], after: str) -> None:
+    for edit in edits:
+        if edit.after == after and edit.adds:
+            constraints.setdefault(edit.text, Constraint(edit.text, after))
+        elif edit.after == after:
+            constraints.pop(edit.text, None)
+
+
+def _hear(constraints: dict[str, Constraint], message: BaseMessage, extra: Sequence[Constraint]) -> None:
+    """Apply what a message of the user states and revokes."""
+    text = message_lines(message)
+    found, revoked = detect(text)
+    for revocation in revoked:
+        for meant in _meant(list(constraints), revocation):
+            del constraints[meant]
+    quoted = [
+        constraint.text
+        for constraint in extra
+        if constraint.message_id == message.id and constraint.text in text
+    ]
+    for each in (*found, *quoted):
+        constraints.setdefault(each, Constraint(each, str(message.id)))
+
+
+def within(constraints: Sequence[str], max_tokens: int, counter: TokenCounter) -> list[str]:
     """The newest constraints within `max_tokens` tokens together, oldest first; at least one."""
-    if (
-        sum(len(constraint.text.encode("utf-8", "surrogatepass")) + 2 for constraint in constraints)
-        <= max_tokens
-    ):
+    if sum(len(text.encode("utf-8", "surrogatepass")) + 2 for text in constraints) <= max_tokens:
         return list(constraints)  # a token is at least one byte
-    kept: list[Constraint] = []
+    kept: list[str] = []
     room = max_tokens
-    for constraint in reversed(constraints):
-        room -= counter.text(constraint.text) + 2
+    for text in reversed(constraints):
+        room -= counter.text(text) + 2
         if room < 0 and kept:
             break
-        kept.append(constraint)
+        kept.append(text)
     return kept[::-1]
 
 
@@ -162,24 +223,45 @@ def detect(text: str) -> tuple[tuple[str, ...], tuple[Revocation, ...]]:
         revocation = revocation_in(sentence)
         if revocation is not None:
             revoked.append(revocation)
-        elif not sentence.endswith("?") and any(rule.search(sentence) for rule in _RULES):
+        elif states_rule(sentence):
             found.append(sentence)
     return tuple(found[:MOST_PER_MESSAGE]), tuple(revoked)
 
 
+def states_rule(sentence: str) -> bool:
+    """Whether a sentence states a rule that is to hold for the whole conversation."""
+    question = sentence.rstrip("\"'”’»」 ").endswith(_QUESTION)
+    return any(language.matches(sentence, question=question) for language in _languages(sentence))
+
+
+def _languages(sentence: str) -> tuple[LanguageRules, ...]:
+    """The languages that a sentence may be written in, by its script."""
+    if _KANA.search(sentence):
+        return (JAPANESE,)
+    return (CHINESE,) if _HAN.search(sentence) else _ALPHABETIC
+
+
 def revocation_in(sentence: str) -> Revocation | None:
     """The revocation that a sentence states; `None` if it states none or is ambiguous."""
-    plain = sentence.strip().rstrip(".!").removesuffix(" please").rstrip(",")
-    if allowed := _ALLOW.match(plain):
-        return Revocation(_words(allowed["what"]), allows=True)
-    asked = _FORGET.match(plain)
+    plain = sentence.strip().rstrip(".!。！").removesuffix(" please").removesuffix(" bitte").rstrip(",，、")
+    found = (
+        revocation for language in _languages(plain) if (revocation := _revoked(plain, language)) is not None
+    )
+    return next(found, None)
+
+
+def _revoked(plain: str, language: LanguageRules) -> Revocation | None:
+    if allowed := language.allow.match(plain):
+        what = next(part for part in allowed.groupdict().values() if part)
+        return Revocation(_words(what), allows=True)
+    asked = language.forget.match(plain)
     if asked is None:
         return None
     if asked["what"]:
         return Revocation(_words(asked["what"]))
-    if asked["many"]:
-        whose = asked["whose"].lower()
-        return Revocation(every=True) if whose.startswith(("all", "my", "our")) else None
+    whose = (asked["whose"] or "").lower()
+    if asked["many"] or whose.startswith(_ALL):
+        return Revocation(every=True) if whose.startswith(_ALL) or asked["many"] in _ALL else None
     return Revocation()
 
 
@@ -187,8 +269,13 @@ def sentences(text: str) -> list[str]:
     """The sentences of a message that may be constraints; of a long message, of its beginning and end only."""
     if len(text) > 2 * _LOOK_AT:
         text = f"{text[:_LOOK_AT]}\n{text[-_LOOK_AT:]}"
-    parts = (part.strip() for part in re.split(r"(?<=[.!?])\s+|\n+", text))
-    return [part for part in parts if 6 <= len(part) <= LONGEST_CONSTRAINT]  # noqa: PLR2004 - "Never!" has six
+    parts = (part.strip() for part in _SENTENCE_END.split(text))
+    return [part for part in parts if shortest(part) <= len(part) <= LONGEST_CONSTRAINT]
+
+
+def shortest(text: str) -> int:
+    """Fewest characters of a constraint: "Never!" has six, "别动生产" four."""
+    return 4 if has_unspaced(text) else 6
 
 
 def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
@@ -203,4 +290,4 @@ def _meant(texts: Sequence[str], revoked: Revocation) -> list[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(text.lower())) - _COMMON
+    return frozenset(words_of(text)) - _COMMON

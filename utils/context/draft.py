@@ -47,6 +47,7 @@ class Draft:
         visible: The messages that are sent, according to `compaction`.
         artifacts: Texts to store, by handle.
         steps: What the stages have done.
+        rules: Every constraint in force, each with whether it is shown.
     """
 
     repaired: Repair
@@ -59,6 +60,7 @@ class Draft:
     visible: tuple[BaseMessage, ...]
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
+    rules: tuple[tuple[str, bool], ...] = ()
 
     @property
     def history(self) -> list[BaseMessage]:

@@ -12,6 +12,7 @@ from utils.context.compaction import StoredText, cut_of
 from utils.context.draft import Draft
 from utils.context.rendering import full_text, render_all
 from utils.messages.handles import handle_of, handles_in
+from utils.messages.media.stored import media_in
 from utils.messages.transcript import active_index, exchanges
 
 _STORED_SHARE = 0.04
@@ -51,6 +52,7 @@ def leave_out(draft: Draft, part: Evicted, summary: str) -> tuple[Draft, dict[st
     """The draft without `part`, with `summary` for everything left out, and the texts to store."""
     artifacts: dict[str, str] = {}
     archive = handle_of(part.text)
+    artifacts |= media_in(part.messages)
     artifacts[archive] = part.text
     stored = [*draft.compaction.stored_texts, *_named(part.messages), StoredText(archive, "conversation")]
     compaction = replace(

@@ -15,6 +15,7 @@ from utils.context.protocols import Summariser
 from utils.context.settings import ContextSettings
 from utils.errors import SettingsError
 from utils.messages.counter import MessageCounter, encoding_for
+from utils.messages.media.charges import charges_for
 from utils.settings import LLMSettings, ModelProvider
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def default_context_middleware(
     *,
     on_compaction: Announce | None = None,
     summary_prompt: str | None = None,
+    ahead: bool = False,
 ) -> ContextMiddleware:
     """The context middleware of an agent.
 
@@ -75,6 +77,7 @@ def default_context_middleware(
         artifacts_path: The SQLite file for texts that are left out of requests.
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         summary_prompt: The agent's own prompt for summaries; one in the settings overrides it.
+        ahead: Whether the caller compacts after each turn (`ContextMiddleware.compact_ahead`).
 
     Raises:
         SettingsError: A file that a setting names cannot be read.
@@ -83,7 +86,7 @@ def default_context_middleware(
     from utils.persistence.artifacts import SqliteArtifactStore
 
     announce.ignored(structlog.get_logger(__name__), context.ignored)
-    counter = MessageCounter(encoding_for(llm.model))
+    counter = MessageCounter(encoding_for(llm.model), charges=charges_for(llm.model))
     policy = policy_for(llm, context, model)
     return ContextMiddleware(
         policy,
@@ -92,6 +95,7 @@ def default_context_middleware(
         summariser=_summariser(llm, context, model, counter, prompt_of(context) or summary_prompt),
         provider=str(llm.provider),
         on_compaction=on_compaction,
+        ahead=ahead,
     )
 
 

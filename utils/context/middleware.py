@@ -8,10 +8,11 @@ never changed; the model sees a view of them.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NotRequired
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import structlog
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ExtendedModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
@@ -20,25 +21,28 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.context import announce
+from utils.context.chunk_usage import ChunkUsage, chunk_usage
 from utils.context.compaction import Compaction
-from utils.context.constraints import Constraint
+from utils.context.learnt_windows import SMALLEST, LearntWindows, key_of
 from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
-from utils.context.rendering import full_text
-from utils.context.strategies.truncate import shown_of
+from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
+from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
-from utils.events import ContextCompacted, UsageReported
+from utils.events import ContextCompacted, Usage, UsageReported
 from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
-from utils.messages.handles import handle_of, with_full_output
-from utils.messages.transcript import tool_names
+from utils.messages.foreign import without_foreign_blocks
+from utils.messages.transcript import stand_in, tool_names
+from utils.messages.usage import with_usage
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.settings import ModelProvider
 
 log = structlog.get_logger(__name__)
 
@@ -50,24 +54,25 @@ COMPACT_NOW = "compact_now"
 _CACHED_TEXTS = 512
 _SMALLER = 0.7
 _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
-_PLAUSIBLE = 0.5
 
 SUMMARIES = "summaries"
 """Name under which the usage of summaries is reported."""
 
 
-class ContextState(AgentState[Any]):
-    """The keys of context management in the graph's state. They are stored and must not change.
+NEXT_REQUEST = "next-request"
+"""Id of the message that stands for the next request while a compaction is made ahead of it."""
 
-    They are no private state of LangChain's, so that they pass between an agent's own graph and its subgraph.
+
+class Ahead(NamedTuple):
+    """A compaction that was made after an answer.
 
     Attributes:
-        compaction: `Compaction.as_state`.
-        pinned: Constraints that a model found in the user's messages, each with the id of its message.
+        compaction: The decisions, for the graph's state.
+        usage: What it cost.
     """
 
-    compaction: NotRequired[dict[str, Any]]
-    pinned: NotRequired[list[list[str]]]
+    compaction: dict[str, Any]
+    usage: Usage
 
 
 class ContextMiddleware(AgentMiddleware[ContextState, Any]):
@@ -80,6 +85,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         summariser: Writes summaries; if it is unset or fails, an extract is made instead.
         provider: `LLM_PROVIDER`, for the ratio of charged to counted tokens before it is measured.
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
+        learnt: What refusals have shown of the models' windows.
+        ahead: Whether `compact_ahead` is called after each turn. No request waits for a summary then.
     """
 
     state_schema = ContextState
@@ -93,6 +100,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         summariser: Summariser | None = None,
         provider: str | None = None,
         on_compaction: Announce | None = None,
+        learnt: LearntWindows | None = None,
+        ahead: bool = False,
     ) -> None:
         super().__init__()
         self.policy = policy
@@ -102,6 +111,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._summariser = summariser
         self._provider = provider
         self._on_compaction = on_compaction
+        self._learnt = learnt or LearntWindows()
+        self._ahead = ahead and summariser is not None and policy.use_model
         self._short_forms: dict[str, str] = {}
         self._tool_tokens = ToolTokens(self.counter)
 
@@ -111,13 +122,14 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
         """Send a request that fits. If the provider refuses it as too long, send smaller ones."""
-        tools = list(request.tools)
+        tools, key = list(request.tools), key_of(request.model)
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         refused: set[int] = set()
         while True:
             shown = self._shown(tools, prepared)
             try:
-                response = await handler(_sent(request, prepared, shown))
+                with chunk_usage() as streamed:
+                    response = await handler(_sent(request, prepared, shown))
                 break
             except Exception as error:
                 overflow = classify(error)
@@ -127,13 +139,29 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                     raise  # it cannot be made smaller, and was refused twice
                 refused.add(prepared.report.counted)
                 prepared = await self._shrink(request, tools, prepared, overflow)
+        report = prepared.report
+        if refused and report.counted < min(refused):
+            self._learnt.learn(key, report.window, report.ratio)
         unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
-        counted = prepared.report.counted - unsent
-        answered = ModelResponse(
-            [_counted(message, counted) for message in response.result], response.structured_response
-        )
-        update = {"compaction": prepared.compaction.as_state()}
+        counted = report.counted - unsent
+        answers = [self._measured(message, counted, report.ratio, streamed) for message in response.result]
+        answered = ModelResponse(answers, response.structured_response)
+        update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
+        update |= self._told(request, prepared)
+        if cost := _state(request).get("unreported"):
+            _report(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
+            update["unreported"] = {}
         return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
+
+    def _told(self, request: ModelRequest[Any], prepared: Prepared) -> dict[str, Any]:
+        """Tell the user what became of the constraints; another agent's request has no user."""
+        told = _state(request).get("told") or ()
+        changes = rule_changes(told, prepared.rules)
+        if not changes or getattr(request.runtime.context, "delegation", None) is not None:
+            return {}
+        for change in changes:
+            request.runtime.stream_writer(change)
+        return {"told": [list(rule) for rule in prepared.rules]}
 
     async def awrap_tool_call(
         self,
@@ -144,14 +172,11 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         result = await handler(request)
         if not isinstance(result, ToolMessage) or request.tool_call["name"] in TOOL_NAMES:
             return result
-        text = full_text(result)
-        shown = shown_of(result, self.policy, self.counter)
-        if shown == text:
+        short = short_result(result, self.policy, self.counter)
+        if short is None or not await self._keep(scope_of(request.runtime.config), short.artifacts):
             return result
-        if not await self._keep(scope_of(request.runtime.config), {handle_of(text): text}):
-            return result
-        log.info("context.truncated", tool=request.tool_call["name"], characters=len(text), shown=len(shown))
-        return with_full_output(result, shown, handle_of(text))  # type: ignore[return-value]
+        log.info("context.truncated", tool=request.tool_call["name"], characters=short.characters)
+        return short.message
 
     async def whole_text(self, scope: str, handle: str) -> str | None:
         """A stored text of a conversation by its handle; `None` where there is none."""
@@ -182,7 +207,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         """
         history = [*values.get("messages", ()), *messages]
         tokens = await self._tool_tokens.of(tools)
-        request = Request(history, system, tokens, turn_start=True, pinned=_pinned(values))
+        request = Request(
+            history, system, tokens, turn_start=True, pinned=pinned_of(values), edits=edits_of(values)
+        )
         before = Compaction.from_state(values.get("compaction"))
         prepared = await prepare(request, self.policy, self._parts(history), before)
         if prepared.compaction == before:
@@ -193,6 +220,38 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             for event in prepared.report.events(prepared.messages[0].id):
                 write(event)
         return {"compaction": prepared.compaction.as_state()}
+
+    async def compact_ahead(
+        self, values: Mapping[str, Any], *, system: SystemMessage, tools: Sequence[Any], scope: str
+    ) -> Ahead | None:
+        """After an answer, make room for the next turn, if it may need it.
+
+        Args:
+            values: The graph's state.
+            system: The agent's system message.
+            tools: The agent's tools.
+            scope: The conversation's thread id.
+
+        Returns:
+            The decisions to store; `None` if there is room.
+        """
+        if not self._ahead:
+            return None
+        history = [*values.get("messages", ()), stand_in("(the next request)", NEXT_REQUEST)]
+        tokens = await self._tool_tokens.of(tools)
+        request = Request(
+            history, system, tokens, turn_start=True, pinned=pinned_of(values), edits=edits_of(values)
+        )
+        before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
+        with summary_usage() as used:
+            prepared = await prepare(
+                request, self.policy.for_next_turn(), replace(parts, ahead=False), before
+            )
+        if prepared.compaction == before:
+            return None
+        await self._keep(scope, prepared.artifacts)
+        announce.request(log, prepared.report, self._summariser_name)
+        return Ahead(prepared.compaction.as_state(), used.total or Usage())
 
     async def forget(self, scope: str) -> None:
         """Delete the stored texts of a conversation.
@@ -212,22 +271,24 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         ratio: float = 0.0,
     ) -> Prepared:
         state, scope = _state(request), scope_of(get_config())
+        learnt = self._learnt.of(key_of(request.model))
         unprepared = Request(
             request.messages,
             request.system_message,
             await self._tool_tokens.of(tools),
-            pinned=_pinned(state),
+            pinned=pinned_of(state),
+            edits=edits_of(state),
             force=force,
         )
         with summary_usage() as used:
             prepared = await prepare(
                 unprepared,
                 policy or self._policy_for(request),
-                self._parts(request.messages, ratio),
+                self._parts(request.messages, max(ratio, learnt.ratio if learnt else 0.0)),
                 Compaction.from_state(state.get("compaction")),
             )
         if used.total:
-            request.runtime.stream_writer(UsageReported({SUMMARIES: used.total}))
+            _report(request, {SUMMARIES: used.total})
         await self._keep(scope, prepared.artifacts)
         announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         announced(log, prepared.report, self._summariser_name)
@@ -244,18 +305,16 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         """A smaller request, within the limit that the provider named or within a guessed one.
 
         The refusal shows that the provider charges at least what was counted, and at least what the named limit
-        implies. A named limit applies to later requests too, and so does a guess after the refusal of a
-        large request. The refusal of a small one may be an error and must not shrink the agent's window.
+        implies. What it shows of the window is learnt when the smaller request is accepted.
         """
-        counted, named = sent.report.counted, overflow.limit
+        counted = sent.report.counted
+        named = overflow.limit if overflow.limit and overflow.limit >= SMALLEST else None
         implied = (named or 0) / counted
         ratio = max(1.0, sent.report.after / counted, min(implied, BELIEVED[1]))
         limit = named if named and implied <= ratio else int(counted * ratio * _SMALLER)
         announce.overflow(log, sent.report, limit)
         policy = self._policy_for(request)
         smaller = policy.with_window(min(limit, policy.window))
-        if named or sent.report.after >= policy.window * _PLAUSIBLE:
-            self.policy = policy.with_window(min(named or limit, policy.window))
         try:
             return await self._prepare(request, tools, force=True, policy=smaller, ratio=ratio)
         except ContextBudgetExceeded:
@@ -265,11 +324,12 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
 
     def _policy_for(self, request: ModelRequest[Any]) -> ContextPolicy:
         """The policy for the model of this request, which other middleware may have replaced."""
+        window = self.policy.window
         profile: Any = getattr(request.model, "profile", None)
-        if not profile:
-            return self.policy
-        known = get_context_window(None, None, profile=profile)
-        return self.policy.with_window(min(self.policy.window, known))
+        if profile:
+            window = min(window, get_context_window(None, None, profile=profile))
+        learnt = self._learnt.of(key_of(request.model))
+        return self.policy.with_window(min(window, learnt.tokens) if learnt else window)
 
     def _parts(self, messages: Sequence[BaseMessage], ratio: float = 0.0) -> Parts:
         if len(self._short_forms) > _CACHED_TEXTS:
@@ -279,7 +339,18 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._summariser,
             calibrate(messages, self._provider).at_least(ratio),
             self._short_forms,
+            self._ahead,
         )
+
+    def _measured(
+        self, message: BaseMessage, counted: int, ratio: float, streamed: ChunkUsage
+    ) -> BaseMessage:
+        """An answer with a plausible usage and the count of its request."""
+        if not isinstance(message, AIMessage):
+            return message
+        if self._provider != ModelProvider.EMBEDDED:  # no server charges for it
+            message = with_usage(message, round(counted * ratio), self.counter, streamed.chunks)
+        return with_count(message, counted)
 
     def _shown(self, tools: Sequence[Any], prepared: Prepared) -> list[Any]:
         """The tools to send; this middleware's own only if there is something to read, or a visible call of them."""
@@ -304,23 +375,24 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
 
 
 def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:
-    messages: list[Any] = list(prepared.messages)
+    messages: list[Any] = without_foreign_blocks(prepared.messages, getattr(request.model, "_llm_type", ""))
     return request.override(system_message=prepared.system, messages=messages, tools=tools)
-
-
-def _counted(message: BaseMessage, counted: int) -> BaseMessage:
-    return with_count(message, counted) if isinstance(message, AIMessage) else message
 
 
 def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:
     return request.state
 
 
+def _report(request: ModelRequest[Any], cost: Mapping[str, Usage]) -> None:
+    """Report what model calls beside the answer have used, and count it on the task's budget."""
+    request.runtime.stream_writer(UsageReported(cost))
+    if meter := getattr(request.runtime.context, "meter", None):
+        meter.add(sum(cost.values(), Usage()))
+
+
 def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
     state: Mapping[str, Any] = request.state
+    if len(update) > 1:
+        return True
     known = state.get("compaction") or Compaction().as_state()
     return bool(known != update["compaction"])
-
-
-def _pinned(state: Mapping[str, Any]) -> tuple[Constraint, ...]:
-    return tuple(Constraint(text, message_id) for text, message_id in state.get("pinned") or ())

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from utils.context import stages
+from utils.context.block import older_line
 from utils.context.compaction import Compaction, visible_messages
-from utils.context.constraints import Constraint, constraints_in, within
+from utils.context.constraints import Constraint, Edit, constraints_in, within
 from utils.context.draft import Draft, repeated_as_user
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import Summariser, TokenCounter
@@ -24,7 +25,7 @@ from utils.context.stages import SummaryTools
 from utils.context.verify import by_kind, checked, clipped_request
 from utils.context.worker_thread import call, is_large
 from utils.messages.counter import Calibration
-from utils.messages.handles import handles_in
+from utils.messages.handles import handle_of, handles_in
 from utils.messages.repair import merge_system, repair
 from utils.messages.text import message_text
 from utils.messages.transcript import is_stand_in, with_ids
@@ -40,6 +41,7 @@ class Request:
         tool_tokens: Counted tokens of the tool schemas.
         turn_start: Whether a turn begins; if unset, whether the last message is the user's.
         pinned: Constraints that a model found in the user's messages.
+        edits: Constraints that the user added or removed by command.
         force: Whether to compact whatever the size, as after a rejected request.
     """
 
@@ -48,6 +50,7 @@ class Request:
     tool_tokens: int = 0
     turn_start: bool | None = None
     pinned: tuple[Constraint, ...] = ()
+    edits: tuple[Edit, ...] = ()
     force: bool = False
 
 
@@ -60,12 +63,14 @@ class Parts:
         summariser: Writes summaries; if it is unset or fails, an extract is made instead.
         calibration: Ratio of charged to counted tokens.
         cache: Compressed articles by content hash, shared between requests.
+        ahead: Whether a model writes summaries after answers only.
     """
 
     counter: TokenCounter
     summariser: Summariser | None = None
     calibration: Calibration = field(default_factory=Calibration)
     cache: MutableMapping[str, str] = field(default_factory=dict)
+    ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,7 @@ class Prepared:
         artifacts: Texts to store before the request is sent, by handle.
         handles: Handles that the request names.
         report: What was done.
+        rules: Every constraint in force, each with whether the request shows it.
     """
 
     system: SystemMessage | None
@@ -87,6 +93,7 @@ class Prepared:
     artifacts: Mapping[str, str]
     handles: tuple[str, ...]
     report: Report
+    rules: tuple[tuple[str, bool], ...] = ()
 
     def whole(self) -> list[BaseMessage]:
         """All messages as sent, the system message first."""
@@ -106,9 +113,11 @@ async def prepare(
     """
     large = is_large(request.messages)
     draft, before = await call(large, _begin, request, policy, parts, compaction or Compaction())
-    turn_start = draft.visible[-1].type == "human" if request.turn_start is None else request.turn_start
+    turn_start = _begins_turn(draft.visible[-1]) if request.turn_start is None else request.turn_start
     draft = await call(large, _shorten_results, draft, request.force)
-    draft = await _summarise(draft, SummaryTools(parts.summariser, parts.cache), turn_start, request.force)
+    draft = await _summarise(
+        draft, SummaryTools(parts.summariser, parts.cache, parts.ahead), turn_start, request.force
+    )
     return await call(large, _finish, draft, policy, parts.calibration, before)
 
 
@@ -118,23 +127,29 @@ def _begin(
     """Draft of the request from the stored decisions, and its tokens."""
     repaired = repair(with_ids(request.messages))
     scaled = _in_turns(policy.scaled(parts.calibration.ratio), repaired.history)
-    constraints = within(
-        constraints_in(repaired.history, request.pinned),
-        int(scaled.input_budget * scaled.pinned_share),
-        parts.counter,
-    )
+    in_force = [each.text for each in constraints_in(repaired.history, request.pinned, request.edits)]
+    shown = within(in_force, int(scaled.input_budget * scaled.pinned_share), parts.counter)
+    older = in_force[: len(in_force) - len(shown)]
+    stored = {handle_of(text): text for text in ["\n".join(older)] if older}
     draft = Draft(
         repaired=repaired,
         system=merge_system([part for part in (request.system, repaired.system) if part]),
-        pinned=tuple(constraint.text for constraint in constraints),
+        pinned=(*(older_line(len(older), handle) for handle in stored), *shown),
         tool_tokens=request.tool_tokens,
         policy=scaled,
         counter=parts.counter,
-        compaction=compaction,
+        compaction=compaction.with_given(stored),
         visible=tuple(visible_messages(repaired.history, compaction)),
+        artifacts=stored,
+        rules=tuple((text, place >= len(older)) for place, text in enumerate(in_force)),
     )
     stages.check_fixed(draft, policy)
     return draft, draft.total
+
+
+def _begins_turn(last: BaseMessage) -> bool:
+    """Whether the last message is a request, and not what a tool returned beside text."""
+    return isinstance(last, HumanMessage) and not is_stand_in(last)
 
 
 def _shorten_results(draft: Draft, force: bool) -> Draft:
@@ -175,6 +190,7 @@ def _finish(draft: Draft, policy: ContextPolicy, calibration: Calibration, befor
         window=policy.window,
         counted=draft.total,
         by_kind={kind: round(tokens * ratio) for kind, tokens in by_kind(draft).items()},
+        ratio=ratio,
         steps=tuple(charged(step, ratio) for step in draft.steps),
         interrupted=draft.repaired.interrupted,
         dropped=draft.repaired.dropped,
@@ -188,4 +204,4 @@ def _finish(draft: Draft, policy: ContextPolicy, calibration: Calibration, befor
         for handle in handles_in(message_text(m))
     )
     handles = tuple(dict.fromkeys(named))
-    return Prepared(system, messages, draft.compaction, draft.artifacts, handles, report)
+    return Prepared(system, messages, draft.compaction, draft.artifacts, handles, report, draft.rules)

@@ -24,6 +24,7 @@ ALL_STAGES = frozenset(Stage)
 
 _RESERVE_CAP = 16_384
 _MARGIN_CAP = 512
+_AHEAD_AT, _AHEAD_TO = 0.8, 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class ContextPolicy:
     system_as_user: bool = False
     use_model: bool = True
     active_share: float = 0.5
-    pinned_share: float = 0.1
+    pinned_share: float = 0.25
 
     @property
     def reserve(self) -> int:
@@ -132,6 +133,16 @@ class ContextPolicy:
     def with_window(self, window: int) -> ContextPolicy:
         """The policy for another window."""
         return replace(self, window=window)
+
+    def for_next_turn(self) -> ContextPolicy:
+        """The policy for a compaction after an answer: earlier and further, so that turns seldom need one."""
+        return replace(
+            self,
+            summarise_at=self.summarise_at * _AHEAD_AT,
+            summarise_to=min(self.summarise_to, self.summarise_at * _AHEAD_TO),
+            summarise_at_tokens=self.summarise_at_tokens and int(self.summarise_at_tokens * _AHEAD_AT),
+            extract_to=None,
+        )
 
     def scaled(self, ratio: float) -> ContextPolicy:
         """The policy in counted tokens, of which the provider charges each as `ratio` tokens."""

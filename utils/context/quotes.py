@@ -9,7 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from utils.context.constraints import LONGEST_CONSTRAINT, MOST_PER_MESSAGE, detect, revocation_in, sentences
+from utils.context.constraints import (
+    LONGEST_CONSTRAINT,
+    MOST_PER_MESSAGE,
+    detect,
+    revocation_in,
+    sentences,
+    shortest,
+)
 
 QUESTION = (
     "A user wrote the message below to an assistant. Which parts of it must hold for the whole conversation, beyond "
@@ -20,7 +27,6 @@ QUESTION = (
 )
 
 _LONGEST_MESSAGE = 4_000
-_SHORTEST_QUOTE = 6
 
 
 def question_about(text: str) -> str | None:
@@ -30,7 +36,7 @@ def question_about(text: str) -> str | None:
     """
     found, _ = detect(text)
     known = {*found, *_revocations(text)}
-    if all(each.endswith("?") or each in known for each in sentences(text)):
+    if all(each.endswith(("?", "？")) or each in known for each in sentences(text)):
         return None
     return QUESTION.format(message=text[:_LONGEST_MESSAGE])
 
@@ -43,7 +49,7 @@ def quotes_in(answer: str, text: str) -> list[str]:
     kept = [
         quote
         for quote in quotes
-        if _SHORTEST_QUOTE <= len(quote) <= LONGEST_CONSTRAINT
+        if shortest(quote) <= len(quote) <= LONGEST_CONSTRAINT
         and quote in text[:_LONGEST_MESSAGE]
         and not any(quote in each for each in known)
     ]

@@ -8,11 +8,13 @@ from collections.abc import Iterable
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from utils.messages.calls import block_call_id
+from utils.messages.calls import block_call_id, is_thought
+from utils.messages.media.blocks import media_of
+from utils.messages.media.stored import media_line
 
 
 def full_text(message: BaseMessage) -> str:
-    """The text of a message, with a placeholder such as `[image]` for each block that is not text."""
+    """The text of a message, with a line that names the handle of each picture or document."""
     return "\n".join(block_texts(message))
 
 
@@ -59,7 +61,8 @@ def _block_text(block: object) -> str:
         return ""
     if isinstance(block.get("text"), str):
         return str(block["text"])
-    kind = str(block.get("type", "content"))
-    if "image" in kind or "file" in kind or "audio" in kind or "document" in kind:
-        return f"[{kind}]"
+    if media := media_of(block):
+        return media_line(media)
+    if is_thought(block):
+        return ""
     return json.dumps(block, ensure_ascii=False, default=str)

@@ -64,6 +64,7 @@ class Report:
         dropped: Number of stray or duplicate results left out.
         clipped_request: Whether the active request was clipped.
         violations: Invariants that were violated before the fallback; any of them is a bug.
+        ratio: Charged tokens per counted token.
     """
 
     before: int
@@ -77,6 +78,7 @@ class Report:
     dropped: int = 0
     clipped_request: bool = False
     violations: tuple[str, ...] = ()
+    ratio: float = 1.0
 
     def events(self, cut: str | None) -> list[ContextCompacted]:
         """One event for each step."""

@@ -6,14 +6,14 @@ Constants are those of Robertson and Zaragoza, "The Probabilistic Relevance Fram
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from utils.messages import words
+
 _K1 = 1.2
 _B = 0.75
-_WORD = re.compile(r"\w+")
 _SUFFIXES = ("ings", "ing", "edly", "ed", "es", "s", "ly")
 _SHORTEST_STEM = 4
 
@@ -26,8 +26,8 @@ class Hit(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-case words without common English endings, so that "restarted" matches "restart"."""
-    return [_stem(word) for word in _WORD.findall(text.lower())]
+    """Lower-case words without common English endings, so that "restarted" matches "restart"; see `utils.messages.words`."""
+    return [_stem(word) for word in words.words_of(text)]
 
 
 def bm25(query: str, passages: Sequence[str], most: int) -> list[Hit]:
@@ -52,7 +52,8 @@ def passages_of(text: str, longest: int = 700) -> list[str]:
     for paragraph in text.split("\n\n"):
         rest = paragraph.strip()
         while len(rest) > longest:
-            cut = max(rest.rfind("\n", 0, longest), rest.rfind(". ", 0, longest) + 1)
+            ends = (". ", "。", "！", "？")
+            cut = max(rest.rfind("\n", 0, longest), *(rest.rfind(end, 0, longest) + 1 for end in ends))
             cut = cut if cut > longest // 3 else longest
             passages.append(rest[:cut].strip())
             rest = rest[cut:].strip()

@@ -6,10 +6,12 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, replace
 
 from utils.context.block import SUMMARY_TITLE
+from utils.context.compaction import unwritten
 from utils.context.draft import Draft
 from utils.context.evict import Evicted, evicted, leave_out, stored_tokens
 from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
+from utils.context.rendering import render_all
 from utils.context.report import Step
 from utils.context.strategies.clear import clear, clearable
 from utils.context.strategies.clip import LEVEL_FLOOR, clip
@@ -37,10 +39,23 @@ _LEAST_SUMMARY = 16
 
 @dataclass(frozen=True, slots=True)
 class SummaryTools:
-    """The summariser and its cache, for the stages that shorten texts."""
+    """The summariser and its cache, for the stages that shorten texts.
+
+    Attributes:
+        summariser: Writes summaries.
+        cache: Shortened texts.
+        ahead: Whether a model writes summaries after answers only. A request that is over its budget gets an extract
+            then, which costs no wait.
+    """
 
     summariser: Summariser | None
     cache: MutableMapping[str, str]
+    ahead: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether a model may write a summary now."""
+        return self.summariser is not None and not self.ahead
 
 
 def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
@@ -52,8 +67,9 @@ def check_fixed(draft: Draft, policy: ContextPolicy) -> None:
     if draft.free < LEAST_FREE:
         raise ContextBudgetExceeded(
             f"The system prompt, tools and pinned constraints take {draft.fixed:,} tokens; the model's window of "
-            f"{policy.window:,} tokens leaves {draft.budget:,} for a request. Use a model with a larger window, or "
-            "fewer tools."
+            f"{policy.window:,} tokens leaves {draft.budget:,} for a request. Every agent works with 8,192: raise the "
+            "window of the model's server (Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size, vLLM: --max-model-len), or "
+            "choose a model with a larger one; MAX_CONTEXT_TOKENS must not be below it."
         )
 
 
@@ -102,10 +118,20 @@ async def summarise_stage(draft: Draft, tools: SummaryTools, *, turn_start: bool
     if planned is None:
         return draft
     part, summary_tokens = planned
+    if not (tools.writes and draft.policy.use_model):
+        extract = ExtractiveSummariser(draft.counter)
+        summary = await summarise(part.text, draft.compaction.summary, summary_tokens, extract, draft.counter)
+        return await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
+    since = render_all(unwritten(draft.history, draft.compaction))
+    text = f"{since}\n\n{part.text}" if since else part.text
     summary = await summarise(
-        part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), draft.counter
+        text, draft.compaction.written, summary_tokens, _summariser(draft, tools), draft.counter
     )
-    return await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
+    shorter = await call(draft.is_large, _left_out, draft, "summarise", part, summary, draft.total)
+    if summary.failed:
+        return shorter
+    written = replace(shorter.compaction, written=summary.text, written_through=part.through)
+    return replace(shorter, compaction=written)
 
 
 def _to_summarise(
@@ -158,6 +184,8 @@ def _due(draft: Draft, tools: SummaryTools, turn_start: bool) -> bool:
     ):
         return True
     if _extract_to(draft, tools) is not None:
+        return False
+    if tools.ahead:
         return False
     at = policy.tokens(policy.summarise_at)
     if policy.summarise_at_tokens is not None:

@@ -18,6 +18,7 @@ from utils.context.compaction import Compaction, cut_of
 from utils.context.grep import grep_lines
 from utils.context.rendering import render
 from utils.context.search import bm25, passages_of
+from utils.messages.media.stored import stored_block
 from utils.messages.repair import repair
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.transcript import with_ids
@@ -63,11 +64,13 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
             str,
             Field(description="Show only places with this text, or one of several separated by |."),
         ] = "",
-    ) -> str:
-        """Read a stored text by its handle: a tool output or a part of the conversation that was cut out."""
+    ) -> str | list[dict[str, Any]]:
+        """Read what is stored under a handle: a tool output, a part of the conversation that was cut out, a picture or a file."""
         text = await store.get(scope_of(runtime.config), handle)
         if text is None:
             return f"There is no stored text {handle} in this conversation."
+        if block := stored_block(handle, text):
+            return [{"type": "text", "text": f"{handle}:"}, block]
         if not grep:
             return page_of(text, offset)
         return await asyncio.to_thread(grep_lines, text, grep, PAGE, offset)

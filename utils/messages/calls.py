@@ -19,6 +19,8 @@ from langchain_core.messages import AIMessage
 CALL_BLOCKS = frozenset({"tool_use", "tool_call", "function_call", "tool_call_chunk", "invalid_tool_call"})
 """Types of content blocks that are tool calls. LangChain's clients send some of them as such."""
 
+_THOUGHTS = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
+
 _RAW_CALLS = ("tool_calls", "function_call")
 
 _LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # OpenAI: at most 40; Anthropic: these letters
@@ -96,6 +98,11 @@ def block_call_id(block: object) -> str | None:
     if not isinstance(block, Mapping) or block.get("type") not in CALL_BLOCKS:
         return None
     return str(block.get("call_id") or block.get("id") or "")
+
+
+def is_thought(block: object) -> bool:
+    """Whether a content block holds a model's thoughts, which are no answer."""
+    return isinstance(block, Mapping) and block.get("type") in _THOUGHTS
 
 
 def _renamed_block(block: Block, renamed: Mapping[str, list[str]]) -> Block:

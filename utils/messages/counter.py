@@ -14,6 +14,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from utils.messages.media.charges import UNKNOWN, MediaCharges
 from utils.messages.tokens import (
     DEFAULT_ENCODING,
     TOKENS_PER_REPLY,
@@ -34,6 +35,9 @@ Ratios outside come from servers that report something else, such as the sum ove
 
 COUNTED_KEY = "counted_tokens"
 """Key in an answer's `response_metadata` with the counted tokens of its request."""
+
+COUNTED_USAGE = "usage_counted"
+"""Key in an answer's `response_metadata` that marks a usage of our own count, which measures nothing."""
 
 _SAFETY = 1.005
 _REMEMBERED = 20_000
@@ -58,11 +62,18 @@ class MessageCounter:
 
     Args:
         encoding: `o200k_base` or `cl100k_base`.
+        charges: What pictures and documents cost.
         remembered: Number of new counts after which those not used since the last time are dropped.
     """
 
-    def __init__(self, encoding: str = DEFAULT_ENCODING, remembered: int = _REMEMBERED) -> None:
+    def __init__(
+        self,
+        encoding: str = DEFAULT_ENCODING,
+        remembered: int = _REMEMBERED,
+        charges: MediaCharges = UNKNOWN,
+    ) -> None:
         self.encoding = encoding
+        self.charges = charges
         self._most = remembered
         self._recent: dict[object, int] = {}
         self._older: dict[object, int] = {}
@@ -75,7 +86,9 @@ class MessageCounter:
 
     def message(self, message: BaseMessage) -> int:
         """Tokens that one message adds to a request."""
-        return self._remembered(_key(message), lambda: count_message_tokens(message, self.encoding))
+        return self._remembered(
+            _key(message), lambda: count_message_tokens(message, self.encoding, self.charges)
+        )
 
     def messages(self, messages: Iterable[BaseMessage]) -> int:
         """Tokens of a request's messages, including those that open the reply."""
@@ -142,6 +155,8 @@ def _guess(provider: str) -> float:
 def _measured(message: BaseMessage) -> tuple[int, int]:
     """Counted and reported tokens of an answer's request; zeros if either is unknown or the ratio is implausible."""
     if not isinstance(message, AIMessage) or not message.usage_metadata:
+        return 0, 0
+    if message.response_metadata.get(COUNTED_USAGE):
         return 0, 0
     counted = message.response_metadata.get(COUNTED_KEY)
     reported = message.usage_metadata.get("input_tokens", 0)

@@ -2,7 +2,7 @@
 
 After `repair` there is at most one system message, at the front. The first other message is the user's; the last is the
 user's or a tool result. Every tool call has exactly one result, directly after it, in the order of the calls. Call ids are
-unique, and no message is empty. Nothing else is changed. Idempotent and pure.
+unique, and no message is empty. Names are legal, and pictures stand in user messages. Nothing else is changed. Idempotent and pure.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from langchain_core.messages import (
     ToolMessage,
 )
 
-from utils.messages.calls import block_call_id, call_ids, normal_answer, text_blocks, with_call_ids
+from utils.messages.calls import (
+    block_call_id,
+    call_ids,
+    is_thought,
+    normal_answer,
+    text_blocks,
+    with_call_ids,
+)
+from utils.messages.media.normal import with_normal_media
+from utils.messages.names import with_legal_name
 from utils.messages.pairing import Place, match_results
 from utils.messages.transcript import as_stand_in, stand_in
 
@@ -61,7 +70,9 @@ def repair(messages: Sequence[BaseMessage]) -> Repair:
     history = [message for message in plain if not isinstance(message, SystemMessage)]
     matched = match_results(history, INTERRUPTED)
     paired, interrupted = _paired(history, matched.results)
-    return Repair(merge_system(system), _framed(paired), tuple(interrupted), matched.dropped)
+    return Repair(
+        merge_system(system), _framed(with_normal_media(paired)), tuple(interrupted), matched.dropped
+    )
 
 
 def _framed(history: list[BaseMessage]) -> list[BaseMessage]:
@@ -117,6 +128,7 @@ def _paired(
 
 def _plain(message: BaseMessage) -> BaseMessage | None:
     """The message in a form that providers accept: the same object if possible, `None` to drop it."""
+    message = with_legal_name(message) if not isinstance(message, ToolMessage) else message
     if isinstance(message, ChatMessage):
         message = _from_chat_message(message)
     if isinstance(message, AIMessage):
@@ -158,7 +170,7 @@ def _is_blank_block(block: object) -> bool:
     if isinstance(block, dict) and block.get("type") == "text":
         text = block.get("text")
         return not isinstance(text, str) or not text or text.isspace()
-    return not isinstance(block, dict) or not block
+    return not isinstance(block, dict) or not block or is_thought(block)
 
 
 def _from_chat_message(message: ChatMessage) -> BaseMessage:

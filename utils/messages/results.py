@@ -11,6 +11,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+STOPPED_CALL = "stopped_call"
+"""Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
+
 
 class Article(BaseModel):
     """One retrieved passage. `score` decreases with the rank; `metadata` may have `heading` and `source`."""

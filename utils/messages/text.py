@@ -19,6 +19,14 @@ def message_text(message: BaseMessage) -> str:
     return text_of(message.content)
 
 
+def message_lines(message: BaseMessage) -> str:
+    """Plain text of a message, each content block on lines of its own."""
+    content = message.content
+    if isinstance(content, str):
+        return content
+    return "\n".join(text for text in map(_block_text, content) if text)
+
+
 def _block_text(block: object) -> str:
     if isinstance(block, str):
         return block

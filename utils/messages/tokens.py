@@ -3,7 +3,7 @@
 Counts follow OpenAI's chat format: three tokens for each message's frame, its role, its content, one for
 a name, and three that open the reply (openai-cookbook, "How to count tokens with tiktoken"). What OpenAI
 does not document is counted as in `langchain-openai`: three tokens for the call id of a result, and name
-and arguments of a call. Nothing is downloaded.
+and arguments of a call. Pictures and documents cost what `utils.messages.media.charges` says. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from utils.messages.media.blocks import media_of
+from utils.messages.media.charges import UNKNOWN, MediaCharges
 
 if TYPE_CHECKING:
     import tiktoken
@@ -30,8 +33,6 @@ TOKENS_PER_MESSAGE = 3
 TOKENS_PER_REPLY = 3
 TOKENS_PER_NAME = 1
 TOKENS_PER_RESULT_ID = 3
-TOKENS_PER_IMAGE = 1445
-"""Highest cost of an image on gpt-4o: 85, and 170 for each of at most 8 tiles."""
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 _CALL_BLOCKS = ("tool_use", "tool_call", "function_call", "tool_call_chunk", "input_json_delta")
@@ -56,12 +57,14 @@ def count_text_tokens(text: str, encoding: str = DEFAULT_ENCODING) -> int:
         return count_text_tokens(text[:middle], encoding) + count_text_tokens(text[middle:], encoding)
 
 
-def count_message_tokens(message: BaseMessage, encoding: str = DEFAULT_ENCODING) -> int:
+def count_message_tokens(
+    message: BaseMessage, encoding: str = DEFAULT_ENCODING, charges: MediaCharges = UNKNOWN
+) -> int:
     """Tokens that one message adds to a request: its frame, role, name, content and tool calls."""
     total = TOKENS_PER_MESSAGE + count_text_tokens(_role(message), encoding)
     if message.name and not isinstance(message, ToolMessage):  # a result's name is not sent
         total += TOKENS_PER_NAME + count_text_tokens(message.name, encoding)
-    total += _content_tokens(message.content, encoding)
+    total += _content_tokens(message.content, encoding, charges)
     if isinstance(message, ToolMessage):
         total += TOKENS_PER_RESULT_ID
     if isinstance(message, AIMessage):
@@ -69,9 +72,11 @@ def count_message_tokens(message: BaseMessage, encoding: str = DEFAULT_ENCODING)
     return total
 
 
-def count_messages_tokens(messages: Iterable[BaseMessage], encoding: str = DEFAULT_ENCODING) -> int:
+def count_messages_tokens(
+    messages: Iterable[BaseMessage], encoding: str = DEFAULT_ENCODING, charges: MediaCharges = UNKNOWN
+) -> int:
     """Tokens of a whole request without its tools, including the three that open the reply."""
-    return TOKENS_PER_REPLY + sum(count_message_tokens(message, encoding) for message in messages)
+    return TOKENS_PER_REPLY + sum(count_message_tokens(message, encoding, charges) for message in messages)
 
 
 def count_tools_tokens(tools: Iterable[Mapping[str, Any]], encoding: str = DEFAULT_ENCODING) -> int:
@@ -91,23 +96,23 @@ def _role(message: BaseMessage) -> str:
     return _ROLES.get(message.type) or str(getattr(message, "role", message.type))
 
 
-def _content_tokens(content: object, encoding: str) -> int:
+def _content_tokens(content: object, encoding: str, charges: MediaCharges) -> int:
     if isinstance(content, str):
         return count_text_tokens(content, encoding)
     if isinstance(content, list):
-        return sum(_block_tokens(block, encoding) for block in content)
+        return sum(_block_tokens(block, encoding, charges) for block in content)
     return 0
 
 
-def _block_tokens(block: object, encoding: str) -> int:
+def _block_tokens(block: object, encoding: str, charges: MediaCharges) -> int:
     if isinstance(block, str):
         return count_text_tokens(block, encoding)
     if not isinstance(block, Mapping) or block.get("type") in _CALL_BLOCKS:
         return 0  # calls are counted from `tool_calls`, where every provider's are
     if isinstance(block.get("text"), str):
         return count_text_tokens(block["text"], encoding)
-    if "image" in str(block.get("type", "")):
-        return TOKENS_PER_IMAGE
+    if media := media_of(block):
+        return charges.of(media)
     return count_text_tokens(_compact(block), encoding)
 
 

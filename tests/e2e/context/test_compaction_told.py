@@ -16,7 +16,7 @@ WINDOW = 4_000
 
 
 async def test_a_client_is_told_of_it_in_the_middle_of_a_turn() -> None:
-    steps = [calls(call("log", f"c{number}", lines=60)) for number in range(8)]
+    steps = [calls(call("log", f"c{number}", lines=150)) for number in range(8)]
     environ = {"MAX_CONTEXT_TOKENS": str(WINDOW)}
     model = ScriptedModel.of(*steps, "Done.")
     async with running_agent(Logs, environ=environ, model=model) as url, connected(url) as client:

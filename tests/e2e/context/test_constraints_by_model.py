@@ -13,9 +13,9 @@ from utils.testing.strict_provider import Fault, Reply, run_strict_provider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
-SAID = "We ship on Fridays only. Please look at the deploy."
-FOUND = '{"quotes": ["We ship on Fridays only.", "We never ship on Mondays."]}'
-PINNED = "- We ship on Fridays only."
+SAID = "Fridays are for shipping. Please look at the deploy."
+FOUND = '{"quotes": ["Fridays are for shipping.", "We never ship on Mondays."]}'
+PINNED = "- Fridays are for shipping."
 
 
 class Brain:
@@ -48,7 +48,7 @@ def idle(monkeypatch):
     monkeypatch.setattr(BaseLangGraphAgent, "__init__", init)
 
     async def wait():
-        await asyncio.gather(*(task for agent in made for task in agent._pins._tasks))
+        await asyncio.gather(*(task for agent in made for task in agent._after._tasks))
 
     return wait
 

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from utils.context.call_limit import ModelCallLimit, recursion_limit
 from utils.context.factory import default_context_middleware
 from utils.context.settings import ContextSettings
-from utils.events import ContextCompacted, ContextMeasured, Usage, UsageReported
+from utils.events import ContextCompacted, ContextMeasured, RuleChanged, Usage, UsageReported
 from utils.llm.factory import create_chat_model
 from utils.messages import counter
 from utils.messages.tokens import count_message_tokens
@@ -132,7 +132,9 @@ async def test_a_long_conversation_is_never_refused_and_its_summary_is_not_part_
             for number in range(10):
                 text, events = await bench.say(f"Question {number}? Never touch production.")
                 assert text == f"Answer {number}."
-                assert all(isinstance(event, ContextCompacted | UsageReported) for event in events)
+                assert all(
+                    isinstance(event, ContextCompacted | RuleChanged | UsageReported) for event in events
+                )
                 spent += sum(
                     (e.by_agent["summaries"] for e in events if isinstance(e, UsageReported)), Usage()
                 )
@@ -358,9 +360,9 @@ async def test_a_cleared_conversation_starts_anew(tmp_path, monkeypatch):
 async def test_of_a_long_conversation_only_what_is_new_is_counted_again(tmp_path, monkeypatch):
     tokenised: list[Any] = []
 
-    def counted(message, encoding):
+    def counted(message, encoding, charges):
         tokenised.append(message)
-        return count_message_tokens(message, encoding)
+        return count_message_tokens(message, encoding, charges)
 
     monkeypatch.setattr(counter, "count_message_tokens", counted)
     talk = [m for n in range(100) for m in (HumanMessage(f"Question {n}?"), AIMessage(f"It is {n}."))]

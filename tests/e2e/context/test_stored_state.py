@@ -14,12 +14,12 @@ STORED = {
         "given": ["art_0123456789ab", "art_ba9876543210"],
         "count": 3,
     },
-    "pinned": [["We ship on Fridays only.", "h1"]],
+    "pinned": [["Fridays are for shipping.", "h1"]],
 }
 """The keys `compaction` and `pinned` of a checkpoint, as version 0.1.0 writes them."""
 
 HISTORY = [
-    HumanMessage("We ship on Fridays only. How is the deploy?", id="h1"),
+    HumanMessage("Fridays are for shipping. How is the deploy?", id="h1"),
     AIMessage("It failed.", id="a1"),
     HumanMessage("And " + "now " * 90, id="h2"),
     AIMessage("It runs.", id="a2"),
@@ -34,7 +34,7 @@ async def test_a_conversation_goes_on_from_the_decisions_that_an_earlier_version
         await bench.graph.aupdate_state(CONFIG, {"messages": HISTORY, **STORED}, as_node="model")
         await bench.say("Thanks.")
         system, *shown = [message.text for message in double.requests[0].messages]
-    assert "- We ship on Fridays only." in system
+    assert "- Fridays are for shipping." in system
     assert "The deploy failed at step 9." in system
     assert "art_0123456789ab (get_log)" in system
     assert shown == ["And [left out] now?", "It runs.", "Thanks."]

@@ -94,7 +94,7 @@ def test_what_tools_and_models_say_is_never_pinned():
 
 
 def test_of_too_many_pins_the_newest_stay():
-    pins = constraints_in(human(f"Never touch service number {i}.", str(i)) for i in range(100))
+    pins = pinned(*(f"Never touch service number {i}." for i in range(100)))
     kept = within(pins, 100, COUNTER)
     assert kept == pins[-len(kept) :]
-    assert sum(COUNTER.text(pin.text) for pin in kept) <= 100
+    assert sum(map(COUNTER.text, kept)) <= 100

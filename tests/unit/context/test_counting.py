@@ -25,9 +25,9 @@ def test_a_remembered_count_is_the_count_and_follows_a_change_of_content():
 def test_a_full_memo_drops_the_counts_that_were_not_used_lately(monkeypatch):
     tokenised = []
 
-    def counted(message, encoding):
+    def counted(message, encoding, charges):
         tokenised.append(message.id)
-        return count_message_tokens(message, encoding)
+        return count_message_tokens(message, encoding, charges)
 
     monkeypatch.setattr(counting, "count_message_tokens", counted)
     counter = MessageCounter(remembered=4)

@@ -44,7 +44,7 @@ def test_langmem_is_among_the_dependencies():
 
 
 def test_the_questions_of_earlier_systems_are_answered():
-    text = (ROOT / "docs/context.md").read_text("utf-8").split("## Decisions")[1].split("\n## ")[0]
+    text = (ROOT / "docs/decisions/0012-when-and-what-to-compact.md").read_text("utf-8")
     questions = re.findall(r"^- \*\*(.+?)\*\*", text, re.MULTILINE)
     for word in ("LangMem", "80,000", "recent messages", "smaller", "State or file", "drop the oldest"):
         assert any(word in question for question in questions)

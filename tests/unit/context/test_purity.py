@@ -15,6 +15,8 @@ SHELL = {
     "factory.py",
     "settings.py",
     "compress_tool_results.py",
+    "learnt_windows.py",
+    "state.py",
 }
 FILES = [
     *(path for path in (ROOT / "utils/context").rglob("*.py") if path.name not in SHELL),

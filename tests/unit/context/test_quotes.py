@@ -6,7 +6,7 @@ from tests.unit.context.conversations import human
 from utils.context.constraints import Constraint, constraints_in
 from utils.context.quotes import question_about, quotes_in
 
-TEXT = "We ship on Fridays only. Our people in Lyon read French. Please list the open pull requests."
+TEXT = "Fridays are for shipping. Our people in Lyon read French. Please list the open pull requests."
 
 
 def answered(*quotes: object) -> str:
@@ -29,9 +29,9 @@ def test_a_model_is_not_asked_where_the_rules_are_enough(text):
 
 def test_only_what_stands_in_the_message_word_for_word_counts():
     answer = answered(
-        "Our people in Lyon read French.", "We ship on Fridays only.", "We ship on Mondays only."
+        "Our people in Lyon read French.", "Fridays are for shipping.", "Mondays are for shipping."
     )
-    assert quotes_in(answer, TEXT) == ["We ship on Fridays only.", "Our people in Lyon read French."]
+    assert quotes_in(answer, TEXT) == ["Fridays are for shipping.", "Our people in Lyon read French."]
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_only_what_stands_in_the_message_word_for_word_counts():
         "",
         "No.",
         "{",
-        '{"quotes": "We ship on Fridays only."}',
+        '{"quotes": "Fridays are for shipping."}',
         '["x"]',
         answered(7, None, "Fri", TEXT * 9),
         "}{",
@@ -58,24 +58,24 @@ def test_what_the_rules_pinned_is_not_pinned_twice_and_a_message_pins_at_most_ei
 
 def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so():
     extra = [
-        Constraint("We ship on Fridays only.", "1"),
+        Constraint("Fridays are for shipping.", "1"),
         Constraint("made up", "1"),
-        Constraint("We ship on Fridays only.", "gone"),
+        Constraint("Fridays are for shipping.", "gone"),
     ]
     said = [human("Never touch production.", "0"), human(TEXT, "1")]
     assert [pin.text for pin in constraints_in(said, extra)] == [
         "Never touch production.",
-        "We ship on Fridays only.",
+        "Fridays are for shipping.",
     ]
     ships = [*said, human("Forget the rule about Fridays.", "2")]
     assert [pin.text for pin in constraints_in(ships, extra)] == ["Never touch production."]
     about = [*said, human("You may touch production again.", "2")]
-    assert [pin.text for pin in constraints_in(about, extra)] == ["We ship on Fridays only."]
+    assert [pin.text for pin in constraints_in(about, extra)] == ["Fridays are for shipping."]
 
 
 def test_a_message_that_unpins_a_rule_is_still_asked_about_for_what_else_it_says():
-    text = "Forget the rule about production. We ship on Fridays only."
+    text = "Forget the rule about production. Fridays are for shipping."
     assert question_about(text) is not None
-    answer = answered("Forget the rule about production.", "We ship on Fridays only.")
-    assert quotes_in(answer, text) == ["We ship on Fridays only."]
-    assert question_about("Drop the pod of the old release. We ship on Fridays only.") is not None
+    answer = answered("Forget the rule about production.", "Fridays are for shipping.")
+    assert quotes_in(answer, text) == ["Fridays are for shipping."]
+    assert question_about("Drop the pod of the old release. Fridays are for shipping.") is not None

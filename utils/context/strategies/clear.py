@@ -14,6 +14,7 @@ from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
 from utils.context.report import Changed
 from utils.messages.handles import full_output_of, handle_of, with_full_output
+from utils.messages.media.stored import media_in
 from utils.messages.transcript import exchanges
 
 WORTH_CLEARING = 60
@@ -41,7 +42,7 @@ def clear(messages: Sequence[BaseMessage], keep: int, counter: TokenCounter) -> 
         handle = full_output_of(message)
         if handle is None:
             handle = handle_of(full_text(message))
-            artifacts[handle] = full_text(message)
+            artifacts |= {handle: full_text(message)} | media_in([message])
         changed[index] = with_full_output(message, _PLACEHOLDER.format(handle), handle)
     return Changed(changed, artifacts)
 

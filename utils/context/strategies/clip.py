@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage
 
-from utils.context.excerpt import excerpt_tokens, left_out
+from utils.context.excerpt import excerpt_tokens
 from utils.context.protocols import TokenCounter
 from utils.context.rendering import full_text
 from utils.context.report import Changed
 from utils.messages.handles import FULL_OUTPUT, full_output_of, handle_of
+from utils.messages.media.stored import media_in
 from utils.messages.transcript import active_index
 
 LEVEL_FLOOR = 48
@@ -85,8 +86,7 @@ def clip_message(
         frame = counter.message(message.model_copy(update={"content": ""}))
     handle = full_output_of(message) or handle_of(text)
     update["content"] = excerpt_tokens(text, max(0, level - frame), handle, counter) if text.strip() else text
-    if update["content"] == text and not isinstance(message.content, str):
-        update["content"] = f"{text}{left_out(0, handle)}"  # images and files: only their text is kept
+    artifacts |= media_in([message])
     if update["content"] != text and full_output_of(message) is None:
         artifacts[handle] = text
         update["additional_kwargs"] = {**message.additional_kwargs, FULL_OUTPUT: handle}

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from utils.context.protocols import TokenCounter
 from utils.errors import ModelFailure, ModelUnavailable
 from utils.llm.classify import classify
+from utils.llm.reply.thoughts import split_thoughts
 from utils.messages.text import text_of
-from utils.messages.thoughts import split_thoughts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

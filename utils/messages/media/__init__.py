@@ -1,0 +1,1 @@
+"""Pictures and documents in messages: their forms, sizes, costs and handles."""
