@@ -7,10 +7,13 @@
     │   ├── OrphanedToolCall        the provider rejected an unpaired tool call or result
     │   ├── RateLimited             too many requests; try again later
     │   ├── AuthFailed              the provider refused the credentials
-    │   ├── ModelUnavailable        the provider is down, unreachable or too slow
+    │   ├── ModelUnavailable        the provider is down or unreachable, or its answer broke off
+    │   │   └── ModelSlow           the model did not begin, or go on with, its answer in time
     │   ├── EmptyResponse           the provider answered with nothing
     │   ├── ReplyUnusable           the model's reply cannot be acted on
     │   │   ├── AnswerCut           it was cut off at the limit of output tokens
+    │   │   ├── AnswerRepeated      it repeated itself without end and was stopped
+    │   │   ├── CallsRepeated       it made a tool call again and again that was refused
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
     │   ├── ContentFiltered         the provider's filter stopped the answer
     │   └── InvalidRequest          the provider refused the request for another reason
@@ -30,7 +33,8 @@
     │   ├── SubAgentRefused         a sub-agent does not accept the request
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
-    ├── StorageError                a database or file of ours failed
+    ├── StorageError                a database or file of this agent failed
+    │   └── StorageFull             there is no room on the disk
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
     │   └── Draining                the process is about to stop
@@ -46,31 +50,10 @@ operator may see goes to the log, as the `__cause__`.
 from __future__ import annotations
 
 INTERNAL = "internal_error"
-"""Code of a failure that nobody foresaw."""
+"""Code of an unexpected failure."""
 CRASHED = "Something went wrong inside the agent. The log has the details. Please try again."
 TOOL_CRASHED = "The tool {tool} failed unexpectedly."
 SERVER_CRASHED = "The server failed to handle this request. Its log has the details."
-
-# Of a sub-agent, as the result of its delegation. What the sub-agent says itself goes before SUB_AGENT_FAILED.
-SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
-SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
-SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
-    "The {agent} agent, which waits for your answer, cannot be reached right now. "
-    "Please send the answer again in a moment. It asked: {question}"
-)
-SUB_AGENT_DOWN = (
-    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s. "
-    "Go on without it, and say which part could not be done."
-)
-SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
-SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
-SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
-SUB_AGENT_REFUSED = "The {agent} agent refused the request."
-SUB_AGENT_FAILED = "The {agent} agent failed."
-SUB_AGENT_CRASHED = "The {agent} agent failed inside."
-SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."
-SUB_AGENT_ANSWER_WRONG = "The {agent} agent's answer {complaint}."
-SUB_AGENT_NO_ANSWER = "The {agent} agent completed the task without an answer."
 
 
 class PlatformError(Exception):
@@ -152,10 +135,20 @@ class AuthFailed(ModelFailure):
 
 
 class ModelUnavailable(ModelFailure):
-    """The provider is down, unreachable or did not answer in time."""
+    """The provider is down or unreachable, or its answer broke off."""
 
     code = "model_unavailable"
     retryable = True
+
+
+class ModelSlow(ModelUnavailable):
+    """The model was silent for longer than a setting allows. `begun` tells whether part of its answer had come."""
+
+    code = "model_slow"
+
+    def __init__(self, message: str, *, begun: bool = False) -> None:
+        super().__init__(message)
+        self.begun = begun
 
 
 class EmptyResponse(ModelFailure):
@@ -166,34 +159,37 @@ class EmptyResponse(ModelFailure):
 
 
 class ReplyUnusable(ModelFailure):
-    """The model's reply cannot be acted on; nothing of it was run.
-
-    Attributes:
-        notice: What the model is told when it is asked again.
-    """
+    """The model's reply cannot be acted on; nothing of it was run."""
 
     code = "reply_unusable"
-    notice: str = ""
 
 
 class AnswerCut(ReplyUnusable):
     """The reply was cut off at the limit of output tokens, in a tool call or before it said anything."""
 
     code = "answer_cut"
-    notice = (
-        "Your last reply to this was cut off at the limit of output tokens, and nothing of it was run. "
-        "Reply again, shorter; make one tool call at a time, with short arguments."
-    )
+
+
+class AnswerRepeated(ReplyUnusable):
+    """The reply repeated itself without end and was stopped. `text` is what it had said until then."""
+
+    code = "answer_repeated"
+
+    def __init__(self, message: str, *, text: str = "") -> None:
+        super().__init__(message)
+        self.text = text
+
+
+class CallsRepeated(ReplyUnusable):
+    """The model made a tool call again that had been refused twice because its result does not change."""
+
+    code = "calls_repeated"
 
 
 class ToolCallUnreadable(ReplyUnusable):
     """The reply holds a tool call that is written in no form that can be read."""
 
     code = "tool_call_unreadable"
-    notice = (
-        "Your last reply to this held a tool call that could not be read, and nothing of it was run. "
-        'Call tools through the tool interface only, or write nothing but {"name": …, "arguments": {…}} as valid JSON.'
-    )
 
 
 class ContentFiltered(ModelFailure):
@@ -289,11 +285,7 @@ class IngestFailed(PlatformError):
 
 
 class DelegationFailed(PlatformError):
-    """A sub-agent did not complete its task.
-
-    Attributes:
-        code: The sub-agent's own code, where it told one.
-    """
+    """A sub-agent did not complete its task. `code` is the sub-agent's own, where it told one."""
 
     code = "delegation_failed"
 
@@ -329,10 +321,27 @@ class ProtocolViolation(PlatformError):
 
 
 class StorageError(PlatformError):
-    """A database or file of ours failed."""
+    """A database or file of this agent failed.
+
+    Attributes:
+        for_operator: What an operator is told where it keeps the process from starting: names the file and the way out.
+    """
 
     code = "storage_failed"
     retryable = True
+
+    def __init__(self, message: str, *, for_operator: str = "") -> None:
+        super().__init__(message)
+        self.for_operator = for_operator or message
+
+
+class StorageFull(StorageError):
+    """There is no room on the disk for a database or file of this agent."""
+
+    code = "storage_full"
+
+    def __init__(self) -> None:
+        super().__init__("The disk is full, so nothing can be stored. Free some space and try again.")
 
 
 class RetryLater(PlatformError):

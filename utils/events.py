@@ -1,8 +1,7 @@
 """What an agent says while it works: the typed union `AgentEvent`.
 
-An agent's `stream()` yields these; `utils/a2a_common` maps each to the A2A wire with one
-exhaustive match. Nothing in the service decides by looking at text. All events are frozen and
-carry plain values only, so that they can be logged and compared.
+An agent's `stream()` yields these; `utils/a2a_common` maps each to the A2A wire with one exhaustive match.
+All events are frozen and carry plain values only, so that they can be logged and compared.
 """
 
 from __future__ import annotations
@@ -12,6 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any
+
+from utils.content_parts import ContentPart as ContentPart  # noqa: PLC0414 - agents import all that they say from here
+from utils.content_parts import DataPart as DataPart  # noqa: PLC0414 - agents import all that they say from here
+from utils.content_parts import FileBytes as FileBytes  # noqa: PLC0414 - agents import all that they say from here
+from utils.content_parts import FileUrl as FileUrl  # noqa: PLC0414 - agents import all that they say from here
+from utils.content_parts import TextPart as TextPart  # noqa: PLC0414 - agents import all that they say from here
 
 
 class ToolStatus(StrEnum):
@@ -42,6 +47,7 @@ class StepStatus(StrEnum):
     WORKING = "working"
     COMPLETED = "completed"
     FAILED = "failed"
+    CANCELED = "canceled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,44 +60,6 @@ class TextDelta:
 @dataclass(frozen=True, slots=True)
 class TextRestarted:
     """The text so far was not the answer: the text that follows replaces it."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextPart:
-    """Text, as a part of an artifact or of a message."""
-
-    text: str
-    media_type: str = "text/markdown"
-
-
-@dataclass(frozen=True, slots=True)
-class FileBytes:
-    """A file with its content. The content is left out of `repr`, so that no log shows it."""
-
-    content: bytes = field(repr=False)
-    name: str
-    media_type: str = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class FileUrl:
-    """A file that stands at an address. Whoever passes it on does not fetch it."""
-
-    url: str
-    name: str = ""
-    media_type: str = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class DataPart:
-    """A JSON value of any kind: an object, a list, a string, a number, a truth value or null."""
-
-    value: Any
-    media_type: str = "application/json"
-
-
-ContentPart = TextPart | FileBytes | FileUrl | DataPart
-"""What artifacts and messages are made of, in both directions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +190,27 @@ class ContextCompacted:
     touched: int = 0
 
 
+class RuleChange(StrEnum):
+    """What became of a standing constraint of the user."""
+
+    PINNED = "pinned"
+    UNPINNED = "unpinned"
+    NOT_SHOWN = "not-shown"
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChanged:
+    """A standing constraint, in the user's words, was found or revoked, or is shown as a handle only, for its size."""
+
+    change: RuleChange
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class ContextMeasured:
-    """What the agent's last model request held: tokens by kind, as the provider charges them.
+    """What the agent's last model request held: charged tokens by kind (`system`, `tools`, `pinned`, `summary`, `tail`).
 
-    Attributes:
-        by_kind: Tokens of `system`, `tools`, `pinned`, `summary` and `tail` (the messages shown).
-        limit: Tokens that a request may have.
-        window: The model's window.
+    `limit` is the most that a request may have, `window` the model's window.
     """
 
     by_kind: Mapping[str, int]
@@ -239,19 +220,27 @@ class ContextMeasured:
 
 @dataclass(frozen=True, slots=True)
 class ModelRetried:
-    """A model call failed and is made again; text that it had begun is replaced.
-
-    Attributes:
-        reason: Code of the failure.
-        attempt: How many tries of this call failed so far.
-        seconds: How long is waited before the next one.
-        fallback: Whether the fallback model is asked from now on.
-    """
+    """A model call failed `attempt` times, now with code `reason`, and is made again after `seconds`."""
 
     reason: str
     attempt: int
     seconds: float = 0.0
     fallback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelWaited:
+    """The model has said nothing for `seconds`. `begun` tells whether part of its answer has come."""
+
+    seconds: float
+    begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReasoned:
+    """The next piece of the model's reasoning, where it is shown. Never part of an answer."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +354,10 @@ Activity = (
     | DelegationProgress
     | DelegationFinished
     | ContextCompacted
+    | RuleChanged
     | ModelRetried
+    | ModelWaited
+    | ModelReasoned
 )
 """Events that travel in status metadata under the activity extension's URI."""
 

@@ -31,7 +31,7 @@ PROVIDER_TRAITS: Mapping[str, ProviderTraits] = {
     "google-gemini": ProviderTraits(128_000, "gemini_window", 1.2),
     "gcp-vertexai": ProviderTraits(128_000, "vertex_window", 1.2),
 }
-"""As of November 2026; the last three have no client yet.
+"""As of November 2026.
 
 Ratios: Claude's tokenisers give up to a third more than `o200k_base` on code and JSON; those of open models
 (Llama, Qwen, Mistral) up to a quarter more."""

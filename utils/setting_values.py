@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
+
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""How long a reasoning model thinks, in the words of the providers."""
 
 
 def choices(values: Iterable[str], **remarks: str) -> str:
@@ -28,6 +33,35 @@ def http_address(value: str | None) -> str | None:
     if not whole:
         raise ValueError("it must be an address that starts with http:// or https://")
     return value
+
+
+def json_object(text: str | None) -> dict[str, Any]:
+    """The object that a text in JSON is; empty where there is none.
+
+    Raises:
+        ValueError: It is no object.
+    """
+    try:
+        value = json.loads(text or "{}")
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError("it must be a JSON object")  # noqa: TRY004 - pydantic takes ValueError
+    return value
+
+
+def header_fields(text: str | None) -> dict[str, str]:
+    """HTTP headers written as a JSON object.
+
+    Raises:
+        ValueError: It is no object, or a header is no text in one line.
+    """
+    found = json_object(text)
+    for name, value in found.items():
+        whole = isinstance(value, str) and value.isprintable() and value.isascii()
+        if not whole or not name.isascii() or not name.replace("-", "").replace("_", "").isalnum():
+            raise ValueError("it must be a JSON object of names and texts")
+    return found
 
 
 def price_table(text: str) -> dict[str, tuple[float, float, float]]:

@@ -8,96 +8,30 @@ An empty value counts as unset (compose files and charts write `NAME=` for "defa
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, field_validator
 
-from utils.errors import SettingsError
-from utils.setting_values import choices, http_address, price_table
+from utils.environment import EnvSettings, own_environment, process_environment
+from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object, price_table
 
-
-class EnvSettings(BaseModel):
-    """Base of every group of settings."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
-
-    @classmethod
-    def load(cls, environ: Mapping[str, str] | None = None) -> Self:
-        """Read this group.
-
-        Args:
-            environ: Variables by name; the process environment over a `.env` file when omitted.
-
-        Raises:
-            SettingsError: A value is missing or wrong. Names the variable, never shows the value.
-        """
-        source = process_environment() if environ is None else environ
-        try:
-            return cls.model_validate(_given(source))
-        except ValidationError as error:
-            raise _problems(error)[0] from error
-
-    @classmethod
-    def problems(cls, environ: Mapping[str, str]) -> list[SettingsError]:
-        """All that is wrong with this group, in the order of its settings; `load` raises the first."""
-        try:
-            cls.model_validate(_given(environ))
-        except ValidationError as error:
-            return _problems(error)
-        return []
-
-
-def _given(environ: Mapping[str, str]) -> dict[str, str]:
-    return {name: value.strip() for name, value in environ.items() if value.strip()}
-
-
-def _problems(error: ValidationError) -> list[SettingsError]:
-    found = []
-    for one in error.errors(include_input=False, include_url=False):
-        variable = str(one["loc"][0]) if one["loc"] else "environment"
-        reason = str(one["msg"]).removeprefix("Value error, ")
-        found.append(SettingsError(variable, f"Setting {variable} is wrong: {reason}."))
-    return found
-
-
-def env_file(folder: Path | None = None) -> dict[str, str]:
-    """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
-
-    Raises:
-        SettingsError: It is no text in UTF-8, or cannot be read.
-    """
-    from dotenv import dotenv_values
-
-    file = (folder or Path.cwd()) / ".env"
-    if not file.is_file():
-        return {}
-    try:
-        found = dotenv_values(file, encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SettingsError(
-            ".env", "The file .env is not text in UTF-8: save it in that encoding."
-        ) from error
-    except OSError as error:
-        raise SettingsError(".env", "The file .env cannot be read.") from error
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def process_environment(folder: Path | None = None) -> dict[str, str]:
-    """The variables of this process over those of a `.env` file in `folder` (default: here).
-
-    Raises:
-        SettingsError: The file cannot be read.
-    """
-    return env_file(folder) | dict(os.environ)
-
-
-def own_environment() -> dict[str, str]:
-    """The variables of this process alone."""
-    return dict(os.environ)
+__all__ = [
+    "BudgetSettings",
+    "EmbeddingSettings",
+    "EmbeddingsProvider",
+    "EnvSettings",
+    "HomeSettings",
+    "LLMSettings",
+    "McpSettings",
+    "ModelProvider",
+    "ProviderSettings",
+    "RecoverySettings",
+    "ServerSettings",
+    "SubAgentSettings",
+    "own_environment",
+    "process_environment",
+]
 
 
 class ModelProvider(StrEnum):
@@ -108,6 +42,9 @@ class ModelProvider(StrEnum):
     AZURE_OPENAI = "azure-openai"
     AWS_BEDROCK = "aws-bedrock"
     OPENAI_COMPATIBLE = "openai-compatible"
+    ANTHROPIC = "anthropic"
+    GOOGLE_GEMINI = "google-gemini"
+    GCP_VERTEXAI = "gcp-vertexai"
 
 
 class EmbeddingsProvider(StrEnum):
@@ -167,6 +104,26 @@ class ProviderSettings(EnvSettings):
 class LLMSettings(ProviderSettings):
     """Which chat model answers."""
 
+    anthropic_api_key: SecretStr | None = Field(
+        None, alias="ANTHROPIC_API_KEY", description="Key for Anthropic."
+    )
+    anthropic_base_url: str | None = Field(
+        None, alias="ANTHROPIC_BASE_URL", description="Address of Anthropic's API, if not Anthropic's own."
+    )
+    google_api_key: SecretStr | None = Field(
+        None, alias="GOOGLE_API_KEY", description="Key for the Gemini API, or for Vertex AI in express mode."
+    )
+    google_base_url: str | None = Field(
+        None, alias="GOOGLE_GEMINI_BASE_URL", description="Address of Gemini's API, if not Google's own."
+    )
+    google_project: str | None = Field(
+        None,
+        alias="GOOGLE_CLOUD_PROJECT",
+        description="Project for Vertex AI, with Google's own credentials.",
+    )
+    google_location: str = Field(
+        "global", alias="GOOGLE_CLOUD_LOCATION", description="Location of the models on Vertex AI."
+    )
     provider: ModelProvider = Field(
         ModelProvider.EMBEDDED,
         alias="LLM_PROVIDER",
@@ -181,14 +138,59 @@ class LLMSettings(ProviderSettings):
         None, alias="LLM_TEMPERATURE", ge=0, le=2, description="Sampling temperature."
     )
     timeout_seconds: float = Field(
-        120, alias="LLM_TIMEOUT_SECONDS", gt=0, description="Seconds to wait for one model answer."
+        120, alias="LLM_TIMEOUT_SECONDS", gt=0, description="Seconds to the first token of a model's answer."
+    )
+    stream_timeout_seconds: float = Field(
+        60, alias="LLM_STREAM_TIMEOUT_SECONDS", gt=0, description="Seconds between two tokens of an answer."
     )
     max_retries: int = Field(
-        2, alias="LLM_MAX_RETRIES", ge=0, le=10, description="Retries of one model call."
+        3, alias="LLM_MAX_RETRIES", ge=0, le=10, description="Most retries of one model call, for any reason."
+    )
+    show_reasoning: bool = Field(
+        False, alias="SHOW_REASONING", description="Show the model's reasoning; never part of an answer."
     )
     max_output_tokens: int | None = Field(
         None, alias="LLM_MAX_OUTPUT_TOKENS", gt=0, description="Longest answer, in tokens."
     )
+    reasoning_effort: str | None = Field(
+        None,
+        alias="LLM_REASONING_EFFORT",
+        pattern=f"^({'|'.join(EFFORTS)})$",
+        description=f"How long a reasoning model thinks, as far as the model takes it: {choices(EFFORTS)}.",
+    )
+    extra_body: str | None = Field(
+        None,
+        alias="LLM_EXTRA_BODY",
+        description="JSON object with further fields of each model request, as the server knows them.",
+    )
+    extra_headers: SecretStr | None = Field(
+        None, alias="LLM_EXTRA_HEADERS", description="JSON object with further headers of each model request."
+    )
+    requests_per_minute: int | None = Field(
+        None,
+        alias="LLM_REQUESTS_PER_MINUTE",
+        gt=0,
+        description="Most model requests a minute of all agents together; no limit when unset.",
+    )
+    requests_share: float = Field(
+        1.0,
+        alias="LLM_REQUESTS_SHARE",
+        gt=0,
+        le=1,
+        description="Share of LLM_REQUESTS_PER_MINUTE that this process has; `up` and `chat` divide it equally.",
+    )
+
+    @field_validator("extra_body")
+    @classmethod
+    def _body_is_an_object(cls, value: str | None) -> str | None:
+        json_object(value)
+        return value
+
+    @field_validator("extra_headers")
+    @classmethod
+    def _headers_are_text(cls, value: SecretStr | None) -> SecretStr | None:
+        header_fields(value.get_secret_value() if value else None)
+        return value
 
 
 class RecoverySettings(EnvSettings):
@@ -339,6 +341,12 @@ class SubAgentSettings(EnvSettings):
     timeout_seconds: float = Field(
         300, alias="SUB_AGENT_TIMEOUT_SECONDS", gt=0, description="Deadline of one delegation."
     )
+    restart_seconds: float = Field(
+        20,
+        alias="SUB_AGENT_RESTART_SECONDS",
+        ge=0,
+        description="How long a sub-agent that was up is waited for while it cannot be reached, as during its restart.",
+    )
     progress_seconds: float = Field(
         10, alias="SUB_AGENT_PROGRESS_SECONDS", gt=0, description="Silence after which progress is shown."
     )
@@ -359,14 +367,14 @@ class SubAgentSettings(EnvSettings):
         alias="SUB_AGENT_HISTORY_TURNS",
         ge=0,
         le=10,
-        description="Turns that a sub-agent is told of, 200 characters of each remark; 0 tells none.",
+        description="Turns of the conversation that a sub-agent gets, 200 characters of each message; none with 0.",
     )
     synthesis_turns: int = Field(
         3,
         alias="MAX_HISTORY_FOR_SYNTHESIS",
         ge=0,
         le=10,
-        description="Turns that an answer made of saved results is told of, 200 characters of each remark.",
+        description="Turns in the prompt of an answer that is made of saved results, 200 characters of each message.",
     )
 
 

@@ -26,13 +26,21 @@ from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
-from utils.a2a_common.protocol.extensions import asks_to_clear
+from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
 from utils.a2a_common.protocol.input_modes import INPUT_MODES
 from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.a2a_common.protocol.rules import rules_asked
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import AgentEvent, Completed, ContextCompacted, Failed, InputRequired, TextDelta
+from utils.events import (
+    AgentEvent,
+    ArtifactAdded,
+    Completed,
+    ContextCompacted,
+    TextDelta,
+    TextPart,
+)
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -43,10 +51,11 @@ if TYPE_CHECKING:
     from starlette.middleware import Middleware
 
     from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
-    from utils.a2a_common.graph.constraint_finder import ConstraintFinder
+    from utils.a2a_common.graph.after_turn import AfterTurn
     from utils.a2a_common.graph.graph_run import BuiltGraph
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
+    from utils.a2a_common.graph.user_message import Content
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 
@@ -111,7 +120,7 @@ class BaseLangGraphAgent(ABC):
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
         """The tools that the model may call: the methods marked with `@agent_tool` by default.
 
-        Called after `start`, and again whenever the graph is made anew.
+        Called after `start`, and again whenever the graph is rebuilt.
         """
         return declared_tools(self)
 
@@ -136,17 +145,24 @@ class BaseLangGraphAgent(ABC):
 
     async def close(self) -> None:
         """Close everything: what runs in the background, what `start` opened, and the connections to MCP servers."""
-        if "_pins" in vars(self):
-            await self._pins.close()
+        if "_after" in vars(self):
+            await self._after.close()
         if self._mcp is not None:
             await self._mcp.stop()
         await self.stop()
         await self._tool_record.close()
 
     async def cancel_children(self, task_id: str) -> None:
-        """Let go of what is kept for a task that has ended without its turn: canceled while it waited, or not resumed.
+        """Cancel the sub-tasks of a task that ended without its turn: canceled while it waited, or not resumed.
 
         A subclass that holds something elsewhere ends it here, and calls this one too.
+        """
+        await self.forget_calls(task_id)
+
+    async def forget_calls(self, task_id: str) -> None:
+        """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed.
+
+        Not before: a process that died between this and the end of its task would run the tools again.
         """
         await self._tool_record.open()
         await self._tool_record.forget(task_id)
@@ -195,10 +211,11 @@ class BaseLangGraphAgent(ABC):
         return SqliteToolRecord(self.runtime.home / "tool_calls.sqlite")
 
     @cached_property
-    def _pins(self) -> ConstraintFinder:
+    def _after(self) -> AfterTurn:
+        from utils.a2a_common.graph.after_turn import AfterTurn
         from utils.a2a_common.graph.constraint_finder import ConstraintFinder
 
-        return ConstraintFinder(self.runtime, self._lock_of)
+        return AfterTurn(self._middlewares.context, ConstraintFinder(self.runtime), self._lock_of)
 
     def executor(self) -> BaseLangGraphAgentExecutor:
         """What runs this agent's turns as A2A tasks."""
@@ -274,37 +291,36 @@ class BaseLangGraphAgent(ABC):
             yield Completed()
             return
         assert self._built is not None
-        keeps = False
-        try:
-            async with aclosing(self._turn(request, self._built)) as events:
-                async for event in events:
-                    keeps = isinstance(event, InputRequired)
-                    if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
-                        await self._tool_record.forget(request.task_id)
-                    yield event
-        finally:
-            if not keeps and not request.suspended.is_set():
-                await self._tool_record.forget(request.task_id)
+        if (asked := rules_asked(request.data)) is not None:
+            from utils.a2a_common.graph.rule_requests import rule_events
+
+            async for event in rule_events(self._built, self._config(request), asked):
+                yield event
+            return
+        async with aclosing(self._turn(request, self._built)) as events:
+            async for event in events:
+                yield event
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.graph.graph_run import GraphRun
-        from utils.a2a_common.graph.user_message import user_text
+        from utils.a2a_common.graph.user_message import user_content
 
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
         await turn.open()
         notice = await self._notice(built.graph, config, request)
         if not turn.goes_on:
-            for compacted in await self._preflight_context_check(config, user_text(request)):
+            for compacted in await self._preflight_context_check(config, user_content(request, built.takes)):
                 yield compacted
         async with aclosing(turn.events()) as events:
             async for event in events:
                 yield event
-        if not turn.waits and request.delegation is None:  # another agent's words are not the user's
-            self._pins.after_turn(built, config, None if turn.is_answer else request.text)
+        if not turn.waits:
+            said = None if turn.is_answer else request.text
+            self._after.begin(built, config, said, of_user=request.delegation is None)
         for event in turn.finish():
             if isinstance(event, Completed) and notice:
-                yield TextDelta(f"\n\n> {notice}")
+                yield ArtifactAdded((TextPart(notice),), NOTICE_ARTIFACT)
             yield event
 
     def _config(self, request: AgentRequest) -> RunnableConfig:
@@ -315,8 +331,10 @@ class BaseLangGraphAgent(ABC):
             "recursion_limit": recursion_limit(self._middlewares.model_calls),
         }
 
-    async def _preflight_context_check(self, config: RunnableConfig, query: str) -> list[ContextCompacted]:
-        """Make room for a turn before it begins, where the conversation is near its limit.
+    async def _preflight_context_check(
+        self, config: RunnableConfig, query: Content
+    ) -> list[ContextCompacted]:
+        """Make room for a turn before it begins, where the conversation does not fit, without a model.
 
         Args:
             config: Names the conversation's thread.
@@ -366,5 +384,5 @@ class BaseLangGraphAgent(ABC):
         if not self.runtime.notice or request.delegation is not None:
             return ""
         state = await graph.aget_state(config)
-        earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.message_id]
+        earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.turn_id]
         return "" if earlier else self.runtime.notice

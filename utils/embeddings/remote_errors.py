@@ -12,7 +12,7 @@ from utils.errors import (
 
 
 def as_platform_error(error: Exception) -> PlatformError | None:
-    """The platform's error for a client's; `None` for one that is no provider's (a bug of ours)."""
+    """The platform's error for a client's; `None` for one that is no provider's (a bug in this code)."""
     return _openai_error(error) or _aws_error(error)
 
 

@@ -56,6 +56,15 @@ class Target:
     name: str
 
 
+def check_form(url: str) -> None:
+    """Refuse what is no HTTP address, without asking a name server.
+
+    Raises:
+        ForbiddenUrl: Length, scheme, credentials or host are not acceptable.
+    """
+    _parsed(url)
+
+
 async def checked_target(url: str, *, allow_private: bool) -> Target:
     """Resolve `url` and refuse what is not a public HTTP address.
 

@@ -57,6 +57,7 @@ FIRST_TOKEN = _histogram(
     "first_token_seconds", "Time from the begin of a turn to the first text of its answer.", "agent"
 )
 RUNNING = _gauge("turns_running", "Turns that are under way.", "agent")
+WAITING = _gauge("turns_waiting", "Accepted turns that wait for their place.")
 
 MODEL_CALLS = _counter(
     "model_calls", "Calls of the chat model, each try counted: ok, error or canceled.", "agent", "outcome"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 REDACTED = "[redacted]"
+
+HEADERS = "LLM_EXTRA_HEADERS"
+"""A setting whose value holds secrets: a JSON object of headers."""
 
 SHORTEST_SECRET = 8
 """Characters; a shorter value could be part of any word."""
@@ -70,8 +74,23 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     """The values of settings with secret names; the longest first."""
-    found = {value for name, value in environ.items() if _is_secret(name) and len(value) >= SHORTEST_SECRET}
+    named = [value for name, value in environ.items() if _is_secret(name)]
+    found = {
+        value for value in [*named, *_in_headers(environ.get(HEADERS, ""))] if len(value) >= SHORTEST_SECRET
+    }
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def _in_headers(text: str) -> list[str]:
+    try:
+        headers = json.loads(text or "{}")
+    except ValueError:
+        return [text]
+    return (
+        [value for value in headers.values() if isinstance(value, str)]
+        if isinstance(headers, dict)
+        else [text]
+    )
 
 
 def redactor(secrets: Iterable[str] = ()) -> Processor:

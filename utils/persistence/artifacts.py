@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from utils.errors import StorageError
+from utils.errors import StorageError, StorageFull
+from utils.persistence.database import is_full
 
 T = TypeVar("T")
 
@@ -70,6 +71,8 @@ class SqliteArtifactStore:
         try:
             return await asyncio.to_thread(self._connected, work)
         except (sqlite3.Error, OSError) as error:
+            if is_full(error):
+                raise StorageFull from error
             raise StorageError("Stored tool outputs cannot be reached.") from error
 
     def _connected(self, work: Callable[[sqlite3.Connection], T]) -> T:

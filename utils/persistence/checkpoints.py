@@ -15,10 +15,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmana
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from utils.errors import StorageError
+from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
-from utils.persistence.database import Database, check_writable, connect, unopened
+from utils.persistence.database import Database, check_writable, connect, is_full, unopened
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -177,4 +177,6 @@ def _storage_errors() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         count(catalogue.STORAGE_ERRORS, file="checkpoints")
+        if is_full(error):
+            raise StorageFull from error
         raise StorageError("The conversation could not be stored or read. Try again.") from error

@@ -7,6 +7,7 @@ Queued writes are committed together, so a stream of small appends costs one com
 from __future__ import annotations
 
 import asyncio
+import errno
 import queue
 import sqlite3
 import threading
@@ -16,9 +17,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from utils.errors import StorageError
+import structlog
+
+from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
+
+log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 Work = Callable[[sqlite3.Connection], Result]
@@ -38,6 +43,12 @@ _PRAGMAS = (
     "synchronous=NORMAL",  # no fsync per commit; WAL stays consistent over a crash
     "foreign_keys=ON",
     "temp_store=MEMORY",
+)
+
+
+_DAMAGED = (
+    "The file {name} in PLATFORM_ENGINEER_HOME is damaged. Put back a copy of it, or move it away to start "
+    "without what it holds."
 )
 
 
@@ -62,15 +73,40 @@ def connect(path: Path) -> sqlite3.Connection:
 def unopened(path: Path, error: Exception) -> StorageError:
     """The error for an operator when a database cannot be opened, without the path of the home."""
     name = f"{path.parent.name}/{path.name}"
-    if getattr(error, "sqlite_errorcode", None) in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
-        return StorageError(
-            f"The file {name} in PLATFORM_ENGINEER_HOME is damaged. Put back a copy of it, or move it away to start "
-            "without what it holds."
-        )
+    if _is_damage(error):
+        return StorageError(_DAMAGED.format(name=name))
     return StorageError(
         f"The file {name} in PLATFORM_ENGINEER_HOME cannot be opened. See that this user may write it, that the disk "
         "has room, and that no other process holds it."
     )
+
+
+def failed(path: Path, error: Exception) -> StorageError:
+    """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file is damaged."""
+    if is_full(error):
+        return StorageFull()
+    if not _is_damage(error):
+        return StorageError("The database failed. Try again.")
+    name = f"{path.parent.name}/{path.name}"
+    log.error("storage.damaged", file=name)
+    return StorageError(
+        "What is needed cannot be read: a file of this agent is damaged. Its operator can see in the log which.",
+        for_operator=_DAMAGED.format(name=name),
+    )
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether a write failed because the disk, or the room that the file may take, is used up."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF == sqlite3.SQLITE_FULL
+
+
+def _is_damage(error: BaseException) -> bool:
+    """Whether SQLite found a damaged page, or no database at all; its extended codes hold the plain one in their low byte."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 
 
 class _Job(NamedTuple):
@@ -179,7 +215,7 @@ class Database:
         Raises:
             StorageError: SQLite failed. An exception of `work` itself is raised unchanged.
         """
-        return await _outcome(asyncio.wrap_future(self.submit(work)))
+        return await self._outcome(asyncio.wrap_future(self.submit(work)))
 
     async def read(self, work: Work[Result]) -> Result:
         """Run a read, which sees every completed write and waits for no other.
@@ -191,7 +227,7 @@ class Database:
             raise StorageError("The database is closed.")
         loop = asyncio.get_running_loop()
         try:
-            return await _outcome(loop.run_in_executor(self._readers, work, self._reader))
+            return await self._outcome(loop.run_in_executor(self._readers, work, self._reader))
         except StorageError:
             self._count_error()
             raise
@@ -204,6 +240,12 @@ class Database:
         """
         await self.write(_take_room)
         await self.write(_give_room_back)
+
+    async def _outcome(self, future: asyncio.Future[Result]) -> Result:
+        try:
+            return await asyncio.shield(future)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
         closing = False
@@ -302,10 +344,3 @@ def _take_room(connection: sqlite3.Connection) -> None:
 
 def _give_room_back(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM write_probe")
-
-
-async def _outcome(future: asyncio.Future[Result]) -> Result:
-    try:
-        return await asyncio.shield(future)
-    except sqlite3.Error as error:
-        raise StorageError("The database failed. Try again.") from error

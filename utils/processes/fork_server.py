@@ -3,7 +3,7 @@
 `python -m utils.processes.fork_server CHANNEL CLIENT MODULE…`: the descriptor of a socket, the id of
 the process that asks, and what to import. It imports and does nothing else: no thread, no event
 loop, no settings, no model, because a fork copies only the thread that calls it and a lock that another
-one holds stays locked for ever in the copy. When a module starts a thread, it refuses to fork and ends.
+one holds stays locked in the copy. When a module starts a thread, it refuses to fork and ends.
 
 A forked process becomes a child of the client, not of this one (the client is a "subreaper"), so
 that the client waits for it and ends it as if it had started it itself, and the end of the fork server changes nothing.
@@ -49,7 +49,7 @@ def run(target: Target) -> None:
 
 
 def _serve(channel: socket.socket, client: int) -> Target:
-    """Fork for every request. Returns in each forked process, with what it is to become."""
+    """Fork for every request. Returns in each forked process, with the target that it runs."""
     while True:
         request = receive(channel)
         if request is None:

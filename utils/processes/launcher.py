@@ -26,4 +26,5 @@ def end_with_parent(parent: int) -> None:
 
 if __name__ == "__main__":
     end_with_parent(int(sys.argv[1]))
-    os.execv(sys.executable, [sys.executable, "-m", *sys.argv[2:]])  # noqa: S606
+    # -P: a folder `utils` or `agents` where the command was typed is not imported instead of this project's
+    os.execv(sys.executable, [sys.executable, "-P", "-m", *sys.argv[2:]])  # noqa: S606

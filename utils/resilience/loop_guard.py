@@ -2,7 +2,7 @@
 
 A call that gave the same result three times in a turn is not run a fourth time. Instead, the model gets a result
 that tells it to use what it has or to ask for something else. The count is derived from the conversation, so it
-survives an interrupt and a restart.
+survives an interrupt and a restart. After the second refusal the turn ends with an answer made of the results.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import structlog
-from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
+from utils.errors import CallsRepeated
+from utils.messages.results import STOPPED_CALL
 from utils.messages.transcript import active_index
 
 log = structlog.get_logger(__name__)
 
-STOPPED_CALL = "stopped_call"
-"""Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
-
 MOST_EQUAL = 3
 """How often a call may give the same result."""
+
+MOST_REFUSALS = 2
+"""Replies with nothing but refused calls after which the model is not asked again."""
+
+ENDLESS = "The model made the same call again and again, so it was stopped."
 
 
 class LoopGuard(AgentMiddleware[Any, Any]):
@@ -48,6 +52,38 @@ class LoopGuard(AgentMiddleware[Any, Any]):
             name=call["name"],
             additional_kwargs={STOPPED_CALL: True},
         )
+
+
+class LoopEnd(AgentMiddleware[Any, Any]):
+    """Middleware that ends the turn of a model that goes on after its calls were refused."""
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Call the model.
+
+        Raises:
+            CallsRepeated: All calls of two of its replies in this turn were refused.
+        """
+        if refusals(request.messages) < MOST_REFUSALS:
+            return await handler(request)
+        log.warning("model.loop_stopped", refusals=MOST_REFUSALS)
+        raise CallsRepeated(ENDLESS)
+
+
+def refusals(messages: Sequence[BaseMessage]) -> int:
+    """Replies of the current turn of which every call was refused. Pure."""
+    start = active_index(messages)
+    turn = messages if start is None else messages[start + 1 :]
+    results = {message.tool_call_id: message for message in turn if isinstance(message, ToolMessage)}
+    replies = [
+        [results[str(call["id"])] for call in message.tool_calls if str(call["id"]) in results]
+        for message in turn
+        if isinstance(message, AIMessage)
+    ]
+    return sum(bool(reply) and not any(map(_ran, reply)) for reply in replies)
 
 
 def equal_results(messages: Sequence[BaseMessage], tool: str, arguments: Mapping[str, Any]) -> int:

@@ -15,20 +15,23 @@ import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ExtendedModelResponse
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from utils.context.middleware import COMPACT_NOW
-from utils.errors import ModelFailure
+from utils.errors import AnswerRepeated, ModelFailure
 from utils.events import ModelRetried
 from utils.llm.classify import classify
-from utils.resilience.answer import read_answer
-from utils.resilience.raw_calls import raw_calls
+from utils.llm.reply.answer import cut_text, read_answer
+from utils.llm.reply.continuation import CONTINUE, joined
+from utils.llm.reply.finish import Ending
+from utils.llm.reply.watch import watched_reply
 from utils.resilience.retry_plan import Retry, RetryPlan
 from utils.resilience.timing import Deadline
 
 log = structlog.get_logger(__name__)
 
 Sleep = Callable[[float], Awaitable[None]]
+Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
 class ModelRecovery(AgentMiddleware[Any, Any]):
@@ -36,7 +39,9 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
 
     Args:
         fallback: The model to use when the agent's own is down.
+        most_retries: Most retries of one model call.
         most_seconds: Longest wait for a busy provider, for one model call.
+        continues: Whether an answer that the model's server cut off is continued, once.
         sleep: Replaces `asyncio.sleep`.
     """
 
@@ -44,18 +49,22 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         self,
         *,
         fallback: BaseChatModel | None = None,
+        most_retries: int = 3,
         most_seconds: float = 60.0,
+        continues: bool = False,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         super().__init__()
         self._fallback = fallback
+        self._most_retries = most_retries
         self._most_seconds = most_seconds
+        self._continues = continues
         self._sleep = sleep
 
     async def awrap_model_call(
         self,
         request: ModelRequest[Any],
-        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+        handler: Handler,
     ) -> Any:
         """Call the model, with as many tries as the plan allows.
 
@@ -64,19 +73,38 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         """
         plan = RetryPlan(
             has_fallback=self._fallback is not None,
+            most_retries=self._most_retries,
             most_seconds=self._most_seconds,
             deadline=Deadline(getattr(request.runtime.context, "deadline", None)),
         )
         while True:
             try:
-                with raw_calls() as calls:
-                    response = await handler(request)
-                return _read(response, _names(request.tools), broken=calls.broken)
+                response = await _answered(request, handler)
+                break
             except Exception as error:
                 failure = classify(error)
                 if failure is None:
                     raise
                 request = await self._next(request, plan, failure)
+        return await self._continued(request, handler, response) if self._continues else response
+
+    async def _continued(self, request: ModelRequest[Any], handler: Handler, response: Any) -> Any:
+        """The response, with the rest of an answer that was cut off; the model is asked once for it."""
+        cut = _only_answer(response)
+        begun = cut_text(cut) if cut is not None else None
+        if cut is None or begun is None:
+            return response
+        log.info("model.answer_continued", characters=len(begun))
+        asked = [*request.messages, AIMessage(begun), HumanMessage(CONTINUE)]
+        try:
+            rest = _only_answer(await _answered(request.override(messages=asked), handler))
+        except Exception as error:
+            if classify(error) is None:
+                raise
+            return response
+        return (
+            response if rest is None or rest.tool_calls else _with_answer(response, joined(begun, cut, rest))
+        )
 
     async def _next(
         self, request: ModelRequest[Any], plan: RetryPlan, failure: ModelFailure
@@ -113,7 +141,39 @@ class ModelRecovery(AgentMiddleware[Any, Any]):
         return request
 
 
-def _read(response: Any, tools: Collection[str], *, broken: bool) -> Any:
+async def _answered(request: ModelRequest[Any], handler: Handler) -> Any:
+    """The response to one request, its answer validated.
+
+    Raises:
+        ModelFailure: The answer cannot be used.
+    """
+    tools = _names(request.tools)
+    with watched_reply() as watch:
+        try:
+            response = await handler(request)
+        except AnswerRepeated as stopped:
+            if not stopped.text.strip():
+                raise
+            answer = AIMessage(stopped.text, response_metadata={"finish_reason": Ending.REPEATED.value})
+            return ModelResponse(result=[read_answer(answer, tools)])
+    return _read(response, tools, broken=watch.broken)
+
+
+def _only_answer(response: Any) -> AIMessage | None:
+    """The message of a response that is a single answer."""
+    if isinstance(response, ExtendedModelResponse):
+        return _only_answer(response.model_response)
+    messages = response.result if isinstance(response, ModelResponse) else [response]
+    return messages[0] if len(messages) == 1 and isinstance(messages[0], AIMessage) else None
+
+
+def _with_answer(response: Any, answer: AIMessage) -> Any:
+    if isinstance(response, ExtendedModelResponse):
+        return replace(response, model_response=_with_answer(response.model_response, answer))
+    return replace(response, result=[answer]) if isinstance(response, ModelResponse) else answer
+
+
+def _read(response: Any, tools: Collection[str], *, broken: int) -> Any:
     """The response with its answer validated.
 
     Raises:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from utils.errors import (
     AnswerCut,
+    AnswerRepeated,
     EmptyResponse,
     ModelFailure,
+    ModelSlow,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
@@ -22,14 +24,34 @@ TRIES: dict[type[ModelFailure], int] = {
     OrphanedToolCall: 1,
     EmptyResponse: 1,
     AnswerCut: 1,
+    AnswerRepeated: 1,
     ToolCallUnreadable: 1,
-    ModelUnavailable: 1,
-    RateLimited: 6,
+    ModelSlow: 1,
+    ModelUnavailable: 2,
+    RateLimited: 3,
 }
-"""Retries with the same model, by type of failure.
+"""Retries with the same model, by type of failure; of all types together at most `LLM_MAX_RETRIES`.
 
-A context overflow is not among them: the context middleware has compacted and retried already.
+The clients of the providers retry nothing by themselves. A model that did not begin to answer in time is not asked
+again: its server may still be working on the first request. A context overflow is not among them: the context middleware has compacted and retried already.
 """
+
+
+NOTICES: dict[type[ModelFailure], str] = {
+    AnswerCut: (
+        "Your last reply to this was cut off at the limit of output tokens, and nothing of it was run. "
+        "Reply again, shorter; make one tool call at a time, with short arguments."
+    ),
+    AnswerRepeated: (
+        "Your last reply to this repeated the same words without end, and was stopped. Reply again, briefly, and "
+        "stop when all is said."
+    ),
+    ToolCallUnreadable: (
+        "Your last reply to this held a tool call that could not be read, and nothing of it was run. "
+        'Call tools through the tool interface only, or write nothing but {"name": …, "arguments": {…}} as valid JSON.'
+    ),
+}
+"""What the model is told about its last reply when it is asked again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,7 @@ class RetryPlan:
 
     Args:
         has_fallback: Whether there is a fallback model.
+        most_retries: Most retries of all kinds.
         most_seconds: Total seconds that may be waited.
         deadline: No retry starts after it.
         wait: Seconds to wait after try 1, 2, …, when the provider gave none.
@@ -63,11 +86,13 @@ class RetryPlan:
         self,
         *,
         has_fallback: bool,
+        most_retries: int,
         most_seconds: float,
         deadline: Deadline,
         wait: Callable[[int], float] = backoff,
     ) -> None:
         self._fallback_left = has_fallback
+        self._retries_left = most_retries
         self._seconds_left = most_seconds
         self._deadline = deadline
         self._wait = wait
@@ -84,16 +109,21 @@ class RetryPlan:
         self._failed[kind] += 1
         if isinstance(failure, ModelUnavailable) and self._fallback_left:
             return self._to_fallback()
-        retry = self._again(failure) if self._failed[kind] <= TRIES.get(kind, 0) else None
-        if retry is None and isinstance(failure, ModelUnavailable | RateLimited) and self._fallback_left:
+        allowed = self._retries_left > 0 and self._failed[kind] <= TRIES.get(kind, 0)
+        retry = self._again(failure) if allowed else None
+        if retry is not None:
+            self._retries_left -= 1
+        elif isinstance(failure, RateLimited) and self._fallback_left:
             return self._to_fallback()
         return retry
 
     def _again(self, failure: ModelFailure) -> Retry | None:
         if isinstance(failure, EmptyResponse | OrphanedToolCall):
             return Retry(compact=True)
+        if isinstance(failure, ModelSlow) and not failure.begun:
+            return None
         if isinstance(failure, ReplyUnusable):
-            return Retry(notice=failure.notice)
+            return Retry(notice=NOTICES.get(type(failure), ""))
         asked = failure.retry_after if isinstance(failure, RateLimited) else None
         seconds = asked if asked is not None else self._wait(self._failed[type(failure)])
         if seconds > self._seconds_left or not self._deadline.allows(seconds):

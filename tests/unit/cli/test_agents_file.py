@@ -132,8 +132,9 @@ def test_a_reference_takes_the_value_of_the_services_variable_and_one_that_is_no
 
 
 def test_a_missing_file_is_a_settings_error(tmp_path):
-    with pytest.raises(SettingsError, match="cannot be read"):
-        load_agents_file(tmp_path / "agents.yaml")
+    path = tmp_path / "agents.yaml"
+    with pytest.raises(SettingsError, match=f"{path} cannot be read: No such file or directory"):
+        load_agents_file(path)
 
 
 def test_pairs_are_parsed_in_their_order():

@@ -12,7 +12,7 @@ from utils.a2a_common.client.events import (
     TaskSnapshot,
 )
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, TaskError
-from utils.events import DelegationState, TextPart
+from utils.events import DataPart, DelegationState, TextPart
 
 SUBMITTED, WORKING = DelegationState.SUBMITTED, DelegationState.WORKING
 COMPLETED, FAILED = DelegationState.COMPLETED, DelegationState.FAILED
@@ -56,6 +56,13 @@ def test_our_response_artifact_is_the_answer_and_nothing_else_is():
     assert seen(other, text("response-1", "response", "answer")).answer == "answer"
 
 
+def test_an_artifact_named_response_hides_no_other_artifact_of_a_foreign_agent():
+    view = TurnView(ours=False)
+    view.apply(text("1", "response", "The train leaves at 9:14."))
+    view.apply(text("2", "details", "Platform 7."))
+    assert view.answer == "### response\n\nThe train leaves at 9:14.\n\n### details\n\nPlatform 7."
+
+
 def test_a_message_or_a_last_status_is_the_answer_of_a_foreign_agent():
     assert seen(MessageReceived((TextPart("hi"),), "c")).answer == "hi"
     assert seen(status(COMPLETED, "done so")).answer == "done so"
@@ -94,6 +101,14 @@ def test_malformed_activity_of_a_peer_changes_nothing():
         {"kind": "delegation_progress", "call_id": "1", "agent": "x", "remote_task_id": "r", "state": "?"},
     ]
     assert [reported(payload) for payload in malformed] == [[]] * 5
+
+
+def test_a_question_is_shown_without_the_form_that_programs_read():
+    form = DataPart({"form": {"type": "object"}, "origin": "github"})
+    asked = StatusChanged("t", "c", DelegationState.INPUT_REQUIRED, (TextPart("May I?"), form))
+    assert seen(asked).status_text == "May I?"
+    alone = StatusChanged("t", "c", DelegationState.INPUT_REQUIRED, (form,))
+    assert "object" in seen(alone).status_text
 
 
 def test_a_failure_tells_the_error_before_the_status_before_a_default():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -17,6 +18,7 @@ from utils.a2a_common.client.follow import PATIENCE, Patience, follow_message, f
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_errors import AgentBusy, ConnectionLost, NoProgress, failure_of
 from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
 
 IMPATIENT = Patience(first_wait=0.01, away_seconds=0.1, quiet_seconds=0.3, pause_seconds=0.01)
 
@@ -49,6 +51,23 @@ async def test_a_task_that_nobody_works_on_is_given_up_after_a_while() -> None:
     async with serve(ScriptedAgent(leaving)) as url, connected(url) as connection:
         with pytest.raises(NoProgress, match="is not finished"):
             await said(connection, IMPATIENT)
+
+
+async def test_a_stream_that_ends_because_the_agent_stops_is_taken_up_after_the_time_that_it_names() -> None:
+    async def stopping(turn: Turn) -> None:
+        await turn.task()
+        await turn.status("working", metadata={ACTIVITY_EXTENSION: resubscribe_payload(0.05)})
+
+    async with serve(ScriptedAgent(stopping)) as url, connected(url) as connection:
+        events = follow_message(connection, user_message("go", context_id="c"), patience=IMPATIENT)
+        waits = [event async for event in _until_given_up(events) if isinstance(event, AgentAway)]
+    assert waits == [AgentAway(0.05, busy=False)]
+
+
+async def _until_given_up(events: AsyncIterator[PeerEvent]) -> AsyncIterator[PeerEvent]:
+    with suppress(NoProgress):
+        async for event in events:
+            yield event
 
 
 async def test_an_answer_without_task_or_message_is_an_error() -> None:
@@ -120,6 +139,49 @@ async def test_a_message_that_reached_nobody_is_sent_again() -> None:
     async with serve(agent) as url, connected(url, transport) as connection:
         task = await said(connection, IMPATIENT)
     assert (task.state, len(agent.seen), transport.sends) == ("completed", 1, 3)
+
+
+async def test_an_agent_that_restarts_is_sent_the_message_until_it_is_back_and_the_wait_is_told() -> None:
+    agent, transport = ScriptedAgent(answering), Lossy(6, httpx.ConnectError)
+    patience = replace(IMPATIENT, restart_seconds=30)
+    async with serve(agent) as url, connected(url, transport) as connection:
+        message = user_message("go", context_id="c")
+        events = [event async for event in follow_message(connection, message, patience=patience)]
+    waits = [event for event in events if isinstance(event, AgentAway)]
+    assert (len(agent.seen), transport.sends) == (1, 7)
+    assert [event.busy for event in waits] == [False] * 6
+
+
+async def test_an_agent_that_does_not_come_back_from_its_restart_is_out_of_reach() -> None:
+    agent, transport = ScriptedAgent(answering), Lossy(10_000, httpx.ConnectError)
+    async with serve(agent) as url, connected(url, transport) as connection:
+        with pytest.raises(ConnectionLost):
+            await said(connection, replace(IMPATIENT, restart_seconds=0.1))
+    assert not agent.seen
+
+
+async def test_a_message_that_may_have_been_sent_is_looked_for_until_its_agent_is_back() -> None:
+    class Away(httpx.AsyncHTTPTransport):
+        looks = 0
+
+        async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+            looks = b"ListTasks" in request.content
+            self.looks += looks
+            if looks and self.looks <= 2:
+                raise httpx.ConnectError("nobody is there")
+            return await super().handle_async_request(request)
+
+    agent, transport = ScriptedAgent(answering), Away()
+    async with serve(agent) as url, connected(url, transport) as connection:
+        message = user_message("go", context_id="c")
+        async for _ in follow_message(connection, message):
+            pass
+        task = TaskView()
+        async for event in follow_message(
+            connection, message, maybe_sent=True, patience=replace(IMPATIENT, away_seconds=30)
+        ):
+            task.apply(event)
+    assert (task.state, len(agent.seen), transport.looks) == ("completed", 1, 3)
 
 
 async def test_an_agent_that_does_not_stream_is_asked_for_its_task() -> None:

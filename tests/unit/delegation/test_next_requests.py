@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from a2a.types.a2a_pb2 import AgentCard
+
 from agents.github.agent import GitHubAgent
 from multi_agents.platform_engineer.suggestions import MOST, likely_next
+from utils.a2a_common.client.registry import SubAgent
 
 GITHUB = [example for skill in GitHubAgent.skills for example in skill.examples]
 SEARCH = [
@@ -44,3 +47,23 @@ def test_what_has_nothing_to_do_with_the_conversation_is_not_foretold() -> None:
     assert likely_next(["zebra"], {"rag": SEARCH}) == []
     assert likely_next([], {"rag": SEARCH}) == []
     assert likely_next(["How do I add a sub-agent?"], {}) == []
+
+
+def test_an_example_that_shares_one_word_of_many_is_not_foretold() -> None:
+    examples = [
+        "Which open source projects are there for load testing?",
+        "Give me the full text of the security document",
+    ]
+    assert likely_next(["List the open pull requests"], {"github": examples}) == []
+    assert likely_next(["my social security number is 7"], {"rag": examples}) == []
+
+
+def test_a_request_that_the_agent_would_refuse_is_not_foretold() -> None:
+    card = AgentCard(name="github")
+    for skill in GitHubAgent.skills:
+        card.skills.add(id=skill.id, examples=skill.examples, tags=skill.tags)
+    agent = SubAgent("github", "http://127.0.0.1:1", card)
+    said = ["Which pull requests of acme/api are open?", "List the open pull requests of acme/api."]
+    foretold = likely_next(said, {"github": agent.offered_examples}, most=100)
+    assert foretold
+    assert not any(text.startswith(("Open", "Merge", "Close")) for text in foretold)

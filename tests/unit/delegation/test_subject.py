@@ -40,6 +40,24 @@ def test_a_filled_form_is_always_an_answer() -> None:
     assert judge("Which city?", "never mind", [{"city": "Newark"}]) is Subject.ANSWER
 
 
+@pytest.mark.parametrize(
+    ("question", "reply"),
+    [
+        ("Which city?", "Can you list the open issues of octocat/hello-world?"),
+        ("May I send a comment on #5?", "Could you show me the docs about releases?"),
+        ("Which city?", "What options do I have to deploy this on Kubernetes?"),
+        ("Which repository do you mean?", "I want to see how the agents are deployed"),
+    ],
+)
+async def test_a_polite_request_for_something_else_is_another_subject(question: str, reply: str) -> None:
+    assert await is_other_subject(question, reply, (), None)
+
+
+@pytest.mark.parametrize("reply", ["What do you mean?", "Which ones are there?", "What options do I have?"])
+def test_asking_back_about_the_question_is_taken_as_an_answer(reply: str) -> None:
+    assert judge("Which repository do you mean?", reply) is Subject.ANSWER
+
+
 async def test_a_request_that_shares_nothing_with_the_question_is_another_subject() -> None:
     asked = ("Which city?", "What do the docs say about releases?", ())
     assert await is_other_subject(*asked, None)

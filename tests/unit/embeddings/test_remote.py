@@ -5,12 +5,10 @@ import base64
 import struct
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -18,6 +16,8 @@ from starlette.routing import Route
 from utils.embeddings import create_embedder
 from utils.errors import AuthFailed, ModelUnavailable, SettingsError
 from utils.settings import EmbeddingSettings
+from utils.testing.live_server import loopback_socket
+from utils.testing.threaded_server import threaded_server
 
 
 class EmbeddingServer:
@@ -46,29 +46,10 @@ class EmbeddingServer:
         return values
 
 
-class SignallingServer(uvicorn.Server):
-    """Tells when it listens."""
-
-    def __init__(self, app):
-        super().__init__(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
-        self.ready = threading.Event()
-
-    async def startup(self, sockets=None):
-        await super().startup(sockets)
-        self.ready.set()
-
-
 @contextmanager
 def running(app):
-    server = SignallingServer(app)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    assert server.ready.wait(10)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.should_exit = True
-        thread.join(10)
+    with loopback_socket() as listener, threaded_server(app, listener, name="embeddings"):
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
 
 
 @pytest.fixture

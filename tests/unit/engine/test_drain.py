@@ -78,3 +78,19 @@ async def test_a_drain_twice_is_a_drain() -> None:
     house = House(Executor())
     await house.engine.drain(0)
     await house.engine.drain(0)
+
+
+async def test_work_in_the_background_holds_up_a_stop_for_a_bounded_time() -> None:
+    class Hanging(Executor):
+        async def abandon(self, task_id: str) -> None:
+            self.abandoned.append(task_id)
+            await asyncio.Event().wait()
+
+    before = House(Executor(endless, resumable=False))
+    await before.submit(turn("a"))
+    await first_event(before, "a")
+    after = before.next(Hanging(resumable=False))
+    await after.engine.start()
+    async with asyncio.timeout(10):
+        await after.engine.drain(0)
+    assert after.executor.abandoned == ["a"]

@@ -7,8 +7,10 @@ import contextvars
 
 import pytest
 
-from tests.unit.engine.turns import CALL, Executor, House, answer, status_of, task_of, turn
+from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
 from utils.errors import Overloaded, StorageError, TaskBusy
+from utils.observability import catalogue
+from utils.observability.metrics import process_metrics
 from utils.persistence.runs import MemoryRuns, RunRow
 
 
@@ -118,6 +120,65 @@ async def test_a_turn_that_cannot_be_stored_is_refused_and_leaves_its_place_to_o
             await house.submit(turn(name))
         assert not house.engine.under_way(name)
     assert house.executor.began == []
+
+
+def waiting_turns() -> float:
+    lines = process_metrics().text().decode().splitlines()
+    found = [line for line in lines if line.startswith(f"{catalogue.WAITING.name} ")]
+    return float(found[0].split()[-1]) if found else 0.0
+
+
+async def test_turns_that_wait_are_counted_until_they_begin_or_are_canceled() -> None:
+    executor, before = Executor(), waiting_turns()
+    executor.gate.clear()
+    house = House(executor, max_turns=1)
+    await house.submit(turn("a"), turn("b"), turn("c"))
+    assert waiting_turns() == before + 2
+    await house.engine.cancel("c", OWNER, CALL)
+    assert waiting_turns() == before + 1
+    executor.gate.set()
+    await house.settled("a", "b")
+    assert waiting_turns() == before
+
+
+class UnheardRuns(MemoryRuns):
+    """Stores a row, and its answer is an error; the next removals fail too."""
+
+    def __init__(self, failing: int) -> None:
+        super().__init__()
+        self.failing = failing
+        self.removed = asyncio.Event()
+        self.unheard = True
+
+    async def put(self, row: RunRow) -> None:
+        await super().put(row)
+        if self.unheard:
+            raise StorageError("The answer was lost.")
+
+    async def remove(self, task_id: str, *, writer: int) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise StorageError("The database failed. Try again.")
+        await super().remove(task_id, writer=writer)
+        self.removed.set()
+
+
+async def test_a_turn_that_was_refused_though_its_row_is_stored_is_not_run_by_the_next_process() -> None:
+    house = House(Executor(), runs=UnheardRuns(failing=0))
+    with pytest.raises(StorageError):
+        await house.submit(turn("a"))
+    assert await house.row_ids() == []
+
+
+async def test_a_row_that_cannot_be_removed_is_removed_as_soon_as_the_storage_works() -> None:
+    runs = UnheardRuns(failing=1)
+    runs.unheard = False
+    house = House(Executor(), runs=runs)
+    await house.submit(turn("a"))
+    assert await house.settled("a") == ["completed"]
+    async with asyncio.timeout(10):
+        await runs.removed.wait()
+    assert await house.row_ids() == []
 
 
 class SlowRuns(MemoryRuns):

@@ -87,6 +87,7 @@ class Executor(AgentExecutor):
         began: Tasks that were begun, in order.
         canceled: Tasks whose cancellation it was told of.
         abandoned: Tasks that ended without their run.
+        forgotten: Tasks whose turns can never be resumed.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Executor(AgentExecutor):
         self.changed = asyncio.Event()
         self.canceled: list[str] = []
         self.abandoned: list[str] = []
+        self.forgotten: list[str] = []
         self.stopped: list[str] = []
 
     @property
@@ -123,6 +125,9 @@ class Executor(AgentExecutor):
     async def abandon(self, task_id: str) -> None:
         self.abandoned.append(task_id)
 
+    async def forget(self, task_id: str) -> None:
+        self.forgotten.append(task_id)
+
     async def begun(self, count: int) -> None:
         """Wait until that many turns have begun."""
         async with asyncio.timeout(10):
@@ -140,10 +145,11 @@ class House:
     runs: RunStore = field(default_factory=MemoryRuns)
     max_turns: int = 10
     max_waiting: int = 10
+    stop_seconds: float = 5.0
 
     def __post_init__(self) -> None:
         self.log = TaskLog(self.store)
-        self.runner = ExecutorRunner(self.executor, self.log)
+        self.runner = ExecutorRunner(self.executor, self.log, stop_seconds=self.stop_seconds)
         self.engine = LocalEngine(
             self.log, self.runs, self.runner, max_turns=self.max_turns, max_waiting=self.max_waiting
         )

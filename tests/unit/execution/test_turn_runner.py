@@ -205,6 +205,23 @@ async def test_a_cancel_of_an_executor_that_raises_ends_canceled_all_the_same() 
     assert await house.state("a") == "canceled"
 
 
+async def test_a_cancel_that_never_returns_is_waited_for_a_while_and_ends_canceled() -> None:
+
+    class Hanging(Executor):
+        async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+            await asyncio.Event().wait()
+
+    executor = Hanging()
+    executor.gate.clear()
+    house = House(executor, stop_seconds=0.0)
+    await house.submit(turn("a"))
+    await executor.begun(1)
+    async with asyncio.timeout(10):
+        await house.engine.cancel("a", OWNER, CALL)
+        assert await house.state("a") == "canceled"
+        await house.engine.drain(0.0)
+
+
 async def test_a_cancel_that_the_executor_writes_itself_is_the_one_end() -> None:
     class Writing(Executor):
         async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:

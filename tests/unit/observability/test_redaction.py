@@ -109,13 +109,14 @@ def lines(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -
     """Logs as a process would, and reads what it wrote."""
     root, written = logging.getLogger(), io.StringIO()
     before, level = root.handlers[:], root.level
+    configured = structlog.get_config()  # the defaults would draw every exception with all local values
     monkeypatch.setattr("sys.stderr", written)
     environ = {"GITHUB_TOKEN": "an-odd-form-of-token", "LLM_MODEL": "gpt-4o", "DB_PASSWORD": "short"}
     configure_logging(LogSettings.load({"LOG_FORMAT": "json"}), agent="test", environ=environ)
     yield lambda: [json.loads(line) for line in written.getvalue().splitlines()]
     root.handlers[:], root.level = before, level
     logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
+    structlog.configure(**configured)
     structlog.contextvars.clear_contextvars()
 
 

@@ -272,5 +272,10 @@ def test_sources_are_separated_by_commas(value: str, expected: tuple[str, ...]) 
     assert RagSettings.load({"RAG_SOURCES": value}).targets() == expected
 
 
-def test_the_default_sources_are_the_documents_of_the_repository() -> None:
-    assert [Path(t).name for t in RagSettings.load({}).targets()] == ["docs", "README.md"]
+def test_the_default_sources_are_the_pages_for_users_without_decisions_promises_and_maintainers_pages() -> (
+    None
+):
+    names = [Path(target).name for target in RagSettings.load({}).targets()]
+    assert names[:3] == ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
+    assert {"faq.md", "configuration.md", "troubleshooting.md"} <= set(names)
+    assert not {"docs", "systems", "decisions", "testing.md", "releasing.md", "changing.md"} & set(names)

@@ -23,8 +23,8 @@ from utils.messages.results import Record
 def found(searcher: Searcher, query: str, embedder: WordEmbedder | None = None) -> list[str]:
     if embedder is None:
         return [passage.source for passage in searcher.search(query, 5)]
-    vector = embedder.embed_sync([query])[0]
-    return [p.source for p in searcher.search(query, 5, model=embedder.name, vector=vector)]
+    vectors = list(embedder.embed_sync([query]))
+    return [p.source for p in searcher.search(query, 5, model=embedder.name, vectors=vectors)]
 
 
 async def test_words_and_vectors_are_both_searched(
@@ -32,7 +32,7 @@ async def test_words_and_vectors_are_both_searched(
 ) -> None:
     await ingester.ingest([str(notes)])
     best = Searcher(store.path).search(
-        "are apples red?", 5, model=embedder.name, vector=embedder.embed_sync(["apples are red"])[0]
+        "are apples red?", 5, model=embedder.name, vectors=list(embedder.embed_sync(["apples are red"]))
     )[0]
     assert (best.source, best.title, best.heading, best.anchor) == (
         "notes/alpha.md",
@@ -61,7 +61,7 @@ async def test_vectors_of_another_model_are_never_compared(
 ) -> None:
     await ingester.ingest([str(notes)])
     passages = Searcher(store.path).search(
-        "bananas", 5, model="other", vector=WordEmbedder().embed_sync(["bananas"])[0]
+        "bananas", 5, model="other", vectors=list(WordEmbedder().embed_sync(["bananas"]))
     )
     assert [(p.source, p.similarity) for p in passages] == [("notes/beta.md", None)]
 

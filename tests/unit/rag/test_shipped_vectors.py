@@ -19,7 +19,7 @@ from agents.rag.startup import StartupIngestion
 from utils.embeddings.minilm import MiniLmEmbedder
 
 ROOT = Path(__file__).resolve().parents[3]
-DOCUMENT = ROOT / "docs" / "decisions" / "0002-plain-packages.md"
+DOCUMENT = ROOT / "docs" / "requirements.md"
 
 
 class Counting(MiniLmEmbedder):

@@ -9,7 +9,8 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from tests.e2e.agents.peers import Keys, ask, connected
-from utils.resilience.loop_guard import STOPPED_CALL, equal_results
+from utils.messages.results import STOPPED_CALL
+from utils.resilience.loop_guard import equal_results
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 

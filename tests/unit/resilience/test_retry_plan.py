@@ -10,6 +10,7 @@ from utils.errors import (
     EmptyResponse,
     InvalidRequest,
     ModelFailure,
+    ModelSlow,
     ModelUnavailable,
     OrphanedToolCall,
     RateLimited,
@@ -18,9 +19,15 @@ from utils.resilience.retry_plan import Retry, RetryPlan
 from utils.resilience.timing import LONGEST_WAIT, Deadline, backoff
 
 
-def plan(*, fallback: bool = False, seconds: float = 60.0, deadline: float | None = None) -> RetryPlan:
+def plan(
+    *, fallback: bool = False, retries: int = 3, seconds: float = 60.0, deadline: float | None = None
+) -> RetryPlan:
     return RetryPlan(
-        has_fallback=fallback, most_seconds=seconds, deadline=Deadline.after(deadline), wait=lambda _: 1.0
+        has_fallback=fallback,
+        most_retries=retries,
+        most_seconds=seconds,
+        deadline=Deadline.after(deadline),
+        wait=lambda _: 1.0,
     )
 
 
@@ -55,7 +62,22 @@ def test_the_fallback_is_asked_at_once_where_the_model_is_down_and_has_tries_of_
     tries = plan(fallback=True)
     down = ModelUnavailable("no")
     assert tries.after(down) == Retry(fallback=True)
-    assert [tries.after(down), tries.after(down)] == [Retry(seconds=1.0), None]
+    assert [tries.after(down), tries.after(down), tries.after(down)] == [Retry(1.0), Retry(1.0), None]
+
+
+def test_retries_of_all_kinds_together_stay_within_the_setting() -> None:
+    tries = plan(retries=2)
+    failures = [RateLimited("no"), EmptyResponse("no"), ModelUnavailable("no")]
+    assert [tries.after(each) is None for each in failures] == [False, False, True]
+    assert plan(retries=0).after(RateLimited("no")) is None
+    assert plan(retries=0, fallback=True).after(ModelUnavailable("no")) == Retry(fallback=True)
+
+
+def test_a_model_that_is_slow_to_begin_is_not_asked_again_and_one_that_stalls_is_once() -> None:
+    assert plan().after(ModelSlow("no")) is None
+    assert plan(fallback=True).after(ModelSlow("no")) == Retry(fallback=True)
+    tries = plan()
+    assert [tries.after(ModelSlow("no", begun=True)) is None for _ in range(2)] == [False, True]
 
 
 def test_a_busy_model_is_waited_for_before_the_fallback_is_asked() -> None:

@@ -39,6 +39,20 @@ def test_an_hour_passes_at_once():
     assert 3600 <= loop.time() < 3601
 
 
+def test_a_timer_that_is_canceled_when_its_time_has_come_is_never_called():
+    loop = VirtualLoop.of(1, order="fifo")
+    called: list[str] = []
+
+    async def main() -> None:
+        due: list[asyncio.TimerHandle] = []
+        loop.call_at(1.0, lambda: due[0].cancel())
+        due.append(loop.call_at(1.0, called.append, "late"))
+        await asyncio.sleep(2.0)
+
+    loop.run(main())
+    assert called == []
+
+
 def test_the_same_seed_runs_the_same_order_and_another_one_another():
     assert order_of(1) == order_of(1)
     assert len({tuple(order_of(seed)) for seed in range(10)}) > 5

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import aclosing
 
 import pytest
-from a2a.types.a2a_pb2 import TaskState, TaskStatusUpdateEvent
+from a2a.types.a2a_pb2 import ListTasksRequest, TaskState, TaskStatusUpdateEvent
 from a2a.utils.errors import TaskNotFoundError
 from google.protobuf.json_format import MessageToDict
 
@@ -273,6 +273,29 @@ async def test_a_task_that_cannot_be_stored_at_all_is_an_error_for_who_waits(log
     assert await log.head("t", "ann") is None
     again = await log.claim("t", "ann")
     assert await again.append(task())
+
+
+@pytest.mark.parametrize("asks", ["head", "snapshot", "list", "read"])
+async def test_a_task_whose_first_write_was_stored_unheard_is_read_with_its_end(log, store, asks):
+    writer = await log.claim("t", "ann")
+    store.unanswered = store.blind = True
+    with pytest.raises(StorageError):
+        await writer.append(task())
+    writer.release()
+    store.unanswered = store.blind = False
+    store.failing.add("*")
+    if asks == "list":
+        assert [each.status.state for each in (await log.list(ListTasksRequest(), "ann")).tasks] == [FAILED]
+    elif asks == "read":
+        last = (await everything(log))[-1].event
+        assert isinstance(last, TaskStatusUpdateEvent)
+        assert last.status.state == FAILED
+    elif asks == "snapshot":
+        assert (await log.snapshot("t", "ann")).task.status.state == FAILED
+    assert await state_of(log) == FAILED
+    store.failing.clear()
+    await log.claim("t", "ann")
+    assert await state_of(TaskLog(store)) == FAILED
 
 
 async def test_a_cancel_that_cannot_be_stored_stands(log, store):

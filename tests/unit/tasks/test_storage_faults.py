@@ -15,7 +15,7 @@ from google.protobuf.json_format import MessageToDict
 from tests.unit.tasks.events import COMPLETED, FAILED, WORKING, chunk, status, task
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.tasks.log import TaskLog, TaskWriter
-from utils.errors import StorageError
+from utils.errors import StorageError, StorageFull
 from utils.persistence import database
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 
@@ -88,7 +88,10 @@ async def check(log: TaskLog, task_id: str, whole: str = WHOLE) -> int:
         assert snapshot.task.artifacts[0].parts[0].text == whole
     else:
         assert state == FAILED
-        assert MessageToDict(snapshot.task.metadata)[ERROR_EXTENSION]["code"] == StorageError.code
+        assert MessageToDict(snapshot.task.metadata)[ERROR_EXTENSION]["code"] in (
+            StorageError.code,
+            StorageFull.code,
+        )
         assert "stored" in snapshot.task.status.message.parts[0].text
     return state
 
@@ -172,6 +175,9 @@ async def test_a_full_file_fails_what_it_cannot_take_and_takes_it_again_when_it_
     whole = "".join(f"{number} {'x' * 4000}" for number in range(PIECES))
     states = [await check(log, task_id, whole) for task_id in TASKS]
     assert FAILED in states
+    for task_id, state in zip(TASKS, states, strict=True):
+        ended = await log.snapshot(task_id, "ann")
+        assert (state == FAILED) == ("The disk is full" in str(ended.task.status.message))
     await log._store._database.write(lambda db: db.execute("PRAGMA max_page_count=100000"))
     for task_id in TASKS:
         (await log.claim(task_id, "ann")).release()

@@ -31,7 +31,7 @@ class AgentEntry:
         module: Python module that serves a local agent.
         port: Port that a local agent prefers.
         url: Address of the agent, without a trailing slash; for a local one its default on loopback.
-        shares: What it is told of a conversation; by default results for a local agent, nothing for a foreign one.
+        shares: What it gets of a conversation; by default results for a local agent, nothing for a foreign one.
         env: Settings of a local agent's process, as they are written.
     """
 
@@ -82,7 +82,8 @@ def _read(path: Path) -> dict[Any, Any]:
     try:
         value = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise SettingsError(VARIABLE, f"The agents file {path.name} cannot be read.") from error
+        why = error.strerror or type(error).__name__
+        raise SettingsError(VARIABLE, f"The agents file {path} cannot be read: {why}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(VARIABLE, f"The agents file {path.name} is not valid YAML.") from error
     if value is None:

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 
 import structlog
 
-from utils.errors import SUB_AGENT_BUSY, SUB_AGENT_DOWN, DelegationFailed, SubAgentUnavailable
+from utils.a2a_common.client.sentences import SUB_AGENT_BUSY, SUB_AGENT_DOWN
+from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.observability.metrics import set_breaker
 from utils.resilience.breaker import Breaker
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed_errors
+from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
-from utils.errors import SUB_AGENT_ANSWER_WRONG, PeerLimitExceeded, ProtocolViolation
+from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ BINDINGS = ("JSONRPC", "HTTP+JSON")
 
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 30.0
+LARGEST_PAGE = 100
+"""Tasks that an agent lists at once."""
 """Longest wait for one look at a task, a list or a cancel."""
 
 _CONNECTIONS = 32
@@ -222,16 +225,27 @@ class Connection:
     async def list_tasks(
         self, context_id: str = "", *, limit: int = 50, history: int | None = None, artifacts: bool = False
     ) -> Sequence[Task]:
-        """The caller's tasks, newest first. `limit` is at most 100; `history` how many messages of each."""
+        """The caller's tasks, newest first: as many as `limit`, page by page; `history` is how many messages of each."""
         from a2a.types.a2a_pb2 import ListTasksRequest
 
-        request = ListTasksRequest(
-            context_id=context_id, page_size=limit, history_length=history, include_artifacts=artifacts
-        )
-        with typed_errors():
-            listed = await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
-        self._check(listed)
-        return list(listed.tasks)
+        found: list[Task] = []
+        token = ""
+        while len(found) < limit:
+            request = ListTasksRequest(
+                context_id=context_id,
+                page_size=min(limit - len(found), LARGEST_PAGE),
+                page_token=token,
+                history_length=history,
+                include_artifacts=artifacts,
+            )
+            with typed_errors():
+                listed = await self.client.list_tasks(request, context=self._context(CALL_SECONDS))
+            self._check(listed)
+            found += listed.tasks
+            token = listed.next_page_token
+            if not token or not listed.tasks:
+                break
+        return found[:limit]
 
     async def cancel(self, task_id: str) -> Task:
         """Ask the agent to cancel a task."""

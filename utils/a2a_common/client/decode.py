@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from a2a.types.a2a_pb2 import TaskState
@@ -18,6 +18,7 @@ from utils.a2a_common.client.events import (
 )
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
+    ACTIVITY_PLAN,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
@@ -30,6 +31,7 @@ from utils.a2a_common.protocol.extensions import (
     parse_error,
     parse_plan,
     parse_question,
+    parse_resubscribe,
     parse_suggestions,
     parse_usage,
 )
@@ -79,6 +81,15 @@ def decode_task(task: Task) -> Iterator[PeerEvent]:
     yield _status(task.id, task.context_id, task.status)
 
 
+def resubscribe_seconds(response: StreamResponse) -> float | None:
+    """Seconds to wait before subscribing again, where the agent asks for it because it stops while the task goes on."""
+    if not response.HasField("status_update"):
+        return None
+    return parse_resubscribe(
+        json_format.MessageToDict(response.status_update.metadata).get(ACTIVITY_EXTENSION)
+    )
+
+
 def state_of(status: TaskStatus) -> DelegationState:
     """The state; one that the protocol does not know counts as working, so that the task is looked at again."""
     return _STATES.get(status.state, DelegationState.WORKING)
@@ -122,7 +133,8 @@ def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
 
 def _facts(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:
     """What a status tells besides its state; payloads that are malformed are left out."""
-    readers = {
+    readers: dict[str, Callable[[Mapping[str, Any]], PeerEvent | None]] = {
+        ACTIVITY_PLAN: parse_plan,
         USAGE_EXTENSION: parse_usage,
         CONTEXT_EXTENSION: parse_context,
         NEXT_EXTENSION: parse_suggestions,

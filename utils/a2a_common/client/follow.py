@@ -8,12 +8,12 @@ arrived is looked for by its id before it is sent again. One that a busy agent d
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from utils.a2a_common.client.decode import decode, decode_task, state_of
+from utils.a2a_common.client.decode import decode, decode_task, resubscribe_seconds, state_of
 from utils.a2a_common.client.events import (
     SETTLED_STATES,
     WAITING_STATES,
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.client.connection import Connection
 
+Answer = TypeVar("Answer")
+
 _BROKEN = (ConnectionLost, UnusableAnswer)
 """What may be gone at the next try."""
 
@@ -52,6 +54,7 @@ class Patience:
 
     Attributes:
         sends: How often a message is sent at most that did not arrive.
+        restart_seconds: How long a message is sent again beyond that while the agent cannot be reached.
         busy_seconds: How long a busy agent is asked again to take a message; for a caller with a deadline of its own there
             is no limit.
         away_seconds: How long an agent whose task is open may be out of reach, as while it restarts.
@@ -63,6 +66,7 @@ class Patience:
     """
 
     sends: int = 3
+    restart_seconds: float = 0.0
     busy_seconds: float = 120.0
     away_seconds: float = 60.0
     first_wait: float = 0.3
@@ -148,15 +152,20 @@ class _Following:
         self._task_id = task_id
         self._streams = connection.streams
         self._responses = 0
+        self._found = False
+        self._restarts_in = 0.0
         self.settled = False
 
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
         """What comes of the message until its stream ends or breaks."""
-        if maybe_sent and (known := await find_task(self._connection, message, artifacts=True)):
-            for event in self._noted(known):
-                yield event
-            return
-        attempt, give_up = 0, self._clock() + self._patience.busy_seconds
+        if maybe_sent:
+            async with aclosing(self._sought(message)) as sought:
+                async for event in sought:
+                    yield event
+            if self._found:
+                return
+        attempt, began = 0, self._clock()
+        give_up, back_by = began + self._patience.busy_seconds, began + self._patience.restart_seconds
         while True:
             try:
                 async with aclosing(
@@ -177,10 +186,14 @@ class _Following:
             if self._responses:
                 return
             attempt += 1
-            last = attempt == self._patience.sends
+            seconds = self._pause(attempt)
+            restarts = isinstance(lost, ConnectionLost) and self._clock() + seconds < back_by
+            last = attempt >= self._patience.sends and not restarts
             if last and isinstance(lost, ConnectionLost) and not lost.sent:
                 raise lost
-            await asyncio.sleep(backoff(attempt, first=self._patience.first_wait))
+            if restarts:
+                yield AgentAway(seconds, busy=False)
+            await asyncio.sleep(seconds)
             if known := await self._arrived(message):
                 for event in self._noted(known):
                     yield event
@@ -195,6 +208,10 @@ class _Following:
         clock = self._clock
         seen, deadline = b"", clock() + self._patience.quiet_seconds
         while not self.settled:
+            if seconds := self._restarts_in:
+                self._restarts_in = 0.0
+                yield AgentAway(seconds, busy=False)
+                await asyncio.sleep(seconds)
             task: Task | None = None
             async with aclosing(self._look()) as looks:
                 async for found in looks:
@@ -226,6 +243,7 @@ class _Following:
                 self._responses += 1
                 if self._responses > MOST_EVENTS:
                     raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
+                self._restarts_in = min(resubscribe_seconds(response) or 0.0, self._patience.away_seconds)
                 for event in self._noted(decode(response)):
                     yield event
 
@@ -247,25 +265,49 @@ class _Following:
     def _silence(self) -> float:
         return min(self._patience.look_seconds, self._patience.quiet_seconds)
 
-    async def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
-        """The task as it stands, after each wait for an agent that cannot be reached.
+    async def _sought(self, message: Message) -> AsyncGenerator[PeerEvent, None]:
+        """The task of a message that may have been sent, after each wait for an agent that cannot be reached.
 
         Raises:
-            PeerError: It was out of reach for too long, or does not know the task.
+            PeerError: It was out of reach for too long.
+        """
+        async with aclosing(
+            self._asked(lambda: find_task(self._connection, message, artifacts=True))
+        ) as looks:
+            async for found in looks:
+                if isinstance(found, AgentAway):
+                    yield found
+                    continue
+                self._found = bool(found)
+                for event in self._noted(found):
+                    yield event
+
+    def _look(self) -> AsyncGenerator[Task | AgentAway, None]:
+        """The task as it stands, after each wait for an agent that cannot be reached."""
+        return self._asked(lambda: self._connection.get_task(self._task_id))
+
+    async def _asked(self, ask: Callable[[], Awaitable[Answer]]) -> AsyncGenerator[Answer | AgentAway, None]:
+        """The answer to a question that may be repeated, after each wait for an agent that cannot be reached.
+
+        Raises:
+            PeerError: It was out of reach for too long, or refused to answer.
         """
         give_up, attempt = self._clock() + self._patience.away_seconds, 0
         while True:
             try:
-                yield await self._connection.get_task(self._task_id)
+                yield await ask()
             except _BROKEN:
                 attempt += 1
-                seconds = backoff(attempt, first=self._patience.first_wait, longest=_LONGEST_LOOK)
+                seconds = self._pause(attempt)
                 if self._clock() + seconds >= give_up:
                     raise
             else:
                 return
             yield AgentAway(seconds, busy=False)
             await asyncio.sleep(seconds)
+
+    def _pause(self, attempt: int) -> float:
+        return backoff(attempt, first=self._patience.first_wait, longest=_LONGEST_LOOK)
 
     @staticmethod
     def _clock() -> float:

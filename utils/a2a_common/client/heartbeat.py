@@ -19,7 +19,7 @@ async def heartbeat(
     """Yield a `report` that speaks up by itself whenever nothing was reported for `every` seconds.
 
     Args:
-        report: Is told of everything.
+        report: Called with everything.
         waited: Makes the event for the seconds since the beginning.
         every: Seconds of silence.
     """

@@ -1,6 +1,6 @@
 """Parts of another agent's answer as text: text and data as they are, a file by name, type, and address or size.
 
-A model is told of a file, and not its content. Name, type and address are a peer's data: cleaned and capped, and only
+A model gets the name of a file, and not its content. Name, type and address are a peer's data: cleaned and capped, and only
 an address of the web is shown. Pure.
 """
 

@@ -18,17 +18,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.client.peer_text import with_words
-from utils.errors import (
+from utils.a2a_common.client.sentences import (
     SUB_AGENT_BUSY,
     SUB_AGENT_CRASHED,
     SUB_AGENT_REFUSED,
     SUB_AGENT_STOPPED,
     SUB_AGENT_UNREACHABLE,
-    DelegationFailed,
-    PlatformError,
-    SubAgentRefused,
-    SubAgentUnavailable,
 )
+from utils.errors import DelegationFailed, PlatformError, SubAgentRefused, SubAgentUnavailable
 
 if TYPE_CHECKING:
     from a2a.utils.errors import A2AError

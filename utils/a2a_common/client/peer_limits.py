@@ -21,10 +21,10 @@ ANSWER, CARD = "answer", "card"
 KIB, MIB = 1024, 1024 * 1024
 
 LARGEST_CARD = 256 * KIB
-"""Bytes of a card. A card of ours with the skills of 50 tools has some 30 KiB."""
+"""Bytes of a card. A card with the skills of 50 tools has about 30 KiB."""
 
 LARGEST_ANSWER = 8 * MIB
-"""Bytes of one response, a whole stream included: two request bodies of ours at their default limit."""
+"""Bytes of one response, a whole stream included: twice the default limit of a request body."""
 
 LARGEST_EVENT = 4 * MIB
 """Bytes of one event of a stream: what gRPC takes as one message by default."""

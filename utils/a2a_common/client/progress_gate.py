@@ -19,7 +19,7 @@ class ProgressGate:
     """Passes on what is reported of one delegation, and leaves out progress that comes faster than that.
 
     Args:
-        report: Is told of what passes.
+        report: Called with what passes.
         clock: Seconds since any moment.
 
     Attributes:

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from utils.a2a_common.client.absence import Absence
 from utils.a2a_common.client.connection import card_text, fetch_card, http_client, stored_card
 from utils.a2a_common.client.peer_errors import PeerError
+from utils.a2a_common.protocol.skill import REFUSED
 from utils.errors import PeerLimitExceeded, StorageError
 
 if TYPE_CHECKING:
@@ -62,11 +64,26 @@ class SubAgent:
         return " ".join(f"{self.card.description} {skills}".split())[:_LONGEST]
 
     @property
+    def summary(self) -> str:
+        """The first sentence of its card, for people."""
+        said = " ".join(self.card.description.split()) if self.card is not None else ""
+        return said.split(". ", 1)[0].rstrip(".")[:_LONGEST]
+
+    @property
     def examples(self) -> list[str]:
-        """Requests that it answers, from its card, capped."""
-        if self.card is None:
-            return []
-        found = [example[:_LONGEST] for skill in self.card.skills for example in skill.examples]
+        """Requests that are for it, from its card, capped."""
+        return self._examples_without("")
+
+    @property
+    def offered_examples(self) -> list[str]:
+        """Those of them that it does not refuse."""
+        return self._examples_without(REFUSED)
+
+    def _examples_without(self, tag: str) -> list[str]:
+        skills = self.card.skills if self.card is not None else ()
+        found = [
+            example[:_LONGEST] for skill in skills if tag not in skill.tags for example in skill.examples
+        ]
         return found[:_MOST_EXAMPLES]
 
 
@@ -111,6 +128,7 @@ class SubAgentRegistry:
         urls: Address of each agent by name.
         refresh_seconds: Pause between two looks at an agent that is up.
         on_change: Is called when an agent has another card.
+        restart_seconds: How long an agent that is gone may be expected back.
         on_up: Is told the name of an agent that is seen up again.
         cards: Keeps the cards over a restart; `None` to begin without any.
     """
@@ -121,6 +139,7 @@ class SubAgentRegistry:
         *,
         refresh_seconds: float,
         on_change: OnChange,
+        restart_seconds: float = 0.0,
         on_up: OnUp = _ignore,
         cards: AgentCards | None = None,
     ) -> None:
@@ -132,6 +151,7 @@ class SubAgentRegistry:
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
         self._doubts = {name: _Doubt() for name in urls}
+        self._absences = {name: Absence(restart_seconds) for name in urls}
 
     @property
     def agents(self) -> Sequence[SubAgent]:
@@ -156,6 +176,15 @@ class SubAgentRegistry:
         """Those of `names` that cannot be reached, once each was looked for or the time is up."""
         await self.looked_at(names, seconds)
         return [name for name in names if name not in self._agents or not self._agents[name].reachable]
+
+    def back_within(self, name: str) -> float:
+        """Seconds within which an agent may be expected back from a restart; 0 where it was never there, or is gone longer."""
+        agent = self._agents.get(name)
+        return 0.0 if agent is None or agent.card is None else self._absences[name].left
+
+    async def until_up(self, name: str, seconds: float) -> None:
+        """Wait until an agent can be reached, or so long."""
+        await self._absences[name].over(seconds)
 
     async def looked_at(self, names: Collection[str], seconds: float) -> None:
         """Wait until each of `names` was looked for once, with or without success, or the time is up."""
@@ -217,6 +246,7 @@ class SubAgentRegistry:
         if fresh.reachable != known.reachable:
             log.info("sub_agent.reachable" if fresh.reachable else "sub_agent.unreachable", agent=name)
         self._agents = {**self._agents, name: fresh}
+        self._absences[name].note(there=fresh.reachable)
         if fresh.reachable and not known.reachable:
             self._on_up(name)
         if changed and card is not None:

@@ -20,18 +20,11 @@ from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
 from utils.a2a_common.client.progress_gate import ProgressGate
+from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
-from utils.errors import (
-    SUB_AGENT_ENDED,
-    SUB_AGENT_FAILED,
-    SUB_AGENT_LATE,
-    DelegationFailed,
-    PeerLimitExceeded,
-    ProtocolViolation,
-    SubAgentUnavailable,
-)
+from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 
 if TYPE_CHECKING:
@@ -50,6 +43,9 @@ _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
 """A delegation has a deadline of its own, and an agent may work for long without a word."""
+
+AWAY, BUSY = "away", "busy"
+"""Why nothing is to be heard of an agent: it cannot be reached, or takes no request now."""
 
 PROGRESS_SECONDS = 10.0
 """Silence of a remote agent after which its caller says that it still waits."""
@@ -70,6 +66,7 @@ class RemoteCall:
         data: Structured parts of an answer.
         maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
         known_task: The remote task that the message is known to have begun; empty where it is not known.
+        restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
     """
 
     call_id: str
@@ -82,6 +79,7 @@ class RemoteCall:
     data: Sequence[Mapping[str, Any]] = ()
     maybe_sent: bool = False
     known_task: str = ""
+    restart_seconds: float = 0.0
 
 
 OnTask = Callable[[str], Awaitable[None]]
@@ -112,7 +110,7 @@ class RemoteAgent:
 
         Args:
             call: The message.
-            report: Is told of progress.
+            report: Called with progress.
             named: Is told the id of the remote task as soon as it is known.
 
         Returns:
@@ -200,7 +198,7 @@ class RemoteAgent:
             _message(call),
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
-            patience=_PATIENCE,
+            patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
         )
         async with aclosing(events):
             async for event in events:
@@ -209,7 +207,7 @@ class RemoteAgent:
                 before = task.state
                 task.apply(event)
                 if isinstance(event, AgentAway):
-                    waiting = "busy" if event.busy else "away"
+                    waiting = BUSY if event.busy else AWAY
                     log.info(
                         "delegation.waits", agent=self._name, reason=waiting, seconds=round(event.seconds, 1)
                     )
@@ -280,7 +278,7 @@ def _progress(
 
 
 def _below(task: TaskView) -> dict[str, Any] | None:
-    """What a task told of tokens and sub-tasks, for the tree of the one that caused it."""
+    """Tokens and sub-tasks that a task reported, for the tree of the task that caused it."""
     below: dict[str, Any] = {}
     if task.usage is not None:
         below["tokens"] = asdict(sum(task.usage.by_agent.values(), Usage()))

@@ -93,4 +93,7 @@ class TurnRunner(Protocol):
         """Tell the executor to cancel a task. When this returns, the task is in a terminal state."""
 
     async def abandon(self, task_id: str) -> None:
-        """Let go of what waits elsewhere for a task that ended without its run."""
+        """Cancel the sub-tasks of a task that ended without its run."""
+
+    async def forget(self, task_id: str) -> None:
+        """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""

@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import Task, TaskState
 
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
+from utils.a2a_common.tasks.writer import FENCED, STORAGE, SUSPENDED, TaskWriter
 
 
 @dataclass(eq=False, slots=True)
@@ -55,6 +55,17 @@ class Job:
     def kept(self) -> bool:
         """Whether the turn goes on elsewhere, so that its row stays."""
         return self.writer is None or self.writer.reason in (FENCED, SUSPENDED)
+
+    @property
+    def waits(self) -> bool:
+        """Whether its task waits for its user, so that another turn of it follows."""
+        head = self.writer.head if self.writer is not None else None
+        return head is not None and head.status.state in INTERRUPTED
+
+    @property
+    def unstored(self) -> bool:
+        """Whether the storage failed, so that the end of its task may not be stored yet."""
+        return self.writer is not None and self.writer.reason == STORAGE
 
     @property
     def authenticates(self) -> bool:

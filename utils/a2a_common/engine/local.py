@@ -19,6 +19,7 @@ from utils.a2a_common.engine.job import Job
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.pace import Pace
 from utils.a2a_common.engine.recovery import Recovery
+from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.tasks.endings import copy_of
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -26,9 +27,14 @@ from utils.a2a_common.tasks.turn import Turn
 from utils.a2a_common.tasks.turn_codec import encode
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import Draining, Overloaded, PlatformError, StorageError, TaskBusy
+from utils.observability import catalogue
+from utils.observability.metrics import count
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
+
+LEAST_REST = 1.0
+"""Least seconds that work which is stopped has to end, whatever the grace is."""
 
 _SETTLING_SECONDS = 5.0
 """Longest wait for the run of a settled turn to return, before a message that follows it is refused."""
@@ -51,6 +57,7 @@ class LocalEngine:
         self._tasks = tasks
         self._runs = runs
         self._runner = runner
+        self._removal = RunRemoval(runs)
         self._line = Line(max_turns, max_waiting)
         self._pace = Pace(max_turns)
         self._jobs: dict[str, Job] = {}
@@ -127,8 +134,17 @@ class LocalEngine:
         if running:
             await asyncio.wait(running, timeout=grace)
         await self._put_off(list(self._jobs.values()))
-        while self._background:
-            await asyncio.wait(self._background)
+        await self._finish_background(max(LEAST_REST, grace))
+        await self._removal.close()
+
+    async def _finish_background(self, seconds: float) -> None:
+        """Wait for what turns left to do, as cancellations at other agents; the process does not wait longer for it."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while self._background and clock() < until:
+            await asyncio.wait(self._background, timeout=until - clock())
+        if self._background:
+            log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
 
     async def _put_off(self, jobs: Iterable[Job]) -> None:
         await asyncio.gather(*map(self._put_one_off, jobs))
@@ -152,11 +168,13 @@ class LocalEngine:
         job = self._jobs.get(task_id)
         if job is not None and job.settled:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(job.ended.wait(), _SETTLING_SECONDS)
+                async with asyncio.timeout(_SETTLING_SECONDS):
+                    await job.ended.wait()
 
     def _join(self, job: Job) -> None:
         self._jobs[job.turn.task_id] = job
         self._line.join(job.turn.task_id, job.turn.conversation)
+        count(catalogue.WAITING, 1)
 
     async def _accept(self, job: Job) -> None:
         """Store a turn that has its place in the line. It goes on when the caller goes away meanwhile."""
@@ -169,8 +187,11 @@ class LocalEngine:
             await writer.add_message(turn.request.message)
             if not job.admitted:
                 await self._runner.accept(turn, writer)
-        except BaseException:
+        except BaseException as error:
+            refused = isinstance(error, Exception) and not job.kept  # the next start must not run it
             self._forget(job)
+            if refused:
+                await self._remove(job)
             raise
         finally:
             job.accepted.set()
@@ -184,6 +205,7 @@ class LocalEngine:
     def _begin_next(self) -> None:
         for task_id in () if self._draining else self._line.next():
             self._jobs[task_id].admitted = True
+            count(catalogue.WAITING, -1)
             self._begin(self._jobs[task_id])
 
     def _begin(self, job: Job) -> None:
@@ -211,14 +233,22 @@ class LocalEngine:
     async def _close(self, job: Job) -> None:
         """Remove the row of a turn that is over; one that goes on in the next process keeps it."""
         if not job.kept:
-            await self._remove(job)
+            removed = await self._remove(job)
+            if not job.waits and (removed or not job.unstored):
+                await self._runner.forget(job.turn.task_id)
         elif job.attempts:  # a process that stops in order was not killed by its turns
             await self._count_attempts(job, 0)
+
+    async def _remove(self, job: Job) -> bool:
+        assert job.writer is not None
+        return await self._removal.remove(job.turn.task_id, job.writer.attempt)
 
     def _forget(self, job: Job) -> None:
         """Nothing of the turn is left in this process but its row."""
         del self._jobs[job.turn.task_id]
         self._line.leave(job.turn.task_id)
+        if not job.admitted:
+            count(catalogue.WAITING, -1)
         if job.writer is not None:
             job.writer.release()
         job.ended.set()
@@ -231,14 +261,6 @@ class LocalEngine:
             await self._runs.take(job.turn.task_id, writer=job.writer.attempt, attempts=attempts)
         except StorageError:
             log.warning("run.not_counted", task_id=job.turn.task_id)
-
-    async def _remove(self, job: Job) -> None:
-        """Remove the row of a turn that is over. One that stays is removed at the next start."""
-        assert job.writer is not None
-        try:
-            await self._runs.remove(job.turn.task_id, writer=job.writer.attempt)
-        except StorageError:
-            log.warning("run.not_removed", task_id=job.turn.task_id)
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         try:

@@ -30,7 +30,7 @@ class Recovery:
         tasks: The task log.
         runs: The turns that it had accepted.
         runner: Says whether turns can be resumed.
-        abandon: Begins to let go of what waits elsewhere for a task that has ended.
+        abandon: Begins to cancel the sub-tasks of a task that has ended.
     """
 
     def __init__(

@@ -15,7 +15,8 @@ from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.execution.failures import failure_of
 from utils.a2a_common.execution.publisher import Publisher
-from utils.a2a_common.execution.request_parser import agent_request, task_tree
+from utils.a2a_common.execution.request_parser import agent_request, plan_artifact, task_tree
+from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
 from utils.a2a_common.tasks.endings import failure
@@ -49,6 +50,9 @@ class StreamingAgent(Protocol):
     async def cancel_children(self, task_id: str) -> None:
         """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
 
+    async def forget_calls(self, task_id: str) -> None:
+        """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""
+
 
 class BaseLangGraphAgentExecutor(AgentExecutor):
     """Runs an agent's turn as an A2A task.
@@ -80,6 +84,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         request = self._timed(agent_request(context, self._agent.name))
         sink = EventSink(event_queue, request.task_id, request.context_id)
         sink.tree = task_tree(request, context.current_task)
+        sink.plan_artifact = plan_artifact(context.current_task)
         known = context.current_task.artifacts if context.current_task is not None else ()
         if context.current_task is None:
             await self._submit(sink, _submitted(context, request))
@@ -105,11 +110,16 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         else:
             await self._agent.cancel_children(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
+            sink.plan_artifact = plan_artifact(context.current_task)
             await sink.status(TaskState.TASK_STATE_CANCELED)
 
     async def abandon(self, task_id: str) -> None:
         """Cancel what waits at other agents for a task that ended without its run."""
         await self._agent.cancel_children(task_id)
+
+    async def forget(self, task_id: str) -> None:
+        """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
+        await self._agent.forget_calls(task_id)
 
     async def _submit(self, sink: EventSink, task: Task) -> None:
         """Publish the task; later, where the agent may answer with a message instead."""
@@ -136,6 +146,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
                 note=note,
                 accepted=request.accepted,
                 known=known,
+                plan_artifact=PLAN_EXTENSION in request.extensions,
             )
             await self._work(request, sink, publisher)
 
@@ -153,7 +164,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             await publisher.publish(failure_of(error))
 
     def _timed(self, request: AgentRequest) -> AgentRequest:
-        """The request with the nearer of its own deadline and ours."""
+        """The request with the nearer of its own deadline and that of this agent."""
         ours = Deadline.after(self._turn_seconds)
         return replace(request, deadline=ours.at) if ours.left < Deadline(request.deadline).left else request
 

@@ -1,4 +1,4 @@
-"""The failure that a user is told of an error."""
+"""The failure that a user sees of an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from utils.events import Failed
 log = structlog.get_logger(__name__)
 
 UNFORESEEN = Failed(INTERNAL, CRASHED)
-"""What is told of an error that nobody foresaw."""
+"""The sentence of an unexpected error."""
 
 
 def failure_of(error: Exception) -> Failed:

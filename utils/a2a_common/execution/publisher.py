@@ -15,13 +15,11 @@ from utils.a2a_common.protocol.extensions import (
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
-    PLAN_ARTIFACT,
     QUESTION_EXTENSION,
     USAGE_EXTENSION,
     activity_payload,
     context_payload,
     error_payload,
-    plan_payload,
     question_payload,
     suggestions_payload,
     usage_payload,
@@ -41,10 +39,13 @@ from utils.events import (
     InputRequired,
     MessageAnswer,
     MetadataReported,
+    ModelReasoned,
     ModelRetried,
+    ModelWaited,
     Partial,
     PlanUpdated,
     Rejected,
+    RuleChanged,
     StatusText,
     SuggestionsReady,
     TextDelta,
@@ -75,6 +76,7 @@ class Publisher:
         note: Is called with each event.
         accepted: What the client accepts.
         known: Artifacts that earlier turns of the task published.
+        plan_artifact: Whether the client asked for the plan as an artifact.
 
     Attributes:
         ended: Whether the end of the run was published.
@@ -89,6 +91,7 @@ class Publisher:
         note: Callable[[AgentEvent], None],
         accepted: Accepted = ALL,
         known: Iterable[Artifact] = (),
+        plan_artifact: bool = False,
     ) -> None:
         self._sink = sink
         self._accepted = accepted
@@ -99,6 +102,7 @@ class Publisher:
         self._note = note
         self._response = ResponseStream(sink, accepted.text if accepted.takes_text else None)
         self._takes_data = accepted.takes(JSON)
+        self._plan_artifact = plan_artifact and self._takes_data
         self._facts: dict[str, Any] = {}
         self.ended = False
 
@@ -113,7 +117,8 @@ class Publisher:
             case TextRestarted():
                 self._response.restart()
             case PlanUpdated():
-                await self._plan(event)
+                await self._response.flush()
+                await self._sink.plan(event, as_artifact=self._plan_artifact)
             case UsageReported():
                 self._facts[USAGE_EXTENSION] = usage_payload(event)
             case ContextMeasured():
@@ -128,6 +133,9 @@ class Publisher:
                 | DelegationFinished()
                 | ContextCompacted()
                 | ModelRetried()
+                | ModelWaited()
+                | ModelReasoned()
+                | RuleChanged()
             ):
                 await self._response.flush()
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
@@ -219,14 +227,6 @@ class Publisher:
         if self._status_texts > MOST_STATUS_TEXTS:
             return
         await self._sink.status(TaskState.TASK_STATE_WORKING, message=self._say(text[:LONGEST_STATUS_TEXT]))
-
-    async def _plan(self, event: PlanUpdated) -> None:
-        from a2a.types.a2a_pb2 import Artifact
-
-        if not self._takes_data:
-            return
-        part = data_part(plan_payload(event))
-        await self._sink.artifact(Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part]))
 
     def _say(self, text: str, metadata: Mapping[str, Mapping[str, Any]] | None = None) -> Message:
         from a2a.types.a2a_pb2 import Message, Part, Role

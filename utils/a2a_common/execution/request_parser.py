@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any
 from utils.a2a_common.execution.turn_context import TurnContext
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
+    ACTIVITY_PLAN,
     BUDGET_EXTENSION,
+    PLAN_ARTIFACT,
     TREE_EXTENSION,
     USAGE_EXTENSION,
+    parse_plan,
     parse_usage,
 )
 from utils.a2a_common.protocol.output_modes import accepted_of
 from utils.a2a_common.protocol.parts import decode_part
+from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
 from utils.a2a_common.tasks.states import INTERRUPTED
-from utils.events import ContentPart, Usage
+from utils.events import ContentPart, PlanUpdated, Usage
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.timing import Deadline
 
@@ -54,7 +58,9 @@ def agent_request(context: RequestContext, agent: str) -> AgentRequest:
         resumes=turn.answers if turn else current is not None and current.status.state in INTERRUPTED,
         recovered=turn is not None and turn.resumed,
         judged=bool(task_id) and context.call_context.state.get(ANSWERED_TASK) == task_id,
+        repeats=message is not None and current is not None and repeats_request(message, current),
         metadata=metadata,
+        extensions=frozenset(context.call_context.requested_extensions),
         deadline=Deadline.after(_seconds_left(turn, delegation)).at,
         used=used,
         accepted=accepted_of(context.configuration.accepted_output_modes if context.configuration else ()),
@@ -75,6 +81,14 @@ def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
     parent = request.delegation.parent_task_id if request.delegation else ""
     before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
     return TaskTree(parent, before if isinstance(before, Mapping) else None)
+
+
+def plan_artifact(task: Task | None) -> PlanUpdated | None:
+    """The plan of a task that shows it as an artifact."""
+    if task is None or all(artifact.artifact_id != PLAN_ARTIFACT for artifact in task.artifacts):
+        return None
+    payload = _struct(task.metadata).get(ACTIVITY_PLAN)
+    return parse_plan(payload) if isinstance(payload, Mapping) else None
 
 
 def _used(task: Task | None) -> Mapping[str, Usage]:

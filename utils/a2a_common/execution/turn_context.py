@@ -1,4 +1,4 @@
-"""`TurnContext`: what an executor is told of its turn, from the call that brought it or from what was stored of it."""
+"""`TurnContext`: what an executor knows of its turn, from the call or from storage."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import structlog
@@ -23,8 +24,8 @@ from utils.events import Failed
 
 log = structlog.get_logger(__name__)
 
-STOP_SECONDS = 10.0
-"""Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any more."""
+STOP_SECONDS = 5.0
+"""Default of `stop_seconds`: the default of `SHUTDOWN_GRACE_SECONDS`."""
 
 
 class ExecutorRunner:
@@ -37,11 +38,16 @@ class ExecutorRunner:
         executor: Does the work. Its attribute `resumable` says whether a turn that was cut off can be run again, and
             `begins_with_task` whether a task may be published before it runs; neither where they are missing.
         tasks: Says how many streams of a task are open.
+        stop_seconds: Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any
+            more.
     """
 
-    def __init__(self, executor: AgentExecutor, tasks: TaskLog) -> None:
+    def __init__(
+        self, executor: AgentExecutor, tasks: TaskLog, *, stop_seconds: float = STOP_SECONDS
+    ) -> None:
         self._executor = executor
         self._tasks = tasks
+        self._stop_seconds = stop_seconds
 
     @property
     def resumable(self) -> bool:
@@ -71,18 +77,22 @@ class ExecutorRunner:
         finally:
             if writer.reason in (FENCED, SUSPENDED):
                 context.suspended.set()
-            await _stop(work, turn.task_id)
+            await self._stop(work, turn.task_id)
         if work.done():
             await _end(turn, writer, queue, UNFORESEEN if work.cancelled() else work.result())
 
     async def cancel(
         self, task_id: str, context_id: str, writer: TaskWriter, call: ServerCallContext
     ) -> None:
-        """Tell the executor to cancel a task. When this returns, the task is in a terminal state."""
+        """Tell the executor to cancel a task. When this returns, the task is in a terminal state.
+
+        An executor that does not return from its `cancel` is waited for `stop_seconds`, so that a stop is not held up.
+        """
         context = RequestContext(call, task_id=task_id, context_id=context_id, task=copy_of(writer.head))
         queue = LogQueue(writer, task_id)
         try:
-            await self._executor.cancel(context, queue)
+            async with asyncio.timeout(self._stop_seconds):
+                await self._executor.cancel(context, queue)
         except Exception:  # the executor boundary: the task ends canceled all the same
             log.exception("cancel.failed", task_id=task_id)
         if writer.head is None or writer.head.status.state not in TERMINAL:
@@ -91,14 +101,18 @@ class ExecutorRunner:
             await writer.flushed()  # the run ended by itself, and readers may not see that yet
 
     async def abandon(self, task_id: str) -> None:
-        """Let go of what waits elsewhere for a task that ended without its run."""
-        abandon = getattr(self._executor, "abandon", None)
-        if abandon is None:
-            return
+        """Cancel the sub-tasks of a task that ended without its run."""
         try:
-            await abandon(task_id)
+            await _hook(self._executor, "abandon")(task_id)
         except Exception:  # a hook of an agent: where it fails, the task has ended all the same
             log.exception("abandon.failed", task_id=task_id)
+
+    async def forget(self, task_id: str) -> None:
+        """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
+        try:
+            await _hook(self._executor, "forget")(task_id)
+        except Exception:  # a hook of an agent: what it leaves is only space
+            log.exception("forget.failed", task_id=task_id)
 
     async def _outcome(self, context: TurnContext, queue: LogQueue) -> Failed | None:
         """Run the executor; its failure where it raised."""
@@ -107,6 +121,22 @@ class ExecutorRunner:
         except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
             return failure_of(error)
         return None
+
+    async def _stop(self, work: asyncio.Task[Failed | None], task_id: str) -> None:
+        if work.done():
+            return
+        work.cancel()
+        await asyncio.wait([work], timeout=self._stop_seconds)
+        if not work.done():
+            log.warning("executor.not_stopped", task_id=task_id, seconds=self._stop_seconds)
+
+
+def _hook(executor: AgentExecutor, name: str) -> Callable[[str], Awaitable[None]]:
+    """A method that an executor may have; one that does nothing where it has none."""
+    return getattr(executor, name, _nothing)
+
+
+async def _nothing(_: str) -> None: ...
 
 
 async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed | None) -> None:
@@ -127,12 +157,3 @@ async def _first(work: asyncio.Task[Failed | None], lost: asyncio.Event) -> None
         await asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)
     finally:
         waiting.cancel()
-
-
-async def _stop(work: asyncio.Task[Failed | None], task_id: str) -> None:
-    if work.done():
-        return
-    work.cancel()
-    await asyncio.wait([work], timeout=STOP_SECONDS)
-    if not work.done():
-        log.warning("executor.not_stopped", task_id=task_id, seconds=STOP_SECONDS)

@@ -10,6 +10,7 @@ from utils.a2a_common.graph.own_graph import GraphParts
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.llm.inputs import file_types
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -54,6 +55,8 @@ async def build_graph(
 
     stay_in_place_unless_traced()
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
+    reasoning = agent.runtime.settings.llm.show_reasoning
+    takes = file_types(agent.runtime.model)
     options: dict[str, Any] = {
         "model": agent.runtime.model,
         "tools": tools,
@@ -68,11 +71,19 @@ async def build_graph(
     parts = GraphParts(inner, agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
-        return BuiltGraph(create_agent(**options, checkpointer=checkpointer), system, tools)
+        return BuiltGraph(
+            create_agent(**options, checkpointer=checkpointer),
+            system,
+            tools,
+            reasoning=reasoning,
+            takes=takes,
+        )
     if not isinstance(own, StateGraph):
         raise TypeError(f"graph() of the agent {agent.name} must return a StateGraph that is not compiled.")
     graph = own.compile(checkpointer=checkpointer, name=agent.name)
     agents = frozenset(name for name, node in graph.nodes.items() if node.subgraphs)
     if not agents:
         raise TypeError(f"The graph of the agent {agent.name} has no node that is parts.agent.")
-    return BuiltGraph(graph, system, tools, writer=min(agents), agents=agents)
+    return BuiltGraph(
+        graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes
+    )

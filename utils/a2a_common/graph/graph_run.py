@@ -21,7 +21,7 @@ from utils.a2a_common.graph.recovery import (
     stored_answer,
 )
 from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, STRUCTURED, StreamTranslator
-from utils.a2a_common.graph.user_message import answer_text, user_text
+from utils.a2a_common.graph.user_message import answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, TextRestarted
@@ -44,6 +44,8 @@ class BuiltGraph(NamedTuple):
         tools: All tools.
         writer: The node in whose name the conversation's state is updated between turns.
         agents: The nodes of an own graph that are agents themselves; none for the usual graph.
+        reasoning: Whether the model's reasoning is shown.
+        takes: Media types of the files that the model takes.
     """
 
     graph: Any
@@ -51,6 +53,8 @@ class BuiltGraph(NamedTuple):
     tools: Sequence[BaseTool]
     writer: str = MODEL_NODE
     agents: frozenset[str] = frozenset()
+    reasoning: bool = False
+    takes: tuple[str, ...] = ()
 
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
         """Change the state of a conversation between turns; nothing is left to run afterwards."""
@@ -72,11 +76,18 @@ class GraphRun:
     def __init__(self, built: BuiltGraph, agent: str, request: AgentRequest, config: RunnableConfig) -> None:
         self._graph = built.graph
         self._agents = built.agents
+        self._takes = built.takes
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
         self._recovery: Recovery | None = None
-        self._turn = StreamTranslator(agent, request.used, agents=built.agents)
+        self._turn = StreamTranslator(
+            agent,
+            request.used,
+            agents=built.agents,
+            tools=frozenset(tool.name for tool in built.tools),
+            reasoning=built.reasoning,
+        )
 
     async def open(self) -> None:
         """Find where the turn begins; where it begins with a message, close the calls that an earlier turn left open."""
@@ -138,7 +149,7 @@ class GraphRun:
         """The graph's stream. Each checkpoint names the turn, and is stored before the step that follows it."""
         named: RunnableConfig = {
             **self._config,
-            "metadata": {**self._config.get("metadata", {}), TURN: self._request.message_id},
+            "metadata": {**self._config.get("metadata", {}), TURN: self._request.turn_id},
         }
         run: AsyncGenerator[tuple[Sequence[str], str, Any], None] = self._graph.astream(
             self._entry(),
@@ -165,7 +176,7 @@ class GraphRun:
         if self._asked:
             return Command(resume={self._asked[0].id: self._answer()})
         request = self._request
-        return {"messages": [HumanMessage(user_text(request), id=request.message_id or None)]}
+        return {"messages": [HumanMessage(user_content(request, self._takes), id=request.turn_id or None)]}
 
     def _answer(self) -> Any:
         """The user's answer as the value that the graph is resumed with."""
@@ -178,7 +189,7 @@ class GraphRun:
             stored = await self._graph.checkpointer.aget_tuple(self._config)
             had = answers_had(stored.pending_writes or (), state.interrupts[0], state) if stored else []
         found = recovery_of(
-            state, self._request.message_id, answers=self._request.resumes, had=had, answer=self._answer()
+            state, self._request.turn_id, answers=self._request.resumes, had=had, answer=self._answer()
         )
         if found.point is ResumePoint.ANSWER:
             self._asked = state.interrupts

@@ -31,7 +31,9 @@ class MiddlewareStack:
 
     def stack(self, own: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
         """All of it from the outside in, with the agent's own between."""
-        return [*self._around, *own, *self._inside]
+        from utils.a2a_common.graph.composed_middleware import composed
+
+        return [*composed(self._around), *own, *composed(self._inside)]
 
 
 def middleware_stack(
@@ -39,35 +41,53 @@ def middleware_stack(
 ) -> MiddlewareStack:
     """The middleware that the agent's settings ask for; tool calls are recorded in `record`.
 
-    Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: call
-    limit, budget, delegation context, recovery, context management, metrics. Context management is inside recovery
-    so that each retry is prepared again; metrics are innermost so that each request is measured as it is sent.
+    Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: the model's
+    questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
+    management, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
+    metrics and time limits are innermost so that each request is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
     from utils.a2a_common.graph.delegation_prompt import DelegationPromptMiddleware
     from utils.a2a_common.graph.model_metrics import ModelMetrics
+    from utils.a2a_common.graph.model_pace import ModelPace
+    from utils.a2a_common.graph.model_questions import ModelQuestions
+    from utils.a2a_common.graph.results_fallback import ResultsFallback
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
     from utils.context.factory import default_context_middleware
-    from utils.resilience.loop_guard import LoopGuard
+    from utils.resilience.loop_guard import LoopEnd, LoopGuard
     from utils.resilience.recover import ModelRecovery
 
     settings = runtime.settings
     llm, context, recovery = settings.llm, settings.context, settings.recovery
     managed = default_context_middleware(
-        llm, context, runtime.model, runtime.home / "artifacts.sqlite", summary_prompt=summary_prompt
+        llm,
+        context,
+        runtime.model,
+        runtime.home / "artifacts.sqlite",
+        summary_prompt=summary_prompt,
+        ahead=True,
     )
     around = (
+        ModelQuestions(),
         ToolBoundary(recovery.tool_timeout_seconds, record),
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
         _budget_guard(settings.budget, llm),
         DelegationPromptMiddleware(),
+        ResultsFallback(),
     )
-    retrying = ModelRecovery(fallback=_fallback(llm, recovery), most_seconds=recovery.model_wait_seconds)
-    return MiddlewareStack(managed, context.model_calls_per_turn, around, (retrying, managed, ModelMetrics()))
+    retrying = ModelRecovery(
+        fallback=_fallback(llm, recovery),
+        most_retries=llm.max_retries,
+        most_seconds=recovery.model_wait_seconds,
+        continues=llm.max_output_tokens is None,
+    )
+    pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
+    inside = (LoopEnd(), retrying, managed, ModelMetrics(), pace)
+    return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 
 def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:

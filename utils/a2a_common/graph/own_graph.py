@@ -21,7 +21,7 @@ class GraphParts:
 
     Attributes:
         agent: The graph that the agent would have had: model, tools and everything around them. Use it as a node.
-            The state of the graph must extend `utils.context.middleware.ContextState`, so that the conversation is kept.
+            The state of the graph must extend `utils.context.state.ContextState`, so that the conversation is kept.
         model: The chat model.
         tools: The agent's tools.
     """

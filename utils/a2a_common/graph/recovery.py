@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from langgraph.types import Interrupt, StateSnapshot
 
 TURN = "turn"
-"""Key of a checkpoint's metadata: id of the message of the turn that wrote the checkpoint."""
+"""Key of a checkpoint's metadata: `AgentRequest.turn_id` of the turn that wrote the checkpoint."""
 
 _RESUME = "__resume__"
 """Channel in which LangGraph keeps the answers that an interrupted step has had."""
@@ -49,24 +49,24 @@ class Recovery:
 
 
 def recovery_of(
-    state: StateSnapshot, message_id: str, *, answers: bool, had: Sequence[Any] = (), answer: Any = None
+    state: StateSnapshot, turn_id: str, *, answers: bool, had: Sequence[Any] = (), answer: Any = None
 ) -> Recovery:
     """Where a turn goes on.
 
     Args:
         state: The conversation's last checkpoint.
-        message_id: The user's message.
+        turn_id: Id of the user's message in the state.
         answers: Whether the message answers a question of its task.
         had: The answers that the step which waits has had; from `answers_had`.
         answer: The value that the question is answered with.
     """
     messages: Sequence[BaseMessage] = state.values.get("messages", ())
-    asked = _place_of(messages, message_id)
+    asked = _place_of(messages, turn_id)
     if asked is not None:
         return Recovery(_point(state), messages[asked + 1 :])
     if not answers:
         return Recovery(ResumePoint.MESSAGE)
-    ours = (state.metadata or {}).get(TURN) == message_id
+    ours = (state.metadata or {}).get(TURN) == turn_id
     since = messages[_last_request(messages) + 1 :]
     if ours or (state.interrupts and list(had[-1:]) == [answer]):
         return Recovery(_point(state), since, earlier=True)
@@ -92,11 +92,16 @@ def stored_answer(done: Sequence[BaseMessage]) -> AIMessage | None:
 
 
 def _point(state: StateSnapshot) -> ResumePoint:
-    return ResumePoint.CHECKPOINT if state.next else ResumePoint.FINISHED
+    """Where a graph that has the message goes on.
+
+    `state.next` leaves out the steps whose results are stored, and is empty where the process died between the last of
+    them and the checkpoint that follows; `state.tasks` is empty at the end of the graph only.
+    """
+    return ResumePoint.CHECKPOINT if state.tasks else ResumePoint.FINISHED
 
 
-def _place_of(messages: Sequence[BaseMessage], message_id: str) -> int | None:
-    places = (place for place, each in enumerate(messages) if each.id == message_id and message_id)
+def _place_of(messages: Sequence[BaseMessage], turn_id: str) -> int | None:
+    places = (place for place, each in enumerate(messages) if each.id == turn_id and turn_id)
     return next(places, None)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, ToolMessage
 
-from utils.a2a_common.graph.answer_stream import AnswerStream, Shown
+from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.graph.tool_boundary import PROBLEM
 from utils.events import (
     AgentEvent,
@@ -24,10 +24,13 @@ from utils.events import (
     Usage,
     UsageReported,
 )
+from utils.llm.reply.answer import PARTIAL
+from utils.llm.reply.answer_stream import AnswerStream, Shown
+from utils.llm.reply.thoughts import reasoning_of
+from utils.messages.question import asks_user
+from utils.messages.results import STOPPED_CALL
 from utils.messages.text import message_text
-from utils.resilience.answer import PARTIAL
 from utils.resilience.ledger import Ledger
-from utils.resilience.loop_guard import STOPPED_CALL
 
 MODEL_NODE = "model"
 """The node of LangChain's agent graph that calls the model."""
@@ -51,12 +54,22 @@ class StreamTranslator:
         agent: Name of the agent.
         used: What earlier turns of the task used.
         agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
+        tools: Names of the agent's tools.
+        reasoning: Whether the model's reasoning is shown.
     """
 
     def __init__(
-        self, agent: str, used: Mapping[str, Usage] | None = None, *, agents: Collection[str] = ()
+        self,
+        agent: str,
+        used: Mapping[str, Usage] | None = None,
+        *,
+        agents: Collection[str] = (),
+        tools: Collection[str] = (),
+        reasoning: bool = False,
     ) -> None:
         self._agents = agents
+        self._tools = tools
+        self._reasoning = ReasoningStream(shown=reasoning)
         self.ledger = Ledger()
         self._agent = agent
         self._usage: dict[str, Usage] = dict(used or {})
@@ -66,7 +79,7 @@ class StreamTranslator:
         self._restart = False
         self._answered = False
         self._added = False
-        self._answer = AnswerStream()
+        self._answer = AnswerStream(tools)
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
 
@@ -76,8 +89,14 @@ class StreamTranslator:
             yield from self._custom(part)
         elif mode == "messages":
             message, metadata = part
-            if metadata.get("langgraph_node") == MODEL_NODE and isinstance(message, AIMessage):
-                yield from self._say(self._answer.feed(message_text(message)))
+            if (
+                metadata.get("langgraph_node") == MODEL_NODE
+                and isinstance(message, AIMessage)
+                and not asks_user(message)
+            ):
+                shown = self._answer.feed(message_text(message))
+                yield from self._reasoning.feed(reasoning_of(message) + shown.thoughts)
+                yield from self._say(shown)
         elif mode == "updates":
             for node, update in part.items():
                 yield from self._update(node, update)
@@ -130,12 +149,12 @@ class StreamTranslator:
             for agent, usage in event.by_agent.items():
                 self._usage[agent] = self._usage.get(agent, Usage()) + usage
         elif isinstance(event, TextRestarted):
-            self._answer = AnswerStream()
+            self._answer = AnswerStream(self._tools)
             self._restart = bool(self._text)
         else:
             self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
             if isinstance(event, ModelRetried):
-                self._answer = AnswerStream()
+                self._answer = AnswerStream(self._tools)
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
             yield event
 
@@ -143,12 +162,15 @@ class StreamTranslator:
         self._restart = self._restart or (shown.anew and bool(self._text))
         if not shown.text:
             return
+        yield from self._reasoning.flush()
         if self._restart or (self._answered and self._text):
             self._restart = self._answered = False
             self._text = ""
-            yield TextRestarted()
+            if not self._failed:
+                yield TextRestarted()
         self._text += shown.text
-        yield TextDelta(shown.text)
+        if not self._failed:  # a failure is told once, by the event that ends the turn
+            yield TextDelta(shown.text)
 
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
         if node == "__interrupt__":
@@ -177,7 +199,8 @@ class StreamTranslator:
 
     def _said(self, message: AIMessage) -> Iterator[AgentEvent]:
         """What was held back of an answer, now that it was read."""
-        answer, self._answer = self._answer, AnswerStream()
+        answer, self._answer = self._answer, AnswerStream(self._tools)
+        yield from self._reasoning.flush()
         yield from self._say(answer.close(message_text(message)))
 
     def _model_answered(self, message: AIMessage) -> None:
@@ -198,12 +221,18 @@ class StreamTranslator:
         elif not message.additional_kwargs.get(STOPPED_CALL):
             self._answers += 1
 
+    @property
+    def _failed(self) -> bool:
+        """Whether the turn fails unless another call succeeds: a call that it needed failed for good, and none succeeded."""
+        return bool(self._problems) and not self._answers
+
     def _end(self) -> AgentEvent:
         if self._question is not None:
             return self._question
-        if self._problems and not self._answers:
+        if self._failed:
             first = self._problems[0]
-            return Failed(first["code"], first["message"], retryable=first["retryable"])
+            told = dict.fromkeys(str(problem["message"]) for problem in self._problems)
+            return Failed(first["code"], " ".join(told), retryable=first["retryable"])
         if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)

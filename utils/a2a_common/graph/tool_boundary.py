@@ -163,7 +163,9 @@ def _silent(_event: object) -> None:
 
 def digest(arguments: Mapping[str, Any]) -> str:
     """A tool call's arguments in one short line for display."""
-    text = ", ".join(f"{name}={json.dumps(value, default=str)}" for name, value in arguments.items())
+    text = ", ".join(
+        f"{name}={json.dumps(value, default=str, ensure_ascii=False)}" for name, value in arguments.items()
+    )
     return text if len(text) <= _DIGEST_LENGTH else text[: _DIGEST_LENGTH - 1] + "…"
 
 

@@ -1,14 +1,21 @@
-"""The model's view of a user's message: words, text files and JSON; other files by name, type and size. Pure."""
+"""The model's view of a user's message: words, text files, JSON, and the files that the model takes. Pure."""
 
 from __future__ import annotations
 
+import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from typing import Any
 
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, SCOPE_EXTENSION
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl
+from utils.messages.media.blocks import DOCUMENT, IMAGE, PDF, Media, standard_block
+from utils.messages.media.dimensions import image_size
+
+Content = str | list[str | dict[str, Any]]
+"""Content of a message to a model."""
 
 _OURS = (SCOPE_EXTENSION, CONTEXT_EXTENSION)
 _TEXTS = ("application/json", "application/xml", "application/yaml")
@@ -23,6 +30,21 @@ def user_text(request: AgentRequest) -> str:
     return _joined(request, request.parts)
 
 
+def user_content(request: AgentRequest, takes: Container[str]) -> Content:
+    """The same, followed by the pictures and documents of a type that the model takes.
+
+    A file counts as such by its content, not by what the sender calls it: a provider refuses a conversation with a broken
+    picture in it.
+
+    Args:
+        request: The request.
+        takes: Media types of the files that the model takes.
+    """
+    text = _joined(request, request.parts, takes)
+    shown = [part for part in request.parts if isinstance(part, FileBytes) and _is_taken(part, takes)]
+    return [{"type": "text", "text": text}, *map(_block, shown)] if shown else text
+
+
 def answer_text(request: AgentRequest) -> str:
     """The same of an answer to a question, without the JSON objects: a filled form is passed on as data."""
     parts = [
@@ -31,16 +53,19 @@ def answer_text(request: AgentRequest) -> str:
     return _joined(request, parts)
 
 
-def _joined(request: AgentRequest, parts: Sequence[ContentPart]) -> str:
-    told = [text for part in parts for text in _told(part)]
+def _joined(request: AgentRequest, parts: Sequence[ContentPart], takes: Container[str] = ()) -> str:
+    told = [text for part in parts for text in _told(part, takes)]
     return "\n\n".join([*([request.text] if request.text.strip() or not told else []), *told])
 
 
-def _told(part: ContentPart) -> Iterator[str]:
+def _told(part: ContentPart, takes: Container[str]) -> Iterator[str]:
     match part:
         case FileBytes():
             head = f'The file "{safe_file_name(part.name)}" ({part.media_type}, {len(part.content):,} bytes)'
             shown = _decoded(part)
+            if _is_taken(part, takes):
+                yield f"{head} came along."
+                return
             yield (
                 f"{head} came along; its content is not shown here."
                 if shown is None
@@ -52,6 +77,21 @@ def _told(part: ContentPart) -> Iterator[str]:
         case DataPart(value=value):
             if not (isinstance(value, dict) and any(uri in value for uri in _OURS)):
                 yield f"Data ({part.media_type}):\n\n{json.dumps(value, ensure_ascii=False)}"
+
+
+def _is_taken(file: FileBytes, takes: Container[str]) -> bool:
+    """Whether the model takes a file, and it is what it is called."""
+    if file.media_type not in takes:
+        return False
+    return (
+        file.content.startswith(b"%PDF") if file.media_type == PDF else image_size(file.content) is not None
+    )
+
+
+def _block(file: FileBytes) -> dict[str, Any]:
+    kind = DOCUMENT if file.media_type == PDF else IMAGE
+    data = base64.b64encode(file.content).decode()
+    return standard_block(Media(kind, file.media_type, data, name=safe_file_name(file.name)))
 
 
 def _decoded(file: FileBytes) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import (
-    InvalidRequestError,
     PushNotificationNotSupportedError,
     UnsupportedOperationError,
 )
+
+from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 
 
 def check_streaming(card: AgentCard) -> None:
@@ -36,9 +37,9 @@ def check_extended_card(card: AgentCard, call: ServerCallContext) -> None:
 
     Raises:
         UnsupportedOperationError: The card announces none.
-        InvalidRequestError: The caller is not authenticated.
+        CredentialsRequired: The caller is not authenticated.
     """
     if not card.capabilities.extended_agent_card:
         raise UnsupportedOperationError("The agent does not support authenticated extended cards")
     if not call.user.is_authenticated:
-        raise InvalidRequestError("The extended card is for authenticated callers. Send credentials.")
+        raise CredentialsRequired("The extended card is for authenticated callers. Send credentials.")

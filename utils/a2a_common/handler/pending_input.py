@@ -20,6 +20,7 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED
@@ -98,7 +99,7 @@ class PendingInputRouter:
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""
         text, data = "\n".join(part.text for part in message.parts if part.text), _data(message)
-        if find_delegation_context(data) is not None:
+        if find_delegation_context(data) is not None or repeats_request(message, task):
             return False
         try:
             return await self._policy.is_answer(_question(task), text, data)

@@ -172,7 +172,7 @@ class PlatformRequestHandler(RequestHandler):
         self._webhooks.follow(task_id, owner, after=after)
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
-        """What is told of a task to somebody who did not begin its turn."""
+        """The task as it is shown to a caller who did not begin its turn."""
         goes_on = self._engine.under_way(task_id)
         if goes_on and await self._log.head(task_id, owner) is None:
             return Course(task_id, owner)

@@ -65,7 +65,10 @@ class Webhooks:
     async def store(
         self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
     ) -> str:
-        """Store the webhook that comes with a message, before its turn is submitted; the id, or empty for none.
+        """Store the webhook that comes with a message, before its turn is submitted.
+
+        Returns:
+            The id for `forget`; empty where the task had it before, as by the same message sent earlier.
 
         Raises:
             InvalidParamsError: Its URL may not be called.
@@ -75,8 +78,9 @@ class Webhooks:
             return ""
         given = configuration.task_push_notification_config
         await self._url_rule(given.url)
+        known = {each.id for each in self._configs.of_task(task_id, owner)}
         stored = await self._configs.put(task_id, owner, given, after=after)
-        return stored.id
+        return "" if stored.id in known else stored.id
 
     def follow(self, task_id: str, owner: str, *, after: int) -> None:
         """The turn of a task was submitted: its events, past `after`, are sent."""

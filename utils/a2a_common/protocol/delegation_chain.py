@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_HOPS = 8
-"""Agents in one chain. Agents that rephrase what they hand on have no equal digests; the length ends them."""
+"""Agents in one chain. Agents that rephrase a request have no equal digests; the length ends such a chain."""
 
 LOOP = "delegation_loop"
 """Code of a delegation that was not made."""

@@ -1,7 +1,7 @@
 """The extensions of the A2A protocol that our agents declare, and their payloads: each is encoded and decoded here.
 
 Each payload is a plain JSON object in the `metadata` of a status update, under the extension's
-URI. A generic client ignores them; ours show a live tree. The activity payload is
+URI. A generic client ignores them; `platform-engineer chat` shows a live tree. The activity payload is
 `{"kind": …, "agent": …}` and the fields of the event's dataclass in `utils/events.py`. What arrives is a
 peer's data: a malformed payload is `None`, never an exception.
 
@@ -23,10 +23,13 @@ from utils.events import (
     DelegationProgress,
     DelegationStarted,
     Failed,
+    ModelReasoned,
     ModelRetried,
+    ModelWaited,
     Partial,
     PlanStep,
     PlanUpdated,
+    RuleChanged,
     StepStatus,
     SuggestionsReady,
     ToolFinished,
@@ -45,6 +48,11 @@ NEXT_EXTENSION = "urn:platform-engineer:ext:next:v1"
 QUESTION_EXTENSION = "urn:platform-engineer:ext:question:v1"
 ARTIFACT_EXTENSION = "urn:platform-engineer:ext:artifact:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
+PLAN_EXTENSION = "urn:platform-engineer:ext:plan:v1"
+"""A client that requests it gets the plan as an artifact too."""
+
+ACTIVITY_PLAN = f"{ACTIVITY_EXTENSION}/plan"
+"""Key of the plan in metadata: a payload of the activity extension that later activity does not overwrite."""
 
 CONTEXT_KINDS = ("system", "tools", "pinned", "summary", "tail")
 """What a model request holds, in the order in which it is sent and shown."""
@@ -54,6 +62,8 @@ MOST_SUGGESTED = 3
 
 RESPONSE_ARTIFACT = "response"
 PLAN_ARTIFACT = "plan"
+NOTICE_ARTIFACT = "notice"
+"""What a person should know of the agent, beside the answer."""
 
 _KINDS: dict[str, type[Activity]] = {
     "tool_started": ToolStarted,
@@ -63,6 +73,9 @@ _KINDS: dict[str, type[Activity]] = {
     "delegation_finished": DelegationFinished,
     "context_compacted": ContextCompacted,
     "model_retried": ModelRetried,
+    "model_waited": ModelWaited,
+    "model_reasoned": ModelReasoned,
+    "rule_changed": RuleChanged,
 }
 _KIND_OF = {event: kind for kind, event in _KINDS.items()}
 
@@ -128,12 +141,12 @@ _READERS = {
 
 
 def plan_payload(event: PlanUpdated) -> dict[str, Any]:
-    """The JSON object of the `plan` artifact's one data part."""
+    """The JSON object of a plan, in metadata and in the one data part of the artifact `plan`."""
     return {"steps": [dataclasses.asdict(step) for step in event.steps]}
 
 
 def parse_plan(payload: Mapping[str, Any]) -> PlanUpdated | None:
-    """The plan of a `plan` artifact's data part, its steps in order, or `None` when it is malformed."""
+    """The plan of a payload, its steps in order, or `None` when it is malformed."""
     try:
         steps = [
             PlanStep(

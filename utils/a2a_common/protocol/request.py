@@ -42,7 +42,9 @@ class AgentRequest:
         resumes: Whether the message answers a question of the same task.
         recovered: Whether the turn goes on after its process died: what it had done so far stands in the stores.
         judged: Whether that was decided by the content of the message, which does not name the task.
+        repeats: Whether the message has the very words of the request that its task began with.
         metadata: Metadata of the message, as received: data, never trusted.
+        extensions: URIs of the extensions that the client requests.
         deadline: `time.monotonic()` at which the answer comes too late; `None` for no limit.
         used: Tokens that earlier turns of the same task used, by agent.
         accepted: Media types that the client accepts in the answer.
@@ -63,12 +65,23 @@ class AgentRequest:
     resumes: bool = False
     recovered: bool = False
     judged: bool = False
+    repeats: bool = False
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    extensions: frozenset[str] = frozenset()
     deadline: float | None = None
     used: Mapping[str, Usage] = field(default_factory=dict)
     accepted: Accepted = ALL
     meter: Meter = field(default_factory=Meter, compare=False)
     suspended: asyncio.Event = field(default_factory=asyncio.Event, compare=False)
+
+    @property
+    def turn_id(self) -> str:
+        """Id of the user's message in the conversation's state; empty for a message without an id.
+
+        The id of the message alone may come twice: a message whose task failed is sent again as another task, and there
+        are clients that number their messages. LangGraph replaces a message by one with the same id, in its old place.
+        """
+        return f"{self.message_id}:{self.task_id}" if self.message_id else ""
 
     @property
     def files(self) -> list[FileBytes | FileUrl]:

@@ -51,7 +51,7 @@ for _error, _status, _reason in (
 
 
 def retry_later(error: RetryLater) -> RetryLaterError:
-    """The protocol's error for one of ours, noted for the response that is being made."""
+    """The protocol's error for a `RetryLater`, noted for the response that is being made."""
     kind = OverloadedError if isinstance(error, Overloaded) else DrainingError
     made = kind(error.message, max(1, round(error.retry_after)))
     noted = _noted.get()

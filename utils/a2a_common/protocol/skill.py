@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+REFUSED = "refused"
+"""Tag of a skill whose requests are understood and refused: they are routed to the agent, and never suggested."""
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:

@@ -22,7 +22,7 @@ _LONGEST = 120
 
 
 class TaskTree:
-    """The tasks below one task, as the events of its turns tell of them.
+    """The tasks below one task, collected from the events of its turns.
 
     Args:
         parent_task_id: Task of the agent that delegated; empty for a user's own.
@@ -72,7 +72,7 @@ class TaskTree:
 
 @dataclass(frozen=True, slots=True)
 class SubTasks:
-    """The tasks that a task caused at other agents, at any depth, as its agent told of them.
+    """The tasks that a task caused at other agents, at any depth, as its agent reported them.
 
     Attributes:
         children: One mapping for each: `call_id`, `agent`, `task_id`, `state`, `request`, `seconds`, `tokens`, `children`.

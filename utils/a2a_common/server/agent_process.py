@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+EXIT_SETTINGS = 2
+"""Exit code for a wrong setting."""
+
+_NOT_LISTENING = (
+    "This agent cannot listen on {}:{}: another program uses that port, or the address is not of this machine. "
+    "Choose another with --port or PORT, or --host or HOST."
+)
+
 _PARENT_SECONDS = 1.0
 """Seconds between two looks whether the parent still lives."""
 
@@ -53,6 +61,7 @@ async def open_runtime(
     from utils.llm.factory import create_chat_model
     from utils.persistence.checkpoints import open_checkpointer
 
+    settings = await _with_known_window(settings)
     home = settings.home.agent_home(name)
     embedder = create_embedder(settings.embeddings, cache=home)
     return AgentRuntime(
@@ -63,6 +72,22 @@ async def open_runtime(
         embedder=embedder,
         notice="" if model else _notice(settings.llm),
     )
+
+
+async def _with_known_window(settings: AgentSettings) -> AgentSettings:
+    """The settings, with the window that the model's server reports where none is set."""
+    from utils.context.limits import explicit_limit
+    from utils.context.settings import SMALLEST_WINDOW
+    from utils.llm.server_window import server_window
+
+    if explicit_limit(settings.llm.provider, settings.context) is not None:
+        return settings
+    found = await server_window(settings.llm)
+    if found is None:
+        return settings
+    log.info("model.window_found", tokens=found.tokens)
+    context = settings.context.model_copy(update={"window": max(found.tokens, SMALLEST_WINDOW)})
+    return replace(settings, context=context)
 
 
 def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
@@ -143,6 +168,7 @@ async def run_agent(
 
     Raises:
         PlatformError: The agent cannot start; the message says why.
+        SystemExit: It cannot listen at its address; the sentence was printed.
     """
     import uvicorn
 
@@ -179,6 +205,8 @@ async def run_agent(
         except SystemExit:  # how uvicorn ends when the application did not start, or the port is taken
             if app.failure is not None:
                 raise app.failure from None
+            if app.complete:
+                raise SystemExit(fail(_NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
             raise
 
 

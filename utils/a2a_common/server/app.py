@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.engine.contract import Engine
-from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.engine.local import LEAST_REST, LocalEngine
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
@@ -41,7 +41,7 @@ from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import SettingsError
-from utils.net.url_guard import ForbiddenUrl, checked_target
+from utils.net.url_guard import ForbiddenUrl, check_form, checked_target
 from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings
 
@@ -159,12 +159,15 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     engine = LocalEngine(
         service.log,
         service.runs,
-        ExecutorRunner(service.executor, service.log),
+        ExecutorRunner(
+            service.executor, service.log, stop_seconds=max(LEAST_REST, settings.shutdown_grace_seconds)
+        ),
         max_turns=settings.max_concurrent_turns,
         max_waiting=settings.max_waiting_turns,
     )
     policy = PushPolicy(allow_private=settings.push_allow_private)
     push = PushSender(service.log, service.push_configs, policy, engine.under_way)
+    service.log.on_claim = push.follow
     rule = _url_rule(allow_private=settings.push_allow_private)
     handler = PlatformRequestHandler(
         service.log,
@@ -179,11 +182,17 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
 
 
 def _url_rule(*, allow_private: bool) -> UrlRule:
-    """Refuses the URL of a webhook that may not be called, with the reason."""
+    """Refuses the URL of a webhook that may not be called, with the reason.
+
+    Where any address is allowed, the host need not be known yet: it is resolved for each delivery.
+    """
 
     async def rule(url: str) -> None:
         try:
-            await checked_target(url, allow_private=allow_private)
+            if allow_private:
+                check_form(url)
+            else:
+                await checked_target(url, allow_private=False)
         except ForbiddenUrl as error:
             raise InvalidParamsError(f"Push notification URL refused. {error}") from None
 

@@ -12,12 +12,14 @@ from utils.a2a_common.protocol.extensions import (
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
+    PLAN_EXTENSION,
     QUESTION_EXTENSION,
     SCOPE_EXTENSION,
     USAGE_EXTENSION,
 )
 from utils.a2a_common.protocol.input_modes import INPUT_MODES
 from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
+from utils.a2a_common.protocol.rules import RULES_EXTENSION
 from utils.a2a_common.protocol.skill import Skill
 from utils.errors import SettingsError
 
@@ -25,13 +27,15 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface
 
 _EXTENSIONS = {
-    ACTIVITY_EXTENSION: "Tool calls, delegations and compactions as they happen, in status metadata.",
+    ACTIVITY_EXTENSION: "Plan, tool calls, delegations and compactions as they happen, in status metadata.",
+    PLAN_EXTENSION: "The plan as an artifact too, for clients that request this extension.",
     USAGE_EXTENSION: "Tokens used by each agent, in the last status' metadata.",
     CONTEXT_EXTENSION: "What the last model request held; a data part that asks to forget the conversation.",
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
     NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
     QUESTION_EXTENSION: "Which agent asks, in the metadata of a question that is not the agent's own.",
     ARTIFACT_EXTENSION: "Size, digest and origin of an artifact, in its metadata.",
+    RULES_EXTENSION: "Standing rules: a data part that lists, adds or removes them; the rules in status metadata.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
 _NO_OPTIONS = CardOptions()

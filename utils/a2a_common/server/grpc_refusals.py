@@ -1,4 +1,4 @@
-"""Ends a gRPC call that is refused for now with its status, and with the seconds to wait."""
+"""Ends a gRPC call with a status that the SDK does not know: refused for now, or for want of credentials."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from a2a.utils.errors import A2AError
 
+from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ RETRY_AFTER = "retry-after"
 """Trailing metadata: whole seconds to wait, as the HTTP header of this name."""
 
 
-class RetryLaterStatus:
+class RefusalStatus:
     """Mixed into the SDK's gRPC servicers, which know no status for these errors."""
 
     async def abort_context(self, error: A2AError, context: grpc.aio.ServicerContext) -> None:
@@ -28,4 +29,8 @@ class RetryLaterStatus:
                 code = grpc.StatusCode.RESOURCE_EXHAUSTED
             context.set_trailing_metadata(((RETRY_AFTER, str(error.retry_after)),))
             await context.abort(code, error.message)
+        if isinstance(error, CredentialsRequired):
+            import grpc
+
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, error.message)
         await super().abort_context(error, context)  # type: ignore[misc]

@@ -13,10 +13,10 @@ from a2a.utils.errors import InvalidParamsError
 
 from utils.a2a_common.handler.message_rules import MAX_PARTS
 from utils.a2a_common.protocol.json_values import MAX_VALUES, complaint_about
-from utils.a2a_common.server.grpc_refusals import RetryLaterStatus
+from utils.a2a_common.server.grpc_refusals import RefusalStatus
 
 
-class LegacyGrpc(RetryLaterStatus, CompatGrpcHandler):
+class LegacyGrpc(RefusalStatus, CompatGrpcHandler):
     """Refuses what would take seconds of the event loop to convert, only to be refused then."""
 
     async def SendMessage(  # noqa: N802 - the name of the method in the protocol

@@ -12,6 +12,7 @@ SHARED_MODULES = (
     "utils.a2a_common.execution.executor",
     "utils.a2a_common.graph.graph_run",
     "utils.a2a_common.graph.budget_guard",
+    "utils.a2a_common.graph.composed_middleware",
     "utils.a2a_common.graph.delegation_prompt",
     "utils.a2a_common.graph.mcp_skills",
     "utils.a2a_common.graph.middleware_stack",
@@ -32,5 +33,6 @@ SHARED_MODULES = (
     "uvicorn.lifespan.on",
     "uvicorn.protocols.http.auto",
     "uvicorn.protocols.websockets.auto",
+    "utils.processes.event_loop",
 )
 """Modules whose imports make up nearly all that a served agent has imported after its first answer."""

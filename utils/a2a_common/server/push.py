@@ -20,9 +20,11 @@ from google.protobuf.json_format import MessageToJson
 
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs, Webhook
+from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.a2a_common.tasks.entries import Entry, Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
+from utils.errors import StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -111,17 +113,30 @@ class PushSender:
 
     async def _work(self, key: Key, lane: _Lane) -> None:
         try:
-            while lane.again or await self._is_behind(lane.webhook) or lane.again:
-                lane.again = False
-                await self._send_turn(lane)
+            await self._send_all(lane)
         except Suspended:  # the next process goes on
             return
-        except TaskNotFoundError:
-            await self._configs.note_sent(lane.webhook, None)
         except Exception:  # a background task: the next turn or the next start goes on
             log.exception("push.worker_failed", task_id=key[1], config_id=key[2])
         finally:
             del self._lanes[key]
+
+    async def _send_all(self, lane: _Lane) -> None:
+        """Send what there is, and what comes while a turn is under way. Where the storage fails, try again later."""
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                if not (lane.again or await self._is_behind(lane.webhook) or lane.again):
+                    return
+                lane.again = False
+                await self._send_turn(lane)
+            except StorageError:
+                log.warning("push.paused", task_id=lane.webhook.config.task_id, seconds=pause)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            except TaskNotFoundError:
+                await self._note_sent(lane.webhook, None)
+                return
 
     async def _is_behind(self, webhook: Webhook) -> bool:
         """Whether the log holds events that were not sent."""
@@ -131,7 +146,7 @@ class PushSender:
         if snapshot is not None and snapshot.sequence > webhook.sent:
             return True
         if snapshot is not None and snapshot.task.status.state in TERMINAL:
-            await self._configs.note_sent(webhook, None)
+            await self._note_sent(webhook, None)
         return False
 
     async def _send_turn(self, lane: _Lane) -> None:
@@ -158,12 +173,19 @@ class PushSender:
     async def _note(self, lane: _Lane, webhook: Webhook, entry: Entry) -> None:
         now = asyncio.get_running_loop().time()
         if _is_end(entry.event):
-            await self._configs.note_sent(webhook, None)
+            await self._note_sent(webhook, None)
         elif entry.settles or now - lane.noted_at >= _NOTE_SECONDS:
             lane.noted_at = now
-            await self._configs.note_sent(webhook, entry.sequence)
+            await self._note_sent(webhook, entry.sequence)
         else:
             webhook.sent = entry.sequence
+
+    async def _note_sent(self, webhook: Webhook, sequence: int | None) -> None:
+        """Note the last event that was sent. Where that fails, the next start sends what came since the last note again."""
+        try:
+            await self._configs.note_sent(webhook, sequence)
+        except StorageError:
+            log.warning("push.not_noted", task_id=webhook.config.task_id, config_id=webhook.config.id)
 
 
 def _is_end(event: Event) -> bool:

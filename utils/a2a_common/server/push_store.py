@@ -117,6 +117,9 @@ class SqlitePushConfigs(PushConfigs):
         """
         await asyncio.to_thread(_made_private, self._path)
         await self._database.open()
+        await self._load()
+
+    async def _load(self) -> None:
         for owner, body, sent in await self._database.read(_all):
             self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(body), sent))
 

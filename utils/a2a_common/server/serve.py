@@ -17,6 +17,7 @@ from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
 from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
+from utils.processes.event_loop import new_event_loop
 from utils.settings import process_environment
 
 if TYPE_CHECKING:
@@ -60,16 +61,19 @@ def serve(
             own=(agent_class.__module__.partition(".")[0],),
         )
         warn_of_unknown_settings(agent_class.__module__)
-        asyncio.run(
-            run_agent(
-                agent_class,
-                AgentSettings.load(environ),
-                default_port=default_port,
-                parent=parent if options.exit_with_parent else None,
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(
+                run_agent(
+                    agent_class,
+                    AgentSettings.load(environ),
+                    default_port=default_port,
+                    parent=parent if options.exit_with_parent else None,
+                )
             )
-        )
-    except (SettingsError, StorageError) as error:
+    except SettingsError as error:
         return fail(error.message, EXIT_SETTINGS)
+    except StorageError as error:
+        return fail(error.for_operator, EXIT_SETTINGS)
     except PlatformError as error:
         return fail(error.message, EXIT_FAILED)
     except KeyboardInterrupt:

@@ -10,17 +10,20 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _FAILED = "lifespan.startup.failed"
+_COMPLETE = "lifespan.startup.complete"
 
 
 class Startup:
     """Passes everything on to `app`, and keeps why its start failed.
 
     Attributes:
+        complete: Whether the application has started; a server that exits after that could not listen.
         failure: The reason, where it is one that may be shown; the server, which knows nothing of it, exits.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self.complete = False
         self.failure: PlatformError | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -32,6 +35,7 @@ class Startup:
 
         async def told(message: Message) -> None:
             nonlocal failed
+            self.complete = self.complete or message["type"] == _COMPLETE
             if message["type"] == _FAILED:
                 failed = message
             else:

@@ -33,6 +33,17 @@ class UnwrittenEnd:
     dropped: Callable[[], None]
 
 
+@dataclass(frozen=True, slots=True)
+class UnseenEnd(UnwrittenEnd):
+    """The end of a task whose first event no reader has seen, since it is not known whether that is stored.
+
+    Attributes:
+        show: Lets readers see the task and its end; called with the sequence of its last stored event.
+    """
+
+    show: Callable[[int], None]
+
+
 class UnwrittenEnds:
     """Ends that wait to be stored, by task."""
 
@@ -54,6 +65,11 @@ class UnwrittenEnds:
         """Somebody asks for the task: where its end is not stored, try again now."""
         if task_id in self._ends:
             self._again.set()
+
+    def unseen(self, task_id: str) -> UnseenEnd | None:
+        """The end of a task that the store may have or not."""
+        end = self._ends.get(task_id)
+        return end if isinstance(end, UnseenEnd) else None
 
     async def settle(self, task_id: str) -> None:
         """Store the end of this task now, if it has one.
@@ -79,7 +95,10 @@ class UnwrittenEnds:
             await self._try_all()
             if self._ends:
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._again.wait(), pause)
+                    async with asyncio.timeout(
+                        pause
+                    ):  # `wait_for` loses a cancellation that comes with the event
+                        await self._again.wait()
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _try_all(self) -> None:

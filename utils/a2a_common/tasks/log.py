@@ -25,7 +25,7 @@ from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import page_request, page_token
 from utils.a2a_common.tasks.states import OPEN
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
-from utils.persistence.task_log_store import CONTENT, Record, Row, TaskLogStore, WriteRefused
+from utils.persistence.task_log_store import CONTENT, Record, Row, Stored, TaskLogStore, WriteRefused
 from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 
 __all__ = ["Entry", "Fenced", "Snapshot", "Suspended", "TaskLog", "TaskWriter"]
@@ -52,6 +52,7 @@ class TaskLog:
 
     Attributes:
         unreadable: Tasks whose stored form cannot be read, each logged once.
+        on_claim: Called with the id and the owner of each task that a new attempt begins to write.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class TaskLog:
         self._lives: dict[tuple[str, str], LiveLog] = {}
         self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
         self.unreadable = Noted()
+        self.on_claim: Callable[[str, str], object] = _nobody
 
     async def open(self) -> None:
         """Open the storage.
@@ -128,6 +130,7 @@ class TaskLog:
             live.writer.release()
         live.begin(head, stored.last)
         live.writer = TaskWriter(live, stored.attempt, self._around)
+        self.on_claim(live.task_id, live.owner)
         return live.writer
 
     async def head(self, task_id: str, owner: str) -> Task | None:
@@ -137,11 +140,25 @@ class TaskLog:
             UnsupportedOperationError: Its stored form cannot be read.
             StorageError: The storage failed.
         """
+        found = await self._find(task_id, owner)
+        return found.head if isinstance(found, LiveLog) else head_of(found, self.unreadable)
+
+    async def _find(self, task_id: str, owner: str) -> LiveLog | Stored | None:
+        """A task in memory where that knows as much as the store, or more; else what is stored of it."""
         self._ends.look(task_id)
-        live = self._lives.get((owner, task_id))
-        if live is not None and live.current:
-            return live.head
-        return head_of(await self._store.look(task_id, owner), self.unreadable)
+        while True:
+            live = self._lives.get((owner, task_id))
+            if live is not None and live.current:
+                return live
+            unseen = self._ends.unseen(task_id)
+            stored = await self._store.look(task_id, owner)
+            if unseen is None:
+                return stored
+            if self._ends.unseen(task_id) is unseen:
+                if stored is None or stored.row is None or stored.attempt != unseen.write.attempt:
+                    return stored
+                unseen.show(stored.last)
+            # the end of the task is shown or stored now: what was read may be older
 
     async def snapshot(self, task_id: str, owner: str) -> Snapshot | None:
         """The owner's task with its artifacts, as it is now.
@@ -150,14 +167,12 @@ class TaskLog:
             UnsupportedOperationError: The stored form of it cannot be read.
             StorageError: The storage failed.
         """
-        self._ends.look(task_id)
-        live = self._lives.get((owner, task_id))
+        found = await self._find(task_id, owner)
         waiting: list[Record] = []
-        if live is not None and live.current:
-            head, last, stored = live.head, live.last, live.stored
-            waiting = live.writer.unstored() if live.writer is not None else []
+        if isinstance(found, LiveLog):
+            head, last, stored = found.head, found.last, found.stored
+            waiting = found.writer.unstored() if found.writer is not None else []
         else:
-            found = await self._store.look(task_id, owner)
             head = head_of(found, self.unreadable)
             last = stored = found.last if found is not None else 0
         if head is None:
@@ -230,14 +245,14 @@ class TaskLog:
             self._leave(live)
 
     async def _load(self, live: LiveLog) -> None:
-        if live.loaded:
+        if live.loaded and self._ends.unseen(live.task_id) is None:
             return
         async with live.lock:
-            if not live.loaded:
-                stored = await self._store.look(live.task_id, live.owner)
-                if stored is None:
-                    raise TaskNotFoundError
-                live.start_at(head_of(stored, self.unreadable), stored.last)
+            found = await self._find(live.task_id, live.owner)
+            if found is None:
+                raise TaskNotFoundError
+            if isinstance(found, Stored) and not live.loaded:
+                live.start_at(head_of(found, self.unreadable), found.last)
 
     async def _next(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
         """The next entries past `cursor`; empty where there will be none. Waits for them."""
@@ -339,3 +354,7 @@ class TaskLog:
     def _detach(self, live: LiveLog) -> None:
         if self._is_known(live):
             del self._lives[live.owner, live.task_id]
+
+
+def _nobody(_task_id: str, _owner: str) -> None:
+    """Nobody follows what is written."""

@@ -4,6 +4,7 @@
   Nothing follows it, except where the status asks for credentials: these may come on another way, and the run goes on.
 - A task comes before its statuses and artifacts; a second one is ignored.
 - No status steps back from working to submitted.
+- What a task that ends had begun at other agents is shown as ended too, in its tree and its plan.
 - What breaks the protocol (an event of another task, a message after events of the task) is an error.
 """
 
@@ -22,8 +23,10 @@ from a2a.types.a2a_pb2 import (
     TaskStatus,
     TaskStatusUpdateEvent,
 )
+from google.protobuf import json_format
 
 from utils.a2a_common.protocol.json_values import complaint_about
+from utils.a2a_common.protocol.left_open import KEYS, closed_metadata
 from utils.a2a_common.tasks.states import SETTLED, TERMINAL
 from utils.errors import ProtocolViolation
 
@@ -178,6 +181,8 @@ def _status(progress: Progress, head: Task, event: TaskStatusUpdateEvent, now: f
     copy = TaskStatusUpdateEvent()
     copy.CopyFrom(event)
     _stamp(copy.status, now)
+    if state in TERMINAL:
+        _close_metadata(head, copy)
     after = _after(progress, state)
     if after.settled:
         known, head = head, Task()
@@ -197,6 +202,18 @@ def _advance(head: Task, event: TaskStatusUpdateEvent) -> None:
     if event.HasField("metadata"):
         head.metadata.MergeFrom(event.metadata)
     head.status.CopyFrom(event.status)
+
+
+def _close_metadata(head: Task, event: TaskStatusUpdateEvent) -> None:
+    """Close the tree and the plan in the status that ends a task."""
+    known = {
+        key: json_format.MessageToDict(metadata.fields[key])
+        for metadata in (head.metadata, event.metadata)
+        for key in KEYS
+        if key in metadata.fields
+    }
+    if closed := closed_metadata(known):
+        event.metadata.update(closed)
 
 
 def _move_status_message(head: Task) -> None:

@@ -15,7 +15,7 @@ from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
 
 from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
-from utils.a2a_common.tasks.ends import UnwrittenEnd, UnwrittenEnds
+from utils.a2a_common.tasks.ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
 from utils.a2a_common.tasks.event_codec import record_of
 from utils.a2a_common.tasks.heads import row_of
@@ -247,7 +247,7 @@ class TaskWriter:
         return None
 
     def _failed_end(self, head: Task) -> Waiting:
-        event = storage_end(head, self._around.clock())
+        event = storage_end(head, self._around.clock(), self._failure)
         entry = self._next(event)
         ended = Task()
         ended.CopyFrom(head)
@@ -279,12 +279,29 @@ class TaskWriter:
         self._around.ends.keep(UnwrittenEnd(self._end(item), stored, dropped))
 
     def _end_unseen(self, waiting: list[Waiting]) -> None:
-        """Tell readers that there is no task; where the store has it all the same, it ends there."""
-        self._live.failure = self._failure
+        """Tell readers that the storage failed. Whether it has the task is not known: where it has, the task ends there.
+
+        A reader that finds the task in the store before its end is there sees that end too.
+        """
+        live = self._live
+        live.failure = self._failure
         heads = [item.head for item in waiting if item.head is not None]
-        if heads:
-            end = self._failed_end(heads[0])
-            self._around.ends.keep(UnwrittenEnd(self._end(end), _nothing, _nothing))
+        if not heads:
+            return
+        head, end = heads[0], self._failed_end(heads[0])
+        live.users += 1
+
+        def show(last: int) -> None:
+            live.failure = None
+            live.start_at(head, last)
+            self._keep_end(end)
+            self._around.leave(live)
+
+        def over() -> None:
+            self._around.detach(live)
+            self._around.leave(live)
+
+        self._around.ends.keep(UnseenEnd(self._end(end), over, over, show))
 
     def _end(self, item: Waiting) -> Write:
         assert item.record is not None
@@ -296,7 +313,3 @@ class TaskWriter:
             records=(item.record,),
             row=item.row,
         )
-
-
-def _nothing() -> None:
-    """Nobody reads from memory."""

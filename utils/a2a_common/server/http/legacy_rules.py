@@ -7,7 +7,7 @@ from typing import Any
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from pydantic import ValidationError
 
-from utils.a2a_common.protocol.rpc_codes import INVALID_PARAMS, VERSION_NOT_SUPPORTED
+from utils.a2a_common.protocol.rpc_codes import INVALID_PARAMS, INVALID_REQUEST, VERSION_NOT_SUPPORTED
 
 _SHOWN = 3
 """Problems that are named in one answer."""
@@ -29,6 +29,8 @@ def legacy_complaint(body: dict[str, Any], version: str) -> tuple[int, str] | No
             VERSION_NOT_SUPPORTED,
             f"{method} is a method of A2A 0.3. Send A2A-Version: 0.3 or the 1.0 method.",
         )
+    if body.get("jsonrpc") != "2.0":
+        return INVALID_REQUEST, 'The member "jsonrpc" must be "2.0".'
     try:
         model.model_validate(body)
     except ValidationError as error:

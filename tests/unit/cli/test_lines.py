@@ -1,0 +1,55 @@
+"""What is said where standard error is no terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from multi_agents.cli.service.plan import Planned, ServicePlan
+from multi_agents.cli.service.ready import Readiness
+from multi_agents.cli.view.sinks import LineSink
+from multi_agents.cli.view.startup import PAUSE_SECONDS, StartupView
+from multi_agents.cli.view.state import TurnView
+from utils.a2a_common.client.events import ActivityReported
+from utils.events import ModelWaited, ToolFinished, ToolStarted, ToolStatus
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("multi_agents.cli.view.startup.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_a_process_that_counts_its_documents_takes_a_line_in_ten_seconds_and_one_when_it_is_ready(
+    capsys, clock
+):
+    view = StartupView(ServicePlan([Planned("rag", "agents.rag", 8002, 8002)], {}))
+    with view:
+        for number in range(1, 41):
+            view.report("rag", Readiness(True, ready=False, detail=f"ingesting {number} of 40 documents"))
+            clock[0] += PAUSE_SECONDS / 10
+        view.report("rag", Readiness(answers=True, ready=True))
+    assert capsys.readouterr().err.splitlines() == [
+        "rag: ingesting 1 of 40 documents",
+        "rag: ingesting 11 of 40 documents",
+        "rag: ingesting 21 of 40 documents",
+        "rag: ingesting 31 of 40 documents",
+        "rag: ready at http://127.0.0.1:8002",
+    ]
+
+
+def test_a_note_has_no_state_and_a_call_has_one(capsys):
+    view, sink = TurnView(), LineSink()
+    for activity in (
+        ModelWaited(2.0),
+        ToolStarted("1", "search"),
+        ToolFinished("1", "search", ToolStatus.OK, 0.5),
+    ):
+        event = ActivityReported("rag", activity)
+        view.apply(event)
+        sink.show(event, view)
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting 2 s until the model begins its answer",
+        "search: working",
+        "search: completed in 0.5 s",
+    ]

@@ -1,0 +1,45 @@
+"""The webhook that comes with a message is taken back where the turn is not accepted."""
+
+from __future__ import annotations
+
+from a2a.types.a2a_pb2 import SendMessageConfiguration, TaskPushNotificationConfig
+
+from utils.a2a_common.handler.webhooks import Webhooks
+from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.tasks.log import TaskLog
+from utils.persistence.task_log_memory import MemoryTaskLogStore
+
+GIVEN = SendMessageConfiguration(
+    task_push_notification_config=TaskPushNotificationConfig(id="mine", url="https://hooks.example.com")
+)
+
+
+class Nobody:
+    """Sends nothing."""
+
+    def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None: ...
+
+
+async def anything(_: str) -> None:
+    """Every URL may be called."""
+
+
+def webhooks(configs: PushConfigs) -> Webhooks:
+    return Webhooks(TaskLog(MemoryTaskLogStore()), configs, Nobody(), anything)
+
+
+async def test_a_webhook_of_a_refused_message_is_forgotten() -> None:
+    configs = PushConfigs()
+    hooks = webhooks(configs)
+    await hooks.forget(await hooks.store(GIVEN, "task", "owner", after=0), "task", "owner")
+    assert list(configs.of_task("task", "owner")) == []
+
+
+async def test_a_webhook_that_an_earlier_send_of_the_message_stored_stays_where_the_later_one_is_refused() -> (
+    None
+):
+    configs = PushConfigs()
+    hooks = webhooks(configs)
+    await hooks.store(GIVEN, "task", "owner", after=0)
+    await hooks.forget(await hooks.store(GIVEN, "task", "owner", after=0), "task", "owner")
+    assert [each.id for each in configs.of_task("task", "owner")] == ["mine"]

@@ -1,0 +1,21 @@
+"""The sentences of a delegation that failed, as its result. What a sub-agent says itself goes before `SUB_AGENT_FAILED`."""
+
+SUB_AGENT_UNKNOWN = "The {agent} agent is not known yet."
+SUB_AGENT_UNREACHABLE = "The {agent} agent cannot be reached right now."
+SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
+    "The {agent} agent, which waits for your answer, cannot be reached right now. "
+    "Please send the answer again in a moment. It asked: {question}"
+)
+SUB_AGENT_DOWN = (
+    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s. "
+    "Go on without it, and say which part could not be done."
+)
+SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
+SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
+SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
+SUB_AGENT_REFUSED = "The {agent} agent refused the request."
+SUB_AGENT_FAILED = "The {agent} agent failed."
+SUB_AGENT_CRASHED = "The {agent} agent failed inside."
+SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."
+SUB_AGENT_ANSWER_WRONG = "The {agent} agent's answer {complaint}."
+SUB_AGENT_NO_ANSWER = "The {agent} agent completed the task without an answer."

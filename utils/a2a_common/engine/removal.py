@@ -1,0 +1,64 @@
+"""Removes the rows of turns that are over, also where the storage fails for a while."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+
+from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.errors import StorageError
+from utils.persistence.runs import RunStore
+
+log = structlog.get_logger(__name__)
+
+
+class RunRemoval:
+    """Removes rows, each until it is gone: a row that stays is a turn that the next start looks at in vain.
+
+    Args:
+        runs: The table of runs.
+    """
+
+    def __init__(self, runs: RunStore) -> None:
+        self._runs = runs
+        self._left: dict[str, int] = {}
+        self._work: asyncio.Task[None] | None = None
+
+    async def remove(self, task_id: str, writer: int) -> bool:
+        """Remove the row of a turn, now or as soon as the storage works; one that a later attempt holds stays.
+
+        Returns:
+            Whether it was removed now.
+        """
+        self._left[task_id] = writer
+        await self._try(task_id, writer)
+        if self._left and (self._work is None or self._work.done()):
+            self._work = asyncio.create_task(self._until_removed())
+        return task_id not in self._left
+
+    async def close(self) -> None:
+        """Try each once more. The next start removes what stays."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        await self._try_all()
+
+    async def _until_removed(self) -> None:
+        pause = FIRST_PAUSE
+        while self._left:
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+            await self._try_all()
+
+    async def _try_all(self) -> None:
+        await asyncio.gather(*(self._try(task_id, writer) for task_id, writer in list(self._left.items())))
+
+    async def _try(self, task_id: str, writer: int) -> None:
+        try:
+            await self._runs.remove(task_id, writer=writer)
+        except StorageError:
+            log.warning("run.not_removed", task_id=task_id)
+        else:
+            if self._left.get(task_id) == writer:
+                del self._left[task_id]

@@ -1,0 +1,149 @@
+"""What an agent does with a conversation after an answer: asks for constraints, and makes room for the next turn.
+
+It happens in the background: nobody waits for it, a turn that begins meanwhile goes first, and what fails is logged
+and left. The results are kept in the conversation's state, from the next turn on; so is what they cost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+import structlog
+from langchain_core.messages import SystemMessage
+
+from utils.a2a_common.graph.constraint_finder import ConstraintFinder, Found
+from utils.context.middleware import SUMMARIES
+from utils.events import Usage
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import RunnableConfig
+
+    from utils.a2a_common.graph.graph_run import BuiltGraph
+    from utils.context.middleware import ContextMiddleware
+
+log = structlog.get_logger(__name__)
+
+AT_ONCE = 8
+"""Conversations that are worked on at once; one more is left to the next turn."""
+
+CONSTRAINTS = "constraints"
+"""Name under which the usage of questions for constraints is reported."""
+
+P = ParamSpec("P")
+LockOf = Callable[[str], asyncio.Lock]
+
+
+class AfterTurn:
+    """The work after turns, for one agent.
+
+    Args:
+        context: The agent's context management.
+        finder: Asks which constraints a message states.
+        lock_of: Gives the lock under which the turns of a thread run.
+    """
+
+    def __init__(self, context: ContextMiddleware, finder: ConstraintFinder, lock_of: LockOf) -> None:
+        self._context = context
+        self._finder = finder
+        self._lock_of = lock_of
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(
+        self, built: BuiltGraph, config: RunnableConfig, text: str | None, *, of_user: bool = True
+    ) -> None:
+        """Begin the work after a turn.
+
+        Args:
+            built: The agent's graph.
+            config: Names the conversation's thread.
+            text: The user's message; the conversation's last one where the turn went on after a question.
+            of_user: Whether a user wrote it: another agent's words state no constraints.
+        """
+        if len(self._tasks) >= AT_ONCE:
+            return
+        if of_user and self._finder.is_needed(text):
+            self._start(self._constraints, built, config, text)
+        self._start(self._compaction, built, config)
+
+    async def close(self) -> None:
+        """Stop what is under way."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start(self, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
+        task = asyncio.create_task(self._guarded(work, *args, **kwargs))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _guarded(self, work: Callable[P, Awaitable[None]], *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            await work(*args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - a background task: the next turn does without its result
+            log.warning("context.after_turn_failed", error=type(error).__name__)
+
+    async def _constraints(self, built: BuiltGraph, config: RunnableConfig, text: str | None) -> None:
+        values = (await built.graph.aget_state(config)).values
+        found = await self._finder.find(values.get("messages", ()), text)
+        async with self._lock_of(config["configurable"]["thread_id"]):
+            state = await built.graph.aget_state(config)
+            update = {**_new_pins(state, found), **_cost(state.values, CONSTRAINTS, found.usage)}
+            if _can_change(state) and update:
+                await built.update(config, update)
+
+    async def _compaction(self, built: BuiltGraph, config: RunnableConfig) -> None:
+        thread = config["configurable"]["thread_id"]
+        values = (await built.graph.aget_state(config)).values
+        if not values.get("messages"):
+            return
+        made = await self._context.compact_ahead(
+            values,
+            system=SystemMessage(built.system),
+            tools=[*built.tools, *self._context.tools],
+            scope=thread,
+        )
+        if made is None:
+            return
+        async with self._lock_of(thread):
+            state = await built.graph.aget_state(config)
+            if not _can_change(state):
+                return
+            update = _cost(state.values, SUMMARIES, made.usage)
+            if state.values.get("compaction") == values.get("compaction"):
+                update["compaction"] = made.compaction
+            await built.update(config, update)
+
+
+def _can_change(state: Any) -> bool:
+    """Whether the conversation is still there and no turn of it is under way or waits for its user."""
+    return bool(state.values.get("messages")) and not state.next and not state.interrupts
+
+
+def _new_pins(state: Any, found: Found) -> dict[str, Any]:
+    message = _said(state.values.get("messages", ()), found.text)
+    if message is None:
+        return {}
+    known = [list(pin) for pin in state.values.get("pinned") or ()]
+    new = [pin for quote in found.quotes if (pin := [quote, str(message.id)]) not in known]
+    return {"pinned": [*known, *new]} if new else {}
+
+
+def _cost(values: Mapping[str, Any], purpose: str, usage: Usage) -> dict[str, Any]:
+    if usage == Usage():
+        return {}
+    known = dict(values.get("unreported") or {})
+    before = Usage(**known.get(purpose, {}))
+    return {"unreported": {**known, purpose: asdict(before + usage)}}
+
+
+def _said(messages: list[BaseMessage], text: str) -> BaseMessage | None:
+    """The user's last message with this text."""
+    from utils.messages.text import message_text
+
+    said = (each for each in reversed(messages) if each.type == "human" and message_text(each) == text)
+    return next(said, None)

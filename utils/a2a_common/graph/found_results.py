@@ -1,0 +1,81 @@
+"""What the tools of a turn returned, and the answer made of it when the model cannot write one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
+
+from utils.context.rendering import full_text
+from utils.messages.results import STOPPED_CALL, ToolProblem, parse_result
+from utils.messages.transcript import active_index
+
+LONGEST_SHOWN = 10_000
+"""Characters of one result that a user is shown."""
+
+_HEAD_SHARE = 0.4
+_GAP = "\n[…]\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one tool call of the turn brought.
+
+    Attributes:
+        source: The agent or tool.
+        asked: What it was asked, where it was asked in words.
+        text: What it returned, or why it failed.
+        failed: Whether it failed.
+    """
+
+    source: str
+    asked: str
+    text: str
+    failed: bool = False
+
+
+def found_in_turn(messages: Sequence[BaseMessage]) -> list[Found]:
+    """The results since the user's last message, oldest first; of equal ones the first."""
+    start = active_index(messages)
+    turn = messages if start is None else messages[start + 1 :]
+    asked = {
+        str(call["id"]): str(call["args"].get("request", ""))
+        for message in turn
+        if isinstance(message, AIMessage)
+        for call in message.tool_calls
+    }
+    results = [message for message in turn if isinstance(message, ToolMessage)]
+    found = [_found(each, asked) for each in results if not each.additional_kwargs.get(STOPPED_CALL)]
+    return [each for each in dict.fromkeys(found) if each.text.strip()]
+
+
+def answer_from(found: Sequence[Found], why: str) -> str:
+    """What a user reads where no model could write the answer: the reason, and all that was found."""
+    results = [_shown(each) for each in found if not each.failed]
+    failures = [f"- {each.source}: {each.text}" for each in found if each.failed]
+    missing = ["What could not be done:\n\n" + "\n".join(failures)] if failures else []
+    opening = f"The answer could not be put together. {why} This is what was found until then:"
+    return "\n\n".join([opening, *results, *missing])
+
+
+def _found(message: ToolMessage, asked: dict[str, str]) -> Found:
+    text, source = full_text(message), str(message.name or "tool")
+    problem = parse_result(text)
+    if isinstance(problem, ToolProblem):
+        return Found(source, asked.get(message.tool_call_id, ""), problem.message, failed=True)
+    return Found(source, asked.get(message.tool_call_id, ""), text, failed=message.status == "error")
+
+
+def _shown(found: Found) -> str:
+    asked = f" ({' '.join(found.asked.split())})" if found.asked else ""
+    return f"**{found.source}**{asked}\n\n{shortened(found.text, LONGEST_SHOWN)}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """A text in at most `longest` characters: its head and its tail, since a log says at its end what went wrong."""
+    if len(text) <= longest:
+        return text
+    keep = longest - len(_GAP)
+    head = int(keep * _HEAD_SHARE)
+    return f"{text[:head]}{_GAP}{text[head - keep :]}"

@@ -1,0 +1,131 @@
+"""Innermost middleware: ends a model call that is too slow, and reports that the model is waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.tracers.context import register_configure_hook
+
+from utils.errors import ModelSlow
+from utils.events import ModelWaited
+from utils.llm.reply.thoughts import reasoning_of
+
+log = structlog.get_logger(__name__)
+
+NOT_BEGUN = (
+    "The model did not begin to answer within {seconds:g} seconds. Raise LLM_TIMEOUT_SECONDS, or choose a faster "
+    "model."
+)
+STALLED = (
+    "The model stopped in the middle of its answer for {seconds:g} seconds. Raise LLM_STREAM_TIMEOUT_SECONDS, or "
+    "choose a faster model."
+)
+
+FIRST_SIGN = 2.0
+"""Seconds of silence after which it is first reported that the model is waited for."""
+
+_SECOND_SIGN = 5.0
+_LATER_SIGNS = 10.0
+
+
+class ModelPace(AgentMiddleware[Any, Any]):
+    """Time limits of one request to the model: to the first token, and between two.
+
+    Args:
+        first: Most seconds to the first token; a whole answer, where the model does not stream.
+        between: Most seconds between two tokens.
+    """
+
+    def __init__(self, first: float, between: float) -> None:
+        super().__init__()
+        self._first = first
+        self._between = between
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
+        """Call the model.
+
+        Raises:
+            ModelSlow: It took longer than a limit.
+        """
+        limit = asyncio.timeout(self._first)
+        pace = _Pace(limit, self._between)
+        signs = asyncio.ensure_future(pace.report(request.runtime.stream_writer))
+        try:
+            with _observed(pace):
+                async with limit:
+                    return await handler(request)
+        except TimeoutError as error:
+            if not limit.expired():
+                raise
+            seconds = self._between if pace.begun else self._first
+            log.warning("model.slow", seconds=seconds, begun=pace.begun)
+            sentence = STALLED if pace.begun else NOT_BEGUN
+            raise ModelSlow(sentence.format(seconds=seconds), begun=pace.begun) from error
+        finally:
+            signs.cancel()
+            with suppress(asyncio.CancelledError):
+                await signs
+
+
+class _Pace(BaseCallbackHandler):
+    """When the last token of a request came."""
+
+    run_inline = True
+
+    def __init__(self, limit: asyncio.Timeout, between: float) -> None:
+        self._limit = limit
+        self._between = between
+        self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
+        self._reported = 0.0
+        self.begun = False
+
+    def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_kwargs: Any) -> None:
+        """Move the limit; chunks without content before the first token do not count."""
+        message = getattr(chunk, "message", None)
+        says = token or getattr(message, "tool_call_chunks", None) or (message and reasoning_of(message))
+        if not (self.begun or says) or self._limit.expired():
+            return
+        self.begun, self._reported, self._last = True, 0.0, self._loop.time()
+        self._limit.reschedule(self._last + self._between)
+
+    async def report(self, write: Callable[[ModelWaited], None]) -> None:
+        """Report silence: after two seconds, five, and each ten."""
+        while True:
+            due = _next_sign(self._reported)
+            await asyncio.sleep(max(0.0, self._last + due - self._loop.time()))
+            if self._loop.time() - self._last >= due:
+                self._reported = due
+                write(ModelWaited(due, begun=self.begun))
+
+
+def _next_sign(reported: float) -> float:
+    if reported < FIRST_SIGN:
+        return FIRST_SIGN
+    if reported < _SECOND_SIGN:
+        return _SECOND_SIGN
+    return reported - reported % _LATER_SIGNS + _LATER_SIGNS
+
+
+_observing: ContextVar[_Pace | None] = ContextVar("model_pace", default=None)
+register_configure_hook(_observing, inheritable=True)
+
+
+@contextmanager
+def _observed(pace: _Pace) -> Iterator[None]:
+    token = _observing.set(pace)
+    try:
+        yield
+    finally:
+        _observing.reset(token)

@@ -1,0 +1,44 @@
+"""The parts of an artifact or a message: text, a file with its bytes or its address, data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """Text, as a part of an artifact or of a message."""
+
+    text: str
+    media_type: str = "text/markdown"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBytes:
+    """A file with its content. The content is left out of `repr`, so that no log shows it."""
+
+    content: bytes = field(repr=False)
+    name: str
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class FileUrl:
+    """A file that stands at an address. Whoever passes it on does not fetch it."""
+
+    url: str
+    name: str = ""
+    media_type: str = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class DataPart:
+    """A JSON value of any kind: an object, a list, a string, a number, a truth value or null."""
+
+    value: Any
+    media_type: str = "application/json"
+
+
+ContentPart = TextPart | FileBytes | FileUrl | DataPart
+"""What artifacts and messages are made of, in both directions."""

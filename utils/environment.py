@@ -1,0 +1,92 @@
+"""Settings are read from the environment and a `.env` file: the base of every group of settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from utils.errors import SettingsError
+
+
+class EnvSettings(BaseModel):
+    """Base of every group of settings."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, hide_input_in_errors=True)
+
+    @classmethod
+    def load(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read this group.
+
+        Args:
+            environ: Variables by name; the process environment over a `.env` file when omitted.
+
+        Raises:
+            SettingsError: A value is missing or wrong. Names the variable, never shows the value.
+        """
+        source = process_environment() if environ is None else environ
+        try:
+            return cls.model_validate(_given(source))
+        except ValidationError as error:
+            raise _problems(error)[0] from error
+
+    @classmethod
+    def problems(cls, environ: Mapping[str, str]) -> list[SettingsError]:
+        """All that is wrong with this group, in the order of its settings; `load` raises the first."""
+        try:
+            cls.model_validate(_given(environ))
+        except ValidationError as error:
+            return _problems(error)
+        return []
+
+
+def _given(environ: Mapping[str, str]) -> dict[str, str]:
+    return {name: value.strip() for name, value in environ.items() if value.strip()}
+
+
+def _problems(error: ValidationError) -> list[SettingsError]:
+    found = []
+    for one in error.errors(include_input=False, include_url=False):
+        variable = str(one["loc"][0]) if one["loc"] else "environment"
+        reason = str(one["msg"]).removeprefix("Value error, ")
+        found.append(SettingsError(variable, f"Setting {variable} is wrong: {reason}."))
+    return found
+
+
+def env_file(folder: Path | None = None) -> dict[str, str]:
+    """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
+
+    Raises:
+        SettingsError: It is no text in UTF-8, or cannot be read.
+    """
+    from dotenv import dotenv_values
+
+    file = (folder or Path.cwd()) / ".env"
+    if not file.is_file():
+        return {}
+    try:
+        found = dotenv_values(file, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            ".env", "The file .env is not text in UTF-8: save it in that encoding."
+        ) from error
+    except OSError as error:
+        raise SettingsError(".env", "The file .env cannot be read.") from error
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def process_environment(folder: Path | None = None) -> dict[str, str]:
+    """The variables of this process over those of a `.env` file in `folder` (default: here).
+
+    Raises:
+        SettingsError: The file cannot be read.
+    """
+    return env_file(folder) | dict(os.environ)
+
+
+def own_environment() -> dict[str, str]:
+    """The variables of this process alone."""
+    return dict(os.environ)
