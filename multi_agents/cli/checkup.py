@@ -6,10 +6,12 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from multi_agents.cli.model.ask import ask_models
+from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
 from multi_agents.cli.service.agents import Target, look_at_all
 from multi_agents.cli.service.local import configured_agents, home_folder, running_service
@@ -39,26 +41,19 @@ from utils.settings_index import names_of
 OLDEST_PYTHON = (3, 11)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One result. `note` is worth knowing and not wrong."""
-
-    check: str
-    level: Literal["ok", "note", "wrong"]
-    message: str
-
-
 async def all_checks(agents_file: Path) -> list[Finding]:
     """Every check, in the order in which a person should read them."""
     findings = [*check_python(), *await check_settings(agents_file)]
     if any(finding.level == "wrong" for finding in findings):
         return findings
     environ = process_environment()
+    own = own_settings(agents_file, environ)
     findings += [*check_model(environ), *check_embeddings(environ), *check_mcp(environ)]
-    for own in own_settings(agents_file, environ):
-        findings += check_own_settings(own, environ)
+    for one in own:
+        findings += check_own_settings(one, environ)
     if any(finding.level == "wrong" for finding in findings):
         return findings
+    findings += await ask_models(environ, own)
     findings += await asyncio.to_thread(lambda: list(check_home()))
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
@@ -136,12 +131,6 @@ def check_model(environ: Mapping[str, str]) -> Iterator[Finding]:
         f"{describe_model(settings)}: it routes requests and quotes what agents find. For a language model set "
         f"LLM_PROVIDER to {choices(configured)}, and LLM_MODEL.",
     )
-    if settings.openai_api_key and fallback is None and _embeddings_are_offline(environ):
-        yield Finding("model", "note", "OPENAI_API_KEY is set and not used: LLM_PROVIDER=openai uses it.")
-
-
-def _embeddings_are_offline(environ: Mapping[str, str]) -> bool:
-    return EmbeddingSettings.load(environ).provider in (EmbeddingsProvider.EMBEDDED, EmbeddingsProvider.NONE)
 
 
 def check_embeddings(environ: Mapping[str, str]) -> Iterator[Finding]:

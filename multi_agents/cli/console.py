@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -39,9 +40,26 @@ def err() -> Console:
     return _console(to_stderr=True)
 
 
-def say(text: str) -> None:
-    """A plain line for the person, on standard error."""
-    err().print(clean(text), markup=False, highlight=False, soft_wrap=True)
+def say(text: str, *, to_copy: bool = False) -> None:
+    """A plain line for the person, on standard error.
+
+    A terminal gets it wrapped between words. A line with a command `to_copy` is left to the terminal, which wraps it
+    without a line end in the copy.
+    """
+    console, shown = err(), clean(text)
+    if console.is_terminal and not to_copy:
+        shown = "\n".join(_wrapped(line, console.width) for line in shown.splitlines())
+    console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+
+def _wrapped(line: str, width: int) -> str:
+    """The line in pieces that fit; a word that is longer than the screen, such as an address, stays whole."""
+    if len(line) <= width:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    return "\n".join(
+        wrap(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:

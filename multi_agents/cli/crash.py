@@ -1,4 +1,4 @@
-"""An error that nobody foresaw: a sentence for the person, the traceback in a file for whoever mends it."""
+"""An unexpected error: a sentence for the user, the traceback in a file for developers."""
 
 from __future__ import annotations
 

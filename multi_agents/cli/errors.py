@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from multi_agents.cli.exit_codes import ExitCode
-from utils.errors import PlatformError, SettingsError
+from utils.errors import PlatformError, SettingsError, StorageError
 
 
 class CliError(PlatformError):
@@ -30,6 +31,12 @@ class ServiceUnreachable(CliError):
     retryable = True
 
 
+class PortTaken(ServiceUnreachable):
+    """Another program took the port of a process before that listened there."""
+
+    code = "port_taken"
+
+
 class ChildSettingsWrong(ServiceUnreachable):
     """An agent refused to start because of its settings."""
 
@@ -50,8 +57,17 @@ class AgentRefused(CliError):
     exit_code = ExitCode.TASK_FAILED
 
 
+def unwritable_home(home: Path, error: OSError) -> StorageError:
+    """The error for a data folder that cannot be used."""
+    why = error.strerror or type(error).__name__
+    return StorageError(
+        f"The data folder {home} cannot be written: {why}. Set PLATFORM_ENGINEER_HOME to one that can."
+    )
+
+
 def exit_code_for(error: PlatformError) -> ExitCode:
     """The exit code that an error ends the process with."""
     if isinstance(error, CliError):
         return error.exit_code
-    return ExitCode.USAGE if isinstance(error, SettingsError) else ExitCode.UNEXPECTED
+    mendable = isinstance(error, SettingsError | StorageError)
+    return ExitCode.USAGE if mendable else ExitCode.UNEXPECTED

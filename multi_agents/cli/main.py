@@ -16,7 +16,6 @@ app = typer.Typer(
     help="Chat with the platform engineer, run its service, and look after its agents.",
     epilog=EXIT_CODE_HELP,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -36,6 +35,10 @@ AgentsFile = Annotated[
 ]
 Url = Annotated[
     str | None, typer.Option("--url", help="Address of an A2A agent; default: the local service.")
+]
+Port = Annotated[
+    int | None,
+    typer.Option("--port", min=1, max=65535, help="Port of the supervisor; default: PORT, else 8000."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="JSON on standard output instead of text.")]
 
@@ -61,24 +64,39 @@ def options(
 
 @app.command(epilog=EXIT_CODE_HELP)
 def chat(
+    conversation: Annotated[
+        str, typer.Argument(metavar="[ID]", help="With --resume: the beginning of a conversation's id.")
+    ] = "",
+    *,
     url: Url = None,
     ask: Annotated[str | None, typer.Option("--ask", help="Ask this, print the answer, exit.")] = None,
     context: Annotated[str, typer.Option("--context", help="Id of the conversation to go on with.")] = "",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with an earlier conversation; without its ID list them.")
+    ] = False,
     as_json: Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only answers and failures.")] = False,
     downloads: Annotated[
         Path | None,
         typer.Option("--downloads", help="Folder for files of an answer; default: in the data folder."),
     ] = None,
+    port: Port = None,
+    agents_file: AgentsFile = None,
 ) -> None:
     """Chat with an agent; without --url with the local service, which is started when none runs."""
+    from multi_agents.cli.commands.chat import Asked
     from multi_agents.cli.commands.chat import chat as command
+    from multi_agents.cli.service.local import LaunchOptions
+    from multi_agents.cli.service.plan import AGENTS_FILE
 
-    raise typer.Exit(command(url, ask, context, as_json=as_json, downloads=downloads))
+    launch = LaunchOptions(port, agents_file or AGENTS_FILE)
+    asked = Asked(url, ask, context, resume, conversation, as_json, quiet, downloads, launch)
+    raise typer.Exit(command(asked))
 
 
 @app.command(epilog=EXIT_CODE_HELP)
 def up(
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port of the supervisor.")] = 8000,
+    port: Port = None,
     agents_file: AgentsFile = None,
     supervisor: Annotated[
         str, typer.Option("--supervisor", help="Module that serves the supervisor.", hidden=True)
@@ -191,7 +209,7 @@ def conformance(
 def tasks_list(
     url: Url = None,
     context: Annotated[str, typer.Option("--context", help="Only tasks of this conversation.")] = "",
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 50,
     as_json: Json = False,
 ) -> None:
     """List tasks, newest first."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from multi_agents.cli.own_settings import OwnSettings
-from multi_agents.cli.paths import ROOT
+from multi_agents.cli.paths import ROOT, module_path
 from utils.a2a_common.client.agents_file import AgentEntry
+from utils.environment import env_file
 from utils.errors import SettingsError
-from utils.settings import env_file, own_environment, process_environment
+from utils.settings import own_environment, process_environment
 from utils.settings_docs import COMPOSE
 from utils.settings_index import names_of, shared_groups, wrong_values
 from utils.settings_names import unknown_names
@@ -74,8 +74,8 @@ async def settings_of_agents(entries: Iterable[AgentEntry], own: Sequence[OwnSet
     modules = {one.module for one in entries if one.module}
     modules |= {f"agents.{path.parent.name}" for path in ROOT.glob("agents/*/settings.py")}
     environ = process_environment()
-    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", _INDEX, *sorted(modules)]
+    environ["PYTHONPATH"] = module_path(environ)
+    command = [sys.executable, "-P", "-m", _INDEX, *sorted(modules)]
     asked = json.dumps({one.module: dict(one.env) for one in own})  # by a pipe: others can read arguments
     done = await asyncio.to_thread(
         subprocess.run, command, env=environ, input=asked, capture_output=True, text=True, check=False

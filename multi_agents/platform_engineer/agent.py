@@ -94,6 +94,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._registry = SubAgentRegistry(
             {entry.name: entry.url for entry in entries},
             refresh_seconds=settings.refresh_seconds,
+            restart_seconds=settings.restart_seconds,
             on_change=self.build,
             on_up=self._came_up,
             cards=self._cards,
@@ -199,10 +200,11 @@ class PlatformEngineer(BaseLangGraphAgent):
             await self._registry.looked_at([agent.name for agent in self._registry.agents], LOOK_SECONDS)
         request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
-            again = await self._delegation.out_of_reach(request.task_id)
-            if again is not None:
-                yield again
-                return
+            async with aclosing(self._delegation.until_reached(request)) as waits:
+                async for waited in waits:
+                    yield waited
+                    if isinstance(waited, InputRequired):
+                        return
         goes_on = request.resumes or request.recovered
         begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
         plan, keeps = Plan(known_steps(begun)), False
@@ -211,7 +213,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                 async for event in events:
                     keeps = isinstance(event, InputRequired)
                     if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
-                        await self.cancel_children(request.task_id)
+                        await self._end_delegations(request.task_id)
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                         yield foretold
                     if not isinstance(event, PlanUpdated):
@@ -221,7 +223,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                         yield updated
         finally:
             if not keeps and not request.suspended.is_set():
-                await self.cancel_children(request.task_id)
+                await self._end_delegations(request.task_id)
 
     async def _counted(self, request: AgentRequest) -> AgentRequest:
         """Return a recovered request with what its remote tasks had used before the process died."""
@@ -237,7 +239,9 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         done = [] if request.delegation else plan.done
         asked = {step.agent for step in done}
-        examples = {agent.name: agent.examples for agent in self._registry.known if agent.name in asked}
+        examples = {
+            agent.name: agent.offered_examples for agent in self._registry.known if agent.name in asked
+        }
         requests = likely_next([request.text, *(step.title for step in done)], examples)
         return SuggestionsReady(requests) if requests else None
 
@@ -248,7 +252,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         waiting = await self._delegation.waiting(request.task_id)
         question = str(waiting[0].questions[-1].get("question", "")) if waiting else ""
         data = [part for part in request.data if SCOPE_EXTENSION not in part]
-        if not question or await self.is_answer(question, request.text, data):
+        if not question or (not request.repeats and await self.is_answer(question, request.text, data)):
             return request
         log.info("delegation.subject_changed", task_id=request.task_id)
         await self.cancel_children(request.task_id)
@@ -263,5 +267,8 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def cancel_children(self, task_id: str) -> None:
         """Cancel what is open at sub-agents for a task that has ended."""
         await super().cancel_children(task_id)
+        await self._end_delegations(task_id)
+
+    async def _end_delegations(self, task_id: str) -> None:
         if self._delegation is not None:
             await self._delegation.end(task_id)

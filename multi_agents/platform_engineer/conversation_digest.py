@@ -36,7 +36,7 @@ class Briefing:
 
 
 def briefing(messages: Sequence[BaseMessage], turns: int) -> Briefing:
-    """The briefing for what is to be done next; `turns` is how many earlier turns it tells of."""
+    """The digest for the next request; `turns` is how many earlier turns it contains."""
     active = active_index(messages)
     request = message_text(messages[active]) if active is not None else ""
     remarks = [remark for message in messages[: active or 0] if (remark := _remark(message)) is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -27,8 +27,14 @@ from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.client_pool import ClientPool
+from utils.a2a_common.client.heartbeat import Report
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agent import RemoteAgent, RemoteCall
+from utils.a2a_common.client.remote_agent import AWAY, RemoteAgent, RemoteCall
+from utils.a2a_common.client.sentences import (
+    SUB_AGENT_NO_ANSWER,
+    SUB_AGENT_UNKNOWN,
+    SUB_AGENT_UNREACHABLE_FOR_ANSWER,
+)
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_chain import LOOP
@@ -38,24 +44,18 @@ from utils.a2a_common.protocol.delegation_context import (
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
-from utils.errors import (
-    SUB_AGENT_NO_ANSWER,
-    SUB_AGENT_UNKNOWN,
-    SUB_AGENT_UNREACHABLE_FOR_ANSWER,
-    DelegationFailed,
-    SubAgentUnavailable,
-)
+from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import (
     DelegationFinished,
+    DelegationProgress,
     DelegationStarted,
     DelegationState,
     InputRequired,
     Usage,
     UsageReported,
 )
-from utils.messages.results import ToolProblem, dump_result
+from utils.messages.results import STOPPED_CALL, ToolProblem, dump_result
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
-from utils.resilience.loop_guard import STOPPED_CALL
 from utils.resilience.timing import Deadline
 
 if TYPE_CHECKING:
@@ -131,27 +131,34 @@ class Delegation:
         self._abandoned.came_up(name)
 
     async def waiting(self, parent_task_id: str) -> list[DelegationRecord]:
-        """The delegations of a task of ours that wait for the user, oldest first."""
+        """The delegations of a supervisor's task that wait for the user, oldest first."""
         kept = await self._delegations.of_task(parent_task_id)
         return [record for record in kept if record.state == WAITING and record.questions]
 
-    async def out_of_reach(self, parent_task_id: str) -> InputRequired | None:
-        """The question once more, where an agent that waits for its answer cannot be reached now."""
-        waiting = await self.waiting(parent_task_id)
-        missing = await self._registry.missing({record.agent for record in waiting}, _LOOK_SECONDS)
-        if not missing:
-            return None
-        asked = next(record.questions[-1] for record in waiting if record.agent == missing[0])
-        sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=missing[0], question=asked["question"])
-        origin, auth = str(asked.get("origin", missing[0])), bool(asked.get("auth"))
-        return InputRequired(sentence, origin, asked.get("form"), auth)
+    async def until_reached(
+        self, request: AgentRequest
+    ) -> AsyncGenerator[DelegationProgress | InputRequired, None]:
+        """Wait for the agents that wait for the user's answer while they restart; ask again where one does not come back."""
+        waiting = await self.waiting(request.task_id)
+        names = {record.agent for record in waiting}
+        while missing := await self._registry.missing(names, _LOOK_SECONDS):
+            record = next(each for each in waiting if each.agent == missing[0])
+            left = min(self._registry.back_within(record.agent), Deadline(request.deadline).left)
+            if left <= 0:
+                log.info("delegation.not_back", agent=record.agent)
+                yield _asked_again(record)
+                return
+            log.info("delegation.waits", agent=record.agent, reason=AWAY, seconds=round(left, 1))
+            state = DelegationState.INPUT_REQUIRED
+            yield DelegationProgress(record.call_id, record.agent, record.task_id, state, waiting=AWAY)
+            await self._registry.until_up(record.agent, min(left, self._settings.progress_seconds))
 
     async def end(self, parent_task_id: str) -> None:
-        """Cancel what is still open at remote agents for a task of ours that has ended, and forget it."""
+        """Cancel the open remote tasks of a supervisor's task that has ended, and forget them."""
         await self._abandoned.end(parent_task_id)
 
     async def used(self, parent_task_id: str) -> UsageReported:
-        """What the remote tasks of a task of ours have used so far, as they reported it."""
+        """Tokens that the remote tasks of a supervisor's task have reported so far."""
         by_agent: dict[str, Usage] = {}
         for record in await self._delegations.of_task(parent_task_id):
             counted = parse_usage(record.counted)
@@ -160,7 +167,7 @@ class Delegation:
         return UsageReported(by_agent)
 
     async def forget(self, thread_id: str) -> None:
-        """Begin anew at every agent, and ask those that can to forget what was said to them in this conversation."""
+        """Start a new context at every agent, and ask those that can to forget this conversation."""
         used = await self._contexts.clear(thread_id)
         await asyncio.gather(*(self._forget_at(name, context_id) for name, context_id in used.items()))
 
@@ -182,7 +189,7 @@ class Delegation:
             name=agent.name,
             description=_description(agent),
             args_schema=DelegationInput,
-            metadata={"examples": agent.examples, DELEGATION: True},
+            metadata={"examples": agent.examples, "summary": agent.summary, DELEGATION: True},
         )
 
     async def _delegate(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
@@ -266,7 +273,7 @@ class Delegation:
 
             try:
                 async with line.slot(call.deadline):
-                    task = await remote.run(call, runtime.stream_writer, named)
+                    task = await remote.run(call, self._watched(kept.agent, runtime.stream_writer), named)
             except DelegationFailed:
                 await self._delegations.put(replace(kept, state=FAILED))
                 raise
@@ -300,6 +307,16 @@ class Delegation:
                 name, on_failure=self._registry.doubt, reachable=lambda: self._registry.get(name).reachable
             )
         return self._lines[name]
+
+    def _watched(self, name: str, report: Report) -> Report:
+        """A report that has the agent looked at often once it cannot be reached."""
+
+        def watched(event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
+            if isinstance(event, DelegationProgress) and event.waiting == AWAY:
+                self._registry.doubt(name)
+            report(event)
+
+        return watched
 
     @asynccontextmanager
     async def _remote(self, name: str) -> AsyncIterator[RemoteAgent]:
@@ -341,8 +358,17 @@ class Delegation:
             task_id=kept.task_id if number else "",
             maybe_sent=kept.sent > number,
             known_task=kept.task_id if not number and kept.sent else "",
+            restart_seconds=min(seconds, self._registry.back_within(kept.agent)),
             **(said or {"text": kept.request}),
         )
+
+
+def _asked_again(record: DelegationRecord) -> InputRequired:
+    asked = record.questions[-1]
+    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked["question"])
+    return InputRequired(
+        sentence, str(asked.get("origin", record.agent)), asked.get("form"), bool(asked.get("auth"))
+    )
 
 
 def _message_id(kept: DelegationRecord, number: int) -> str:

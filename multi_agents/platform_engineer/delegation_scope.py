@@ -31,7 +31,7 @@ class DelegationScopes:
         registry: The agents' cards.
         me: Name and address of the agent that delegates.
         shares: What each agent is told; nothing for an agent that is not in it.
-        history_turns: How many earlier turns an agent is told of at most.
+        history_turns: How many earlier turns an agent gets at most.
     """
 
     def __init__(

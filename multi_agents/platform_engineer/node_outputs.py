@@ -37,7 +37,7 @@ HOW_TO_QUOTE = (
     "To pass on an earlier result without writing it out, put {result:AGENT.N} in the request: it is replaced by the whole "
     "text that AGENT returned for the Nth request to it in this conversation; {result:AGENT.N.data} by its data as JSON."
 )
-"""What a model is told of references."""
+"""Instructions on references for a model."""
 
 
 class NodeOutput(TypedDict):

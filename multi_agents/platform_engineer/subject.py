@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.errors import PlatformError
+from utils.llm.reply.thoughts import split_thoughts
 from utils.messages.text import message_text
-from utils.messages.thoughts import split_thoughts
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -36,10 +36,12 @@ _GIVES_UP = re.compile(
     r"(topic|question|request|subject)|something\s+else|let'?s\s+(do|talk)|instead\b)",
     re.IGNORECASE,
 )
-_ASKS_BACK = re.compile(r"\b(you|your|mean|options|choices|example)\b", re.IGNORECASE)
+_ASKS_BACK = re.compile(r"\b(mean|options|choices|example|need|want|which ones?|what for)\b", re.IGNORECASE)
+_OF_ASKING_BACK_TEXT = "example examples mean means meant options choices need needed want there have give know possible which what ones could would should your them those these this"
+_OF_ASKING_BACK = frozenset(_OF_ASKING_BACK_TEXT.split())
 _REQUESTS = re.compile(
-    r"\s*(please\s+|now\s+|actually,?\s+|ok,?\s+|and\s+)*(what|which|who|when|where|why|how|is|are|does|do|can|could|"
-    r"find|show|list|tell|give|get|search|look|compare|book|create|make|open|close|explain|describe|summari[sz]e|check|"
+    r"\s*(please\s+|now\s+|actually,?\s+|ok,?\s+|and\s+|i\s+(?:want|need|would like|'d like)\s+(?:you\s+)?to\s+|i'd like to\s+)*(what|which|who|when|where|why|how|is|are|does|do|can|could|"
+    r"find|show|see|list|tell|give|get|search|look|compare|book|create|make|open|close|explain|describe|summari[sz]e|check|"
     r"write|run|add|delete|remove|update|count)\b",
     re.IGNORECASE,
 )
@@ -58,7 +60,9 @@ def judge(question: str, reply: str, data: Sequence[Mapping[str, Any]] = ()) -> 
         return Subject.OTHER
     words = _words(reply)
     requests = bool(_REQUESTS.match(reply)) or reply.rstrip().endswith("?")
-    if not requests or len(reply.split()) < _FEWEST_WORDS or _ASKS_BACK.search(reply):
+    if not requests or len(reply.split()) < _FEWEST_WORDS:
+        return Subject.ANSWER
+    if _ASKS_BACK.search(reply) and words <= _words(question) | _OF_ASKING_BACK:
         return Subject.ANSWER
     return Subject.ANSWER if words & _words(question) else Subject.UNSURE
 

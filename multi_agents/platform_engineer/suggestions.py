@@ -16,6 +16,8 @@ MOST = 3
 """Requests that are foretold."""
 
 _TOO_ALIKE = 0.7
+_NEAR = 1 / 3
+"""Share of a candidate's words that were spoken of; one that shares a single word of many is about something else."""
 _NAME = re.compile(r"(?<![\w/.#-])[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*(?![\w/])")
 _PARTICULAR = re.compile(r"[^\s?!,;:]*[\d#./_`\"][^\s?!,;]*")
 _FRAME_TEXT = "what which when where does show list give tell find with from that this have there"
@@ -42,7 +44,7 @@ def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most
     scores = {
         text: sum(math.log(1 + len(words) / spread[word]) for word in each & wanted)
         for text, each in words.items()
-        if not any(_alike(each, _words(text)) for text in said)
+        if len(each & wanted) >= _NEAR * len(each) and not any(_alike(each, _words(text)) for text in said)
     }
     return _unlike([text for text in sorted(scores, key=lambda text: -scores[text]) if scores[text]], most)
 

@@ -10,7 +10,8 @@ import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
-from multi_agents.platform_engineer.synthesis import answer_from, found_in_turn, synthesis_prompt
+from multi_agents.platform_engineer.synthesis import synthesis_prompt
+from utils.a2a_common.graph.results_fallback import has_results, results_answer
 from utils.a2a_common.graph.stream_translator import usage_of
 from utils.errors import (
     AuthFailed,
@@ -20,10 +21,10 @@ from utils.errors import (
     PlatformError,
     RateLimited,
 )
-from utils.events import ModelRetried, TextRestarted
+from utils.events import ModelRetried
 from utils.llm.classify import classify
+from utils.llm.reply.answer import read_answer
 from utils.observability.observed import observed_model_call
-from utils.resilience.answer import PARTIAL, read_answer
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +39,7 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
     It stands outside of the recovery of model calls: what comes here is past every other remedy.
 
     Args:
-        turns: How many earlier turns the small prompt tells of.
+        turns: How many earlier turns the small prompt contains.
     """
 
     def __init__(self, turns: int) -> None:
@@ -59,10 +60,10 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
         try:
             return await handler(request)
         except (ModelFailure, ContextBudgetExceeded) as error:
-            if all(each.failed for each in found_in_turn(request.messages)):
+            if not has_results(request):
                 raise
             log.warning("synthesis.failed", code=error.code, exc_info=error)
-            return await self._small(request, error) or _extracted(request, error)
+            return await self._small(request, error) or results_answer(request, error)
 
     async def _small(self, request: ModelRequest[Any], error: PlatformError) -> AIMessage | None:
         """The answer to the small prompt, or nothing where a smaller request does not help."""
@@ -83,10 +84,3 @@ class SynthesisFallback(AgentMiddleware[Any, Any]):
             return None
         log.info("synthesis.small", characters=len(prompt), code=error.code)
         return read
-
-
-def _extracted(request: ModelRequest[Any], error: PlatformError) -> AIMessage:
-    request.runtime.stream_writer(TextRestarted())
-    partial = {"code": error.code, "message": error.message, "retryable": error.retryable}
-    text = answer_from(found_in_turn(request.messages), error.message)
-    return AIMessage(text, response_metadata={PARTIAL: partial})

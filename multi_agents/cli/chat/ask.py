@@ -4,55 +4,89 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from uuid import uuid4
 
+from multi_agents.cli.chat.conversations import known_conversation
 from multi_agents.cli.chat.downloads import Downloads, FileResult
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import clean, err, out, print_json, say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
-from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, Sink
+from multi_agents.cli.view.sinks import JsonSink, LineSink, LiveSink, SilentSink, Sink
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
 
 
-async def ask(peer: Peer, text: str, *, context_id: str, as_json: bool, downloads: Downloads) -> ExitCode:
-    """Send `text`, show the progress, print the answer, save its files and tell how it ended."""
-    events = follow_message(peer.connection, user_message(text, context_id=context_id))
-    result = await drive(peer, events, sink_for(as_json=as_json))
+async def ask(
+    peer: Peer,
+    text: str,
+    *,
+    downloads: Downloads,
+    context_id: str = "",
+    as_json: bool = False,
+    quiet: bool = False,
+) -> ExitCode:
+    """Send `text`, show the progress, print the answer, save its files and tell how it ended.
+
+    In a conversation where a task waits, the text is its answer, or another request: see `Chat.turn`.
+    """
+    waiting = ""
+    if context_id and not peer.connection.reports_activity:
+        known = await known_conversation(peer, context_id)
+        waiting = known.waiting_task if known else ""
+    message = user_message(text, context_id=context_id or str(uuid4()), task_id=waiting)
+    events = follow_message(peer.connection, message)
+    result = await drive(peer, events, sink_for(as_json=as_json, quiet=quiet), task_id=waiting)
     files = await downloads.save(result.view.task)
     if as_json:
         print_json(summary(result, files))
     else:
         print_result(result)
         say_files(files)
+        if result.view.notice and not quiet:
+            say(result.view.notice)
+        if result.view.waits and not quiet:
+            command = f'platform-engineer chat --context {result.view.task.context_id} --ask "…"'
+            say(f"To answer: {command}", to_copy=True)
     return result.exit_code
 
 
-def sink_for(*, as_json: bool) -> Sink:
+def sink_for(*, as_json: bool, quiet: bool = False) -> Sink:
     """The way of following that fits where standard error goes."""
     if as_json:
         return JsonSink()
+    if quiet:
+        return SilentSink()
     return LiveSink() if err().is_terminal else LineSink()
 
 
-def print_result(result: TurnResult) -> None:
-    """The answer to standard output; a failure, a question or a cancellation to standard error."""
+def print_result(result: TurnResult, answer: str | None = None) -> None:
+    """The answer to standard output; a failure, a question or a cancellation to standard error.
+
+    `answer` is what is shown of it, where that is not the whole.
+    """
     view = result.view
     if view.answer:
-        print_answer(view.answer)
+        print_answer(view.answer if answer is None else answer)
     if view.failure:
         say(failure_line(view))
     elif view.waits:
         say(view.question)
     elif result.interrupted:
-        say("Canceled." if view.state == "canceled" else "Stopped.")
+        say(_stopped(view))
     elif view.state == "canceled":
         say("The task was canceled.")
     elif view.shortcoming:
         say(reason_line("Incomplete", view.shortcoming.message, view))
     elif not view.answer:
         say("The agent ended without an answer.")
+
+
+def _stopped(view: TurnView) -> str:
+    if view.state == "canceled":
+        return "Canceled."
+    return "Stopped." if view.stopped else "Stopped before the request was sent."
 
 
 def failure_line(view: TurnView) -> str:

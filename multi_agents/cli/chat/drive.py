@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from multi_agents.cli.chat.interrupts import Interrupts, watch_interrupts
@@ -40,28 +41,61 @@ class TurnResult:
         return ExitCode.INTERRUPTED if self.interrupted else exit_code_of(self.view.state)
 
 
-async def drive(peer: Peer, events: AsyncIterator[PeerEvent], sink: Sink, *, task_id: str = "") -> TurnResult:
+@dataclass(slots=True)
+class _Turn:
+    """A turn under way. `named` is set once its task is known, or when it is certain that it never will be."""
+
+    view: TurnView
+    named: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def consume(self, events: AsyncIterator[PeerEvent], sink: Sink) -> None:
+        """Show the events until they end."""
+        try:
+            async for event in events:
+                self.view.apply(event)
+                sink.show(event, self.view)
+                if self.view.task.task_id:
+                    self.named.set()
+        finally:
+            self.named.set()
+
+
+async def drive(
+    peer: Peer,
+    events: AsyncIterator[PeerEvent],
+    sink: Sink,
+    *,
+    task_id: str = "",
+    interrupts: Interrupts | None = None,
+) -> TurnResult:
     """Show `events` until they end or the person stops them.
 
-    `task_id` is the task they belong to, where it is known before the first event.
+    Args:
+        peer: The agent that sends them.
+        events: What it sends; nothing is sent to it before the first is asked for.
+        sink: Shows them.
+        task_id: The task that they belong to, where it is known before the first event.
+        interrupts: The Ctrl-C of this turn, where somebody watches already; one that was pressed before the turn began
+            means that it never begins.
 
     Raises:
         CliError: The agent refused or was lost, and no interrupt was the cause.
     """
-    view = TurnView(TaskView(task_id))
-    with plain_errors(peer.url), watch_interrupts() as interrupts, sink:
-        turn = asyncio.create_task(_consume(events, sink, view))
-        if not await _either(turn, interrupts.first):
-            await _stop(peer, turn, interrupts, view)
-            return TurnResult(view, interrupted=True, quit=interrupts.second.is_set())
+    view = TurnView(TaskView(task_id), ours=peer.connection.reports_activity)
+    if interrupts is not None and interrupts.first.is_set():
+        return TurnResult(view, interrupted=True)
+    watching = watch_interrupts() if interrupts is None else nullcontext(interrupts)
+    with plain_errors(peer.url), watching as pressed, sink:
+        state = _Turn(view)
+        if task_id:
+            state.named.set()
+        turn = asyncio.create_task(state.consume(events, sink))
+        if not await _either(turn, pressed.first):
+            await _stop(peer, turn, pressed, state)
+            view.stopped = True
+            return TurnResult(view, interrupted=True, quit=pressed.second.is_set())
         await turn
     return TurnResult(view)
-
-
-async def _consume(events: AsyncIterator[PeerEvent], sink: Sink, view: TurnView) -> None:
-    async for event in events:
-        view.apply(event)
-        sink.show(event, view)
 
 
 async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | None = None) -> bool:
@@ -76,24 +110,31 @@ async def _either(turn: asyncio.Task[T], event: asyncio.Event, limit: float | No
             turn.cancel()  # the wait itself was canceled: the turn has nobody left who waits for it
 
 
-async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, view: TurnView) -> None:
+async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, state: _Turn) -> None:
     """Cancel the task at the agent, let its last events arrive, and end the turn in any case."""
-    cancel = asyncio.create_task(_cancel(peer, view.task.task_id))
+    cancel = asyncio.create_task(_cancel(peer, state))
     try:
         if await _either(cancel, interrupts.second, CANCEL_SECONDS) and cancel.result():
             await _either(turn, interrupts.second, CANCEL_SECONDS)
         elif not cancel.done():
             await asyncio.wait({cancel}, timeout=IMPATIENT_SECONDS)
+        if not state.named.is_set():
+            say(
+                "The agent has not named the task; it may still run. `platform-engineer tasks list` shows it."
+            )
     finally:
         for task in (cancel, turn):
             task.cancel()
         await asyncio.gather(cancel, turn, return_exceptions=True)
 
 
-async def _cancel(peer: Peer, task_id: str) -> bool:
+async def _cancel(peer: Peer, state: _Turn) -> bool:
     """Whether the agent agreed, so that the end of the turn is to be expected."""
+    await (
+        state.named.wait()
+    )  # a request that is on its way already becomes a task, which must not go on alone
+    task_id = state.view.task.task_id
     if not task_id:
-        say("Stopped before the agent named its task.")
         return False
     try:
         with plain_errors(peer.url):

@@ -4,52 +4,85 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from multi_agents.cli.chat.slash_commands import SlashCommand
+from multi_agents.cli.chat.interrupts import InterruptWatch
 from multi_agents.cli.console import say
+from utils.errors import StorageError
 
 
 class LineSource(Protocol):
     """Gives one line after the other; `None` at the end."""
 
-    async def next_line(self, prompt: str) -> str | None:
+    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
         """The next line, or `None` when the person is done."""
 
 
 class PipedLines:
     """Lines of standard input, where that is no terminal."""
 
-    async def next_line(self, prompt: str) -> str | None:
-        """The next line of the pipe."""
+    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
+        """The next line of the pipe; `None` at its end, and when Ctrl-C is pressed while it is waited for."""
         del prompt
-        line = await asyncio.to_thread(sys.stdin.readline)
+        reading = asyncio.ensure_future(_read_line())
+        pressed = asyncio.ensure_future(watch.current.first.wait())
+        await asyncio.wait({reading, pressed}, return_when=asyncio.FIRST_COMPLETED)
+        pressed.cancel()
+        if not reading.done():
+            reading.cancel()
+            return None
+        line = reading.result()
         return line.rstrip("\n") if line else None
+
+
+async def _read_line() -> str:
+    """A line of standard input, read by a thread that does not keep the process from ending."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[str] = loop.create_future()
+
+    def tell(line: str) -> None:
+        if not found.done():
+            found.set_result(line)
+
+    def read() -> None:
+        line = sys.stdin.readline()
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(tell, line)
+
+    threading.Thread(target=read, daemon=True).start()
+    return await found
 
 
 class PromptLines:
     """A prompt with line editing, history in a file, and completion of slash commands."""
 
-    def __init__(self, history: Path) -> None:
+    def __init__(self, history: Path, commands: Sequence[str]) -> None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import WordCompleter
         from prompt_toolkit.history import FileHistory
 
-        history.parent.mkdir(parents=True, exist_ok=True)
-        history.touch(mode=0o600)
+        try:
+            history.parent.mkdir(parents=True, exist_ok=True)
+            history.touch(mode=0o600)
+        except OSError as error:
+            raise StorageError(f"{history} cannot be written: {error.strerror}.") from error
         self._session: PromptSession[str] = PromptSession(
             history=FileHistory(str(history)),
-            completer=WordCompleter([command.line for command in SlashCommand], sentence=True),
+            completer=WordCompleter(list(commands), sentence=True),
             complete_while_typing=False,
         )
 
-    async def next_line(self, prompt: str) -> str | None:
+    async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
         """The next line; Ctrl-D ends, and so does Ctrl-C pressed twice."""
         warned = False
         while True:
             try:
-                return await self._session.prompt_async(prompt)
+                with watch.offered_to(self._leave_prompt):
+                    return await self._session.prompt_async(prompt, handle_sigint=False)
             except KeyboardInterrupt:
                 if warned:
                     return None
@@ -58,7 +91,15 @@ class PromptLines:
             except EOFError:
                 return None
 
+    def _leave_prompt(self) -> bool:
+        """Whether a SIGINT met the prompt, and not the moment after Enter, when it is meant for the turn."""
+        app = self._session.app
+        if not app.is_running or app.is_done:
+            return False
+        app.exit(exception=KeyboardInterrupt())
+        return True
 
-def line_source(home: Path) -> LineSource:
+
+def line_source(home: Path, commands: Sequence[str]) -> LineSource:
     """The source that fits standard input."""
-    return PromptLines(home / "chat_history") if sys.stdin.isatty() else PipedLines()
+    return PromptLines(home / "chat_history", commands) if sys.stdin.isatty() else PipedLines()

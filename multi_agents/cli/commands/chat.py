@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
-from dataclasses import dataclass
+import signal
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any
 
 from multi_agents.cli.chat.notify import notify
-from multi_agents.cli.console import say
+from multi_agents.cli.console import err, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
-from multi_agents.cli.service.local import home_folder
+from multi_agents.cli.service.local import LaunchOptions, home_folder
+from utils.errors import PlatformError
 from utils.persistence.private import keep_files_private
+
+if TYPE_CHECKING:
+    from multi_agents.cli.service.runfile import RunningService
+    from multi_agents.cli.service.service import Service
 
 CLIENT = "multi_agents.cli.peer.connection"
 
@@ -25,61 +33,141 @@ DOWNLOADS = "downloads"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the person asked for: one question, or `None` for a chat; files go to `downloads`."""
+    """What the person asked for.
 
-    text: str | None
-    context_id: str
-    as_json: bool
-    downloads: Path
+    Attributes:
+        url: The agent; the local service without one.
+        text: The one question; `None` for a chat.
+        context_id: The conversation to go on with; empty for a new one.
+        resume: Whether to go on with an earlier conversation.
+        conversation: Which one: the beginning of its id; empty to choose.
+        as_json: Whether programs read what is shown.
+        quiet: Whether only answers and failures are shown.
+        downloads: Where files go.
+        launch: How a service is started.
+    """
+
+    url: str | None = None
+    text: str | None = None
+    context_id: str = ""
+    resume: bool = False
+    conversation: str = ""
+    as_json: bool = False
+    quiet: bool = False
+    downloads: Path | None = None
+    launch: LaunchOptions = field(default_factory=LaunchOptions)
 
 
-def chat(
-    url: str | None, ask: str | None, context: str, *, as_json: bool, downloads: Path | None
-) -> ExitCode:
+def chat(asked: Asked) -> ExitCode:
     """Run the command and give its exit code."""
     keep_files_private()  # the history of what was typed, whoever answers
-    asked = Asked(ask, context or str(uuid4()), as_json, downloads or home_folder() / DOWNLOADS)
-    return run(_chat(url, asked), as_json=as_json)
+    return run(_chat(asked), as_json=asked.as_json)
 
 
-async def _chat(url: str | None, asked: Asked) -> ExitCode:
+async def _chat(asked: Asked) -> ExitCode:
     if asked.text is not None and not asked.text.strip():
         raise UsageError("--ask needs a question.")
-    if url is not None:
-        return await _talk(url, asked)
-    from multi_agents.cli.service.local import LaunchOptions, local_service
-    from multi_agents.cli.view.startup import StartupView
+    if asked.conversation and not asked.resume:
+        raise UsageError('`chat` alone takes what you type; `chat --ask "…"` asks once.')
+    if asked.resume and asked.text is not None and not asked.conversation:
+        raise UsageError("--ask needs to know the conversation: --resume ID.")
+    if asked.resume and asked.context_id:
+        raise UsageError("--resume and --context both name a conversation: give one of them.")
+    if asked.url is not None:
+        return await _talk(asked.url, asked)
+    return await _with_service(asked)
 
+
+async def _with_service(asked: Asked) -> ExitCode:
+    from multi_agents.cli.service.local import local_service
+    from multi_agents.cli.view.startup import Detail, StartupView
+
+    detail = Detail.FAILURES if asked.quiet else Detail.RESULT
     client = asyncio.create_task(
         asyncio.to_thread(import_module, CLIENT)
     )  # takes a second; so does the start
-    async with local_service(LaunchOptions(), StartupView) as (running, own):
+    async with local_service(asked.launch, partial(StartupView, detail=detail)) as (running, own):
         await client
-        if own is None:
+        if own is not None:
+            return await _with_own_service(own, asked)
+        if not asked.quiet:
             say(f"Using the service that runs already at {running.supervisor.url}.")
-            return await _talk(running.supervisor.url, asked)
-        from multi_agents.cli.service.keeper import kept_up
-        from multi_agents.cli.service.progress import progress_told
+        return await _with_service_of_another(running, asked)
 
-        progress = progress_told(own, notify) if asked.text is None else nullcontext()
-        async with kept_up(own, notify), progress:
-            return await _talk(running.supervisor.url, asked)
+
+async def _with_service_of_another(running: RunningService, asked: Asked) -> ExitCode:
+    """Talk to the service that another process holds, and tell what happens to it."""
+    if asked.text is not None or asked.quiet:
+        return await _talk(running.supervisor.url, asked)
+    from multi_agents.cli.service.news import news_told
+    from multi_agents.cli.service.runfile import RunFile
+
+    async with news_told(RunFile(home_folder()), running, notify):
+        return await _talk(running.supervisor.url, asked)
+
+
+async def _with_own_service(own: Service, asked: Asked) -> ExitCode:
+    """Talk to the service that this process started; then keep it for as long as other chats use it."""
+    from multi_agents.cli.model.unused import pointed_out
+    from multi_agents.cli.service.keeper import kept_up
+    from multi_agents.cli.service.local import until_alone
+    from multi_agents.cli.service.progress import progress_told
+
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(kept_up(own, notify))
+        if asked.text is None and not asked.quiet and err().is_terminal:
+            await stack.enter_async_context(progress_told(own, notify))
+            await stack.enter_async_context(pointed_out(notify))
+        result = await _until_hangup(_talk(own.running.supervisor.url, asked))
+        await until_alone(own)
+        if isinstance(result, PlatformError):
+            raise result
+        return result
+
+
+async def _until_hangup(talk: Coroutine[Any, Any, ExitCode]) -> ExitCode | PlatformError:
+    """How the talk ended; that the terminal was closed is an end of the talk, not of the service."""
+    talking = asyncio.create_task(talk)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, talking.cancel)
+    try:
+        return await talking
+    except PlatformError as error:
+        return error
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return ExitCode.TERMINATED
 
 
 async def _talk(url: str, asked: Asked) -> ExitCode:
+    from multi_agents.cli.chat.downloads import Downloads
     from multi_agents.cli.peer.connection import connect
 
+    downloads = Downloads(asked.downloads or home_folder() / DOWNLOADS)
     async with connect(url) as peer:
-        from multi_agents.cli.chat.downloads import Downloads
+        if asked.text is None:
+            from multi_agents.cli.chat.talk import talk
 
-        downloads = Downloads(asked.downloads)
-        context_id, as_json = asked.context_id, asked.as_json
-        if asked.text is not None:
-            from multi_agents.cli.chat.ask import ask as ask_once
-
-            return await ask_once(
-                peer, asked.text, downloads=downloads, context_id=context_id, as_json=as_json
+            return await talk(
+                peer,
+                downloads=downloads,
+                as_json=asked.as_json,
+                quiet=asked.quiet,
+                context_id=asked.context_id,
+                resumed=asked.conversation if asked.resume else None,
             )
-        from multi_agents.cli.chat.talk import talk
+        from multi_agents.cli.chat.ask import ask
+        from multi_agents.cli.chat.conversations import chosen, conversations_of
 
-        return await talk(peer, downloads=downloads, context_id=context_id, as_json=as_json)
+        context_id = asked.context_id
+        if asked.resume:
+            context_id = chosen(await conversations_of(peer), asked.conversation).context_id
+        return await ask(
+            peer,
+            asked.text,
+            downloads=downloads,
+            context_id=context_id,
+            as_json=asked.as_json,
+            quiet=asked.quiet,
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 from multi_agents.cli.chat.interrupts import watch_interrupts
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.own_settings import own_settings
-from multi_agents.cli.paths import ROOT
+from multi_agents.cli.paths import module_path
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
 from utils.settings import process_environment
@@ -31,8 +30,8 @@ async def _ingest(sources: Sequence[str], agents_file: Path, codes: list[int]) -
     for own in own_settings(agents_file, environ):  # it searches the index with the settings that write it
         if own.module == MODULE:
             environ = own.over(environ)
-    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
-    command = (sys.executable, "-m", MODULE, "ingest", *sources)
+    environ["PYTHONPATH"] = module_path(environ)
+    command = (sys.executable, "-P", "-m", MODULE, "ingest", *sources)
     with watch_interrupts():  # Ctrl-C reaches the program too; this process waits for it to finish tidily
         process = await asyncio.create_subprocess_exec(*command, env=environ)
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
-from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE
+from multi_agents.cli.paths import SUPERVISOR_MODULE, module_path
 from multi_agents.cli.running import run
 from multi_agents.cli.service.plan import AGENTS_FILE
 from utils.a2a_common.client.agents_file import SUPERVISOR, load_agents_file
@@ -26,9 +26,9 @@ def serve(target: str, host: str | None, port: int | None, agents_file: Path | N
 
 async def _serve(target: str, host: str | None, port: int | None, agents_file: Path) -> ExitCode:
     options = [*(("--host", host) if host else ()), *(("--port", str(port)) if port is not None else ())]
-    command = [sys.executable, "-m", *module_arguments(target, agents_file), *options]
+    command = [sys.executable, "-P", "-m", *module_arguments(target, agents_file), *options]
     environ = process_environment()
-    environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [environ.get("PYTHONPATH")])])
+    environ["PYTHONPATH"] = module_path(environ)
     os.execve(sys.executable, command, environ)  # noqa: S606
 
 

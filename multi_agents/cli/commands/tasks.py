@@ -9,6 +9,7 @@ from a2a.types import Task
 from google.protobuf.json_format import MessageToDict
 
 from multi_agents.cli.chat.ask import print_result, sink_for, summary
+from multi_agents.cli.chat.conversations import request_of
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import ServiceUnreachable
@@ -16,11 +17,10 @@ from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer, connect, plain_errors
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import running_service
-from multi_agents.cli.view.parts import message_text
 from multi_agents.cli.view.state import TurnView
 from multi_agents.cli.view.tree import draw
 from utils.a2a_common.client import follow
-from utils.a2a_common.client.decode import decode_parts, decode_task, state_of
+from utils.a2a_common.client.decode import decode_task, state_of
 from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 
 Action = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
@@ -125,7 +125,7 @@ def _print_table(tasks: Sequence[Task]) -> None:
     for heading in ("task", "state", "changed", "conversation", "request"):
         table.add_column(heading, no_wrap=heading != "request")
     for task in tasks:
-        row = (task.id, state_of(task.status).value, _changed(task), task.context_id, _request(task))
+        row = (task.id, state_of(task.status).value, _changed(task), task.context_id, request_of(task))
         table.add_row(*(Text(one_line(cell)) for cell in row))
     out().print(table)
 
@@ -145,7 +145,3 @@ def _print_task(task: Task) -> None:
 
 def _changed(task: Task) -> str:
     return task.status.timestamp.ToDatetime().strftime("%Y-%m-%d %H:%M:%S") if task.status.timestamp else ""
-
-
-def _request(task: Task) -> str:
-    return message_text(decode_parts(task.history[0].parts)) if task.history else ""

@@ -29,9 +29,16 @@ async def kept_up(
         service: The service of this process.
         tell: Shows the person a line.
         pauses: Seconds before each start in a row.
-        steady: Seconds of life after which the count begins anew.
+        steady: Seconds of life after which the count starts at zero again.
     """
-    keeping = [asyncio.create_task(_keep(service, child, tell, pauses, steady)) for child in service.children]
+
+    async def tell_all(text: str) -> None:
+        await tell(text)
+        service.publish(text)
+
+    keeping = [
+        asyncio.create_task(_keep(service, child, tell_all, pauses, steady)) for child in service.children
+    ]
     try:
         yield
     finally:

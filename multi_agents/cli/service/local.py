@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, Self
 
 from multi_agents.cli.console import say
+from multi_agents.cli.errors import PortTaken
+from multi_agents.cli.model.trial import model_tried
 from multi_agents.cli.own_settings import OwnSettings, names_beyond, own_settings, wrong_shared
 from multi_agents.cli.paths import SUPERVISOR_MODULE
+from multi_agents.cli.service.attached import attached, attached_to
 from multi_agents.cli.service.plan import (
     AGENTS_FILE,
     SUPERVISOR_PORT,
     ServicePlan,
     make_plan,
 )
+from multi_agents.cli.service.ports import reserving_ports
 from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
@@ -30,15 +34,21 @@ from multi_agents.cli.settings_groups import (
 from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
 from utils.errors import SettingsError
 from utils.persistence.private import LOGS, keep_files_private, make_private
-from utils.settings import HomeSettings, SubAgentSettings, process_environment
+from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
+
+MOST_STARTS = 3
+"""Starts until free ports are found that nobody else takes meanwhile."""
+
+LOOK_SECONDS = 0.3
+"""Between two looks whether another chat still uses the service."""
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchOptions:
-    """What the person asked to be started."""
+    """What the person asked to be started; without a port that of `PORT`, or 8000."""
 
-    port: int = SUPERVISOR_PORT
+    port: int | None = None
     agents_file: Path = AGENTS_FILE
     module: str = SUPERVISOR_MODULE
 
@@ -55,6 +65,7 @@ class StartView(Protocol):
 
 
 ShowStart = Callable[[ServicePlan], StartView]
+Choose = Callable[[Iterable[int]], list[int]]
 
 
 @asynccontextmanager
@@ -73,42 +84,91 @@ async def local_service(
     keep_files_private()
     await asyncio.to_thread(make_private, home)
     while not run_file.acquire():
-        running = await attach(run_file)
-        if running is not None:
-            yield running, None
-            return
+        with attached_to(home):  # before the run file is read: its owner counts after it has taken that away
+            running = await attach(run_file)
+            if running is not None:
+                yield running, None
+                return
     try:
-        async with _started(options, show, run_file, home) as service:
+        async with _started(options, show, run_file) as service:
             yield service.running, service
     finally:
         run_file.release()
 
 
+async def until_alone(service: Service) -> None:
+    """Keep the service for the chats that still use it; a chat that comes after the last starts one of its own."""
+    home = service.run_file.path.parent
+    service.run_file.path.unlink(missing_ok=True)
+    if (others := attached(home)) == 0:
+        return
+    await asyncio.to_thread(service.run_file.write, service.running)
+    users = "1 other chat uses" if others == 1 else f"{others} other chats use"
+    with suppress(OSError):  # the terminal may be gone
+        say(f"{users} this service. It runs here until they have ended too; Ctrl-C ends it now.")
+    while attached(home):  # noqa: ASYNC110 - the kernel sends no event for a lock that was let go
+        await asyncio.sleep(LOOK_SECONDS)
+
+
 @asynccontextmanager
-async def _started(
-    options: LaunchOptions, show: ShowStart, run_file: RunFile, home: Path
-) -> AsyncIterator[Service]:
+async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -> AsyncIterator[Service]:
     for problem in wrong_settings():
         raise problem
-    environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home)}
+    environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
     entries = configured_agents(options.agents_file)
     own = await _checked_own_settings(options.agents_file, environ, entries)
-    plan: ServicePlan = make_plan(
-        entries, options.port, options.module, settings={one.agent: one.env for one in own}
-    )
-    view = show(plan)
-    starting = start_service(plan, run_file, environ, home / LOGS, view.report)
-    unknown = asyncio.create_task(_unknown(entries, own))
-    try:
-        with view:
-            service = await starting.__aenter__()
-    finally:
-        for sentence in await unknown:
-            say(sentence)
-    try:
+    listening = ServerSettings.load(environ)
+    port = options.port or listening.port or SUPERVISOR_PORT
+    settings = {one.agent: one.env for one in own}
+
+    def plan(choose: Choose) -> ServicePlan:
+        return make_plan(entries, port, options.module, choose, settings=settings, host=listening.host)
+
+    async with AsyncExitStack() as stack:
+        unknown = asyncio.create_task(_unknown(entries, own))
+        try:
+            async with model_tried(environ, _tell):
+                service = await _on_free_ports(stack, plan, show, run_file, environ)
+        finally:
+            for sentence in await unknown:
+                say(sentence)
         yield service
-    finally:
-        await starting.__aexit__(None, None, None)
+
+
+async def _on_free_ports(
+    stack: AsyncExitStack,
+    plan: Callable[[Choose], ServicePlan],
+    show: ShowStart,
+    run_file: RunFile,
+    environ: Mapping[str, str],
+) -> Service:
+    """Start the service, for as long as `stack` is open; with other ports where another program took one meanwhile.
+
+    Raises:
+        ServiceUnreachable: A process did not come up.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        async with AsyncExitStack() as attempt:
+            planned = plan(attempt.enter_context(reserving_ports()))
+            try:
+                with show(planned) as view:
+                    starting = start_service(
+                        planned, run_file, environ, run_file.path.parent / LOGS, view.report
+                    )
+                    service = await attempt.enter_async_context(starting)
+            except PortTaken:
+                if tries == MOST_STARTS:
+                    raise
+                say("Another program took a port of the service meanwhile; it is started with another one.")
+                continue
+            stack.push_async_exit(attempt.pop_all())
+            return service
+
+
+async def _tell(sentence: str) -> None:
+    say(sentence)
 
 
 async def _checked_own_settings(

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE
+from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.service.ports import HOST, choose_ports
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.protocol.shares import Shares
 
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"
 SUPERVISOR_PORT = 8000
+
+ANY_ADDRESS = ("0.0.0.0", "::", "localhost")  # noqa: S104 - compared with, never listened on unless it is set
+"""Hosts that include the loopback address."""
 
 OWN_PER_PROCESS = (
     "HOST",
@@ -34,6 +37,7 @@ class Planned:
         module: What it runs.
         port: Port that it gets.
         preferred: Port that it would have got, were it free.
+        host: Address that it listens on.
         env: Settings of its own, which replace those of the service.
     """
 
@@ -41,12 +45,14 @@ class Planned:
     module: str
     port: int
     preferred: int
+    host: str = HOST
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def url(self) -> str:
-        """Address on loopback."""
-        return f"http://{HOST}:{self.port}"
+        """Where it is reached from this machine."""
+        host = HOST if self.host in ANY_ADDRESS else self.host
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +81,30 @@ def make_plan(
     choose: Callable[[Iterable[int]], list[int]] = choose_ports,
     *,
     settings: Mapping[str, Mapping[str, str]] | None = None,
+    host: str = HOST,
 ) -> ServicePlan:
-    """A plan over the ports that are free now; `settings` are those of single processes, by name."""
+    """A plan over the ports that are free now.
+
+    Args:
+        entries: The sub-agents.
+        port: Preferred port of the supervisor.
+        module: Module of the supervisor.
+        choose: Finds free ports.
+        settings: Settings of single processes, by name.
+        host: Address that the supervisor listens on; its agents listen on loopback.
+    """
     own = [(SUPERVISOR, module, port)]
     own += [(one.name, one.module, one.port) for one in entries if one.module and one.port]
     chosen = choose(preferred for _, _, preferred in own)
     planned = [
-        Planned(name, module, got, preferred, (settings or {}).get(name, {}))
+        Planned(
+            name,
+            module,
+            got,
+            preferred,
+            host if name == SUPERVISOR else HOST,
+            (settings or {}).get(name, {}),
+        )
         for (name, module, preferred), got in zip(own, chosen, strict=True)
     ]
     foreign = {one.name: one.url for one in entries if one.module is None}
@@ -91,16 +114,16 @@ def make_plan(
 def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
     """What the environments of all processes have in common."""
     env = {name: value for name, value in base.items() if name not in OWN_PER_PROCESS}
-    path = [str(ROOT), *([env["PYTHONPATH"]] if env.get("PYTHONPATH") else [])]
-    return env | {"PYTHONPATH": ":".join(path), "PYTHONUNBUFFERED": "1"}
+    return env | {"PYTHONPATH": module_path(env), "PYTHONUNBUFFERED": "1"}
 
 
 def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]) -> dict[str, str]:
     """The environment of one process: the service's, over it its own settings, over those what the plan decides."""
     env = (
-        shared_environment(base)
+        {"LLM_REQUESTS_SHARE": f"{1 / len(plan.processes):.4f}"}
+        | shared_environment(base)
         | dict(child.env)
-        | {"HOST": HOST, "PORT": str(child.port), "PUBLIC_URL": child.url}
+        | {"HOST": child.host, "PORT": str(child.port), "PUBLIC_URL": child.url}
     )
     if child is plan.supervisor:
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import httpx
 
 from multi_agents.cli.console import one_line
-from multi_agents.cli.errors import ChildSettingsWrong, ServiceUnreachable
+from multi_agents.cli.errors import ChildSettingsWrong, PortTaken, ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.service.child import Child
+from multi_agents.cli.service.ports import is_free
 
 POLL_SECONDS = 0.15
 SILENT_SECONDS = 120.0
@@ -99,9 +100,13 @@ def how_it_ended(child: Child) -> str:
 
 def ended(child: Child) -> ServiceUnreachable:
     """The error for a process that ended by itself, with the last lines of its log."""
-    code = child.process.returncode or 0
     lines = "".join(f"\n  | {line}" for line in child.last_lines())
-    kind = ChildSettingsWrong if code == ExitCode.USAGE else ServiceUnreachable
-    return kind(
+    return _kind(child)(
         f"{child.planned.name} {how_it_ended(child)}. The last lines of {child.log}:{lines or ' (empty)'}"
     )
+
+
+def _kind(child: Child) -> type[ServiceUnreachable]:
+    if child.process.returncode and not is_free(child.planned.port):
+        return PortTaken
+    return ChildSettingsWrong if child.process.returncode == ExitCode.USAGE else ServiceUnreachable

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from utils.errors import StorageError
+from multi_agents.cli.errors import unwritable_home
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,20 @@ class RunningAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """A line about the service for everyone who uses it. Numbers grow by one."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunningService:
-    """The content of the run file: who holds the service, and its agents, the supervisor first."""
+    """The content of the run file: who holds the service, its agents, the supervisor first, and its newest lines of news."""
 
     pid: int
     agents: tuple[RunningAgent, ...]
+    news: tuple[News, ...] = ()
 
     @property
     def supervisor(self) -> RunningAgent:
@@ -58,7 +67,7 @@ class RunFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             lock = self._lock_path.open("a")
         except OSError as error:
-            raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+            raise unwritable_home(self.path.parent, error) from error
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -113,4 +122,5 @@ def _parse(value: Mapping[str, Any]) -> RunningService | None:
     agents = tuple(
         RunningAgent(str(one["name"]), str(one["url"]), int(one["pid"])) for one in value["agents"]
     )
-    return RunningService(int(value["pid"]), agents) if agents else None
+    news = tuple(News(int(one["number"]), str(one["text"])) for one in value.get("news", ()))
+    return RunningService(int(value["pid"]), agents, news) if agents else None

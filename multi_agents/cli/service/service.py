@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.ready import Report, ended, wait_ready
-from multi_agents.cli.service.runfile import RunFile, RunningAgent, RunningService
+from multi_agents.cli.service.runfile import News, RunFile, RunningAgent, RunningService
 from multi_agents.cli.service.starter import Start, process_starter
 
 ATTACH_SECONDS = 180.0
+KEPT_NEWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +29,26 @@ class Service:
         run_file: Tells other processes of the service.
         children: Its processes as they are now, the supervisor first. Whatever is in this list is ended with the service.
         start: Starts one process of the plan.
+        news: The newest lines for everyone who uses the service.
     """
 
     plan: ServicePlan
     run_file: RunFile
     children: list[Child]
     start: Start
+    news: list[News] = field(default_factory=list)
 
     @property
     def running(self) -> RunningService:
         """What the run file says."""
-        return _running(self.plan, self.children)
+        return _running(self.plan, self.children, self.news)
+
+    def publish(self, text: str) -> None:
+        """Let everyone who uses the service know a line, by the run file."""
+        number = self.news[-1].number + 1 if self.news else 1
+        self.news[:] = [*self.news[1 - KEPT_NEWS :], News(number, text)]
+        with suppress(OSError):  # such as a full disk: who started the service was told
+            self.run_file.write(self.running)
 
     async def start_again(self, dead: Child) -> Child:
         """A new process in the place of one that ended; what the old one left of its group is ended first.
@@ -56,7 +66,7 @@ class Service:
         await dead.stop(grace=0)
         child = await self.start(dead.planned)
         self.children[self.children.index(dead)] = child
-        await asyncio.to_thread(self.run_file.write, self.running)
+        self.run_file.write(self.running)  # in this thread, so that writes keep their order
         return child
 
     async def first_death(self) -> ServiceUnreachable:
@@ -128,7 +138,7 @@ async def _all_ready(children: list[Child], report: Report) -> None:
         raise group.exceptions[0] from None
 
 
-def _running(plan: ServicePlan, children: list[Child]) -> RunningService:
+def _running(plan: ServicePlan, children: Sequence[Child], news: Sequence[News]) -> RunningService:
     own = [RunningAgent(one.planned.name, one.planned.url, one.process.pid) for one in children]
     foreign = [RunningAgent(name, url) for name, url in plan.foreign.items()]
-    return RunningService(os.getpid(), (*own, *foreign))
+    return RunningService(os.getpid(), (*own, *foreign), tuple(news))

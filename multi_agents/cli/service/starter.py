@@ -15,7 +15,6 @@ from pathlib import Path
 
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import Planned, ServicePlan, child_environment, shared_environment
-from multi_agents.cli.service.ports import HOST
 from utils.a2a_common.server.preload import SHARED_MODULES
 from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
@@ -39,7 +38,7 @@ async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: P
     async def start(planned: Planned) -> Child:
         target = Target(
             planned.module,
-            ("--host", HOST, "--port", str(planned.port), "--exit-with-parent"),
+            ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent"),
             child_environment(plan, planned, environ),
         )
         log = await asyncio.to_thread(_fresh_log, logs, planned.name)

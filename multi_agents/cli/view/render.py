@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.markdown import Markdown
 from rich.spinner import Spinner
 from rich.text import Text
 from rich.tree import Tree
 
 from multi_agents.cli.console import clean, one_line
-from multi_agents.cli.view.state import Node, TurnView
+from multi_agents.cli.view.fitted_table import FittedMarkdown
+from multi_agents.cli.view.state import REASONED, WAITED, Node, TurnView
 
 MARKS = {
     "pending": ("○", "dim"),
@@ -41,13 +41,13 @@ def live_view(view: TurnView) -> RenderableType:
 
 def settled_view(view: TurnView) -> RenderableType | None:
     """What stays on the screen above the answer: the plan and the tree, where there are any."""
-    parts = _progress(view)
+    parts = _progress(view, passing=False)
     return Group(*parts) if parts else None
 
 
-def markdown(text: str) -> Markdown:
+def markdown(text: str) -> FittedMarkdown:
     """A peer's text as Markdown, free of terminal control characters."""
-    return Markdown(clean(text), hyperlinks=False)
+    return FittedMarkdown(clean(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +65,29 @@ class Tail:
             yield Text("")
 
 
-def _progress(view: TurnView) -> list[RenderableType]:
+def _progress(view: TurnView, *, passing: bool = True) -> list[RenderableType]:
+    """The plan and the tree; `passing` with what matters only while the turn runs."""
     parts: list[RenderableType] = []
     if view.steps:
         tree = Tree(Text("plan", style="bold"), guide_style="dim")
         for step in view.steps:
-            tree.add(_line(step.status.value, step.title, step.agent))
+            tree.add(_line(view.shown_status(step.status.value), step.title, step.agent))
         parts.append(tree)
-    if view.nodes:
+    if shown := _shown(view.nodes, passing=passing):
         tree = Tree(Text("work", style="bold"), guide_style="dim")
-        _grow(tree, view.nodes)
+        _grow(tree, shown, view, passing=passing)
         parts.append(tree)
     return parts
 
 
-def _grow(tree: Tree, nodes: Iterable[Node]) -> None:
+def _shown(nodes: Iterable[Node], *, passing: bool) -> list[Node]:
+    return [node for node in nodes if passing or node.key not in (WAITED, REASONED)]
+
+
+def _grow(tree: Tree, nodes: Iterable[Node], view: TurnView, *, passing: bool) -> None:
     for node in nodes:
-        _grow(tree.add(_line(node.status, node.label, node.detail, node.seconds)), node.children)
+        line = _line(view.shown_status(node.status), node.label, node.detail, node.seconds)
+        _grow(tree.add(line), _shown(node.children, passing=passing), view, passing=passing)
 
 
 def _line(status: str, label: str, detail: str = "", seconds: float | None = None) -> Text:

@@ -1,4 +1,4 @@
-"""Three ways to follow a turn: a live tree on a terminal, plain lines in a pipe, JSON lines for programs."""
+"""Ways to follow a turn: a live tree on a terminal, plain lines in a pipe, JSON lines for programs, or nothing."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 from multi_agents.cli.console import err, one_line, print_json, say
 from multi_agents.cli.view.json_lines import as_json
-from multi_agents.cli.view.state import Node, TurnView, away_line
+from multi_agents.cli.view.state import NOTES, Node, TurnView, away_line
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.events import PlanUpdated
 
@@ -40,6 +40,20 @@ class JsonSink:
         print_json(as_json(event))
 
 
+class SilentSink:
+    """Nothing: the answer alone is wanted."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        """Nothing is open."""
+
+    def show(self, event: PeerEvent, view: TurnView) -> None:
+        """Leave it."""
+        del event, view
+
+
 class LineSink:
     """A line on standard error for each thing that begins or ends."""
 
@@ -71,6 +85,9 @@ class LineSink:
         for node in nodes:
             name = f"{path}{one_line(node.label, 60)}"
             took = f" in {node.seconds:.1f} s" if node.seconds is not None else ""
+            if node.key in NOTES:
+                self._tell(name)
+                continue
             self._tell(f"{name}: {node.status}{took}", key=f"{node.key}{name}{node.status}{took}")
             self._tell_nodes(node.children, f"{name} > ")
 

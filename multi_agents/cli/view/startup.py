@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from enum import Enum
 from typing import TYPE_CHECKING, Self
 
 from multi_agents.cli.console import err, say
@@ -12,41 +14,73 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-class StartupView:
-    """Shows readiness on standard error: a live table on a terminal, else a line per change."""
+PAUSE_SECONDS = 10.0
+"""Between two lines about a process that is not ready yet, where standard error is no terminal."""
 
-    def __init__(self, plan: ServicePlan) -> None:
+
+class Detail(Enum):
+    """What is shown of a start where standard error is no terminal."""
+
+    CHANGES = "a line for each change, as a log has it"
+    RESULT = "one line when it is up"
+    FAILURES = "nothing, on a terminal too"
+
+
+class StartupView:
+    """Shows readiness on standard error: a live table on a terminal, else lines."""
+
+    def __init__(self, plan: ServicePlan, detail: Detail = Detail.CHANGES) -> None:
         from rich.live import Live
 
+        self._detail = detail
+        self._begin = time.monotonic()
+        self._told_at: dict[str, float] = {}
         self._rows: dict[str, tuple[Planned, Readiness]] = {
             one.name: (one, Readiness(answers=False, ready=False)) for one in plan.processes
         }
         console = err()
         self._live = (
             Live(get_renderable=self._draw, console=console, transient=True, refresh_per_second=10)
-            if console.is_terminal
+            if console.is_terminal and detail is not Detail.FAILURES
             else None
         )
 
     def __enter__(self) -> Self:
         for planned, _ in self._rows.values():
-            if planned.port != planned.preferred:
+            if planned.port != planned.preferred and self._detail is not Detail.FAILURES:
                 say(f"Port {planned.preferred} is taken; {planned.name} uses {planned.port}.")
         if self._live:
             self._live.start()
         return self
 
     def __exit__(self, *exc: object) -> None:
-        """Take the table away."""
+        """Take the table away, or say in one line what is up."""
         if self._live:
             self._live.stop()
+        elif self._detail is Detail.RESULT and all(state.ready for _, state in self._rows.values()):
+            url = next(planned.url for planned, _ in self._rows.values())
+            seconds = time.monotonic() - self._begin
+            say(f"Started {', '.join(self._rows)} in {seconds:.0f} s; the supervisor is at {url}.")
 
     def report(self, name: str, state: Readiness) -> None:
         """Take in a change."""
         planned, _ = self._rows[name]
         self._rows[name] = (planned, state)
-        if self._live is None and state.answers:
+        if (
+            self._live is None
+            and state.answers
+            and self._detail is Detail.CHANGES
+            and self._is_due(name, state)
+        ):
             say(f"{name}: {_word(state)}" + (f" at {planned.url}" if state.ready else ""))
+
+    def _is_due(self, name: str, state: Readiness) -> bool:
+        """Whether a line is due: at once when a process is ready, else after a pause, since some count their documents."""
+        now = time.monotonic()
+        if not state.ready and now - self._told_at.get(name, -PAUSE_SECONDS) < PAUSE_SECONDS:
+            return False
+        self._told_at[name] = now
+        return True
 
     def _draw(self) -> RenderableType:
         from rich.spinner import Spinner

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -10,24 +10,44 @@ from multi_agents.cli.console import one_line
 from multi_agents.cli.view.parts import artifact_text, message_text
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent
 from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT, TaskError, parse_activity
+from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, RESPONSE_ARTIFACT, TaskError, parse_activity
 from utils.context.announce import line
 from utils.events import (
     Activity,
+    ContentPart,
     ContextCompacted,
+    DataPart,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
     DelegationState,
+    ModelReasoned,
     ModelRetried,
+    ModelWaited,
     PlanStep,
+    RuleChange,
+    RuleChanged,
+    TextPart,
     ToolFinished,
     ToolStarted,
     ToolStatus,
 )
 
+_OPEN = ("pending", "submitted", "working")
+
 AWAY = "away"
 """Key of the note that the agent is waited for."""
+
+WAITED = "model waited"
+"""Key of the note that the model is waited for; there is one, with the newest seconds."""
+
+REASONED = "model reasoned"
+"""Key of the note with the newest of the model's reasoning."""
+
+NOTES = frozenset({"", AWAY, WAITED, REASONED})
+"""Keys of what is no call: it has no status that is worth showing."""
+
+_LONGEST_THOUGHT = 100
 
 
 @dataclass(slots=True)
@@ -44,10 +64,15 @@ class Node:
 
 @dataclass(slots=True)
 class TurnView:
-    """Everything that is known of one turn: its task, and the tree of tools and delegations."""
+    """Everything that is known of one turn: its task, and the tree of tools and delegations.
+
+    `stopped` tells that the person stopped it, and `ours` that the agent is one of this project, whose answer is one artifact.
+    """
 
     task: TaskView = field(default_factory=TaskView)
     nodes: list[Node] = field(default_factory=list)
+    stopped: bool = False
+    ours: bool = True
 
     def apply(self, event: PeerEvent) -> None:
         """Take in one event."""
@@ -57,6 +82,11 @@ class TurnView:
         elif isinstance(event, AgentAway):
             _node(self.nodes, AWAY, away_line(event)).status = "completed"
 
+    def shown_status(self, status: str) -> str:
+        """The status of a node or a step as it is drawn: nothing works any more once the turn was stopped."""
+        ended = self.stopped or self.task.state is DelegationState.CANCELED
+        return DelegationState.CANCELED.value if ended and status in _OPEN else status
+
     @property
     def state(self) -> str:
         """The task's state; empty before the agent answered."""
@@ -64,8 +94,11 @@ class TurnView:
 
     @property
     def status_text(self) -> str:
-        """The newest status message."""
-        return message_text(self.task.status)
+        """The newest status message; of a question that also came as a form for programs, the text alone."""
+        parts = self.task.status
+        if any(isinstance(part, TextPart) for part in parts):
+            parts = [part for part in parts if not _is_form(part)]
+        return message_text(parts)
 
     @property
     def waits(self) -> bool:
@@ -85,13 +118,28 @@ class TurnView:
     @property
     def answer(self) -> str:
         """The answer: the `response` artifact of our agents; a foreign agent's artifacts, message or status."""
-        texts = [(key, one.name, artifact_text(one.parts)) for key, one in self.task.artifacts.items()]
+        texts = [
+            (key, one.name, artifact_text(one.parts))
+            for key, one in self.task.artifacts.items()
+            if one.name != NOTICE_ARTIFACT
+        ]
         own = [text for key, name, text in texts if text and _is_response(key, name)]
-        if own:
+        if own and self.ours:
             return "\n\n".join(own)
         if self.task.message:
             return message_text(self.task.message)
-        return _foreign([(name, text) for _, name, text in texts]) or self._status_answer()
+        named = [
+            (one.name, _words(one.parts))
+            for one in self.task.artifacts.values()
+            if one.name != NOTICE_ARTIFACT
+        ]
+        return _foreign(named) or _foreign([(name, text) for _, name, text in texts]) or self._status_answer()
+
+    @property
+    def notice(self) -> str:
+        """What the agent tells once of itself, beside the answer."""
+        notices = (one for one in self.task.artifacts.values() if one.name == NOTICE_ARTIFACT)
+        return "\n".join(artifact_text(one.parts) for one in notices)
 
     @property
     def question(self) -> str:
@@ -121,6 +169,13 @@ def away_line(event: AgentAway) -> str:
     if event.busy:
         return "the agent is busy; the request is sent again by itself"
     return "the agent cannot be reached; its task is looked for until it is back"
+
+
+_RULES = {
+    RuleChange.PINNED: "rule noted",
+    RuleChange.UNPINNED: "rule no longer holds",
+    RuleChange.NOT_SHOWN: "rule kept behind a handle, for its size",
+}
 
 
 def add_activity(nodes: list[Node], activity: Activity) -> None:
@@ -153,6 +208,12 @@ def add_activity(nodes: list[Node], activity: Activity) -> None:
             nodes.append(Node("", label, status="completed"))
         case ModelRetried() as event:
             nodes.append(Node("", _retry_label(event), detail=event.reason, status="completed"))
+        case ModelWaited() as event:
+            _node(nodes, WAITED, _wait_label(event)).status = "completed"
+        case ModelReasoned(text=text):
+            _node(nodes, REASONED, f"thinks: {_newest(text)}").status = "completed"
+        case RuleChanged() as event:
+            nodes.append(Node("", _RULES[event.change], detail=event.text, status="completed"))
         case _:
             assert_never(activity)
 
@@ -162,6 +223,16 @@ def _retry_label(event: ModelRetried) -> str:
         return "the model does not answer; asking the fallback model"
     wait = f" in {event.seconds:.0f} s" if event.seconds >= 1 else ""
     return f"asking the model again{wait}"
+
+
+def _wait_label(event: ModelWaited) -> str:
+    verb = "goes on with" if event.begun else "begins"
+    return f"waiting {event.seconds:.0f} s until the model {verb} its answer"
+
+
+def _newest(thoughts: str) -> str:
+    line = one_line(thoughts)
+    return line if len(line) <= _LONGEST_THOUGHT else f"…{line[-_LONGEST_THOUGHT:]}"
 
 
 def _node(nodes: list[Node], key: str, label: str) -> Node:
@@ -174,8 +245,17 @@ def _node(nodes: list[Node], key: str, label: str) -> Node:
     return nodes[-1]
 
 
+def _is_form(part: ContentPart) -> bool:
+    return isinstance(part, DataPart) and isinstance(part.value, Mapping) and "form" in part.value
+
+
 def _is_response(artifact_id: str, name: str) -> bool:
     return name == RESPONSE_ARTIFACT or artifact_id.startswith(RESPONSE_ARTIFACT)
+
+
+def _words(parts: Sequence[ContentPart]) -> str:
+    """What an artifact says itself: its files are listed apart, below the answer."""
+    return artifact_text([part for part in parts if isinstance(part, TextPart | DataPart)])
 
 
 def _foreign(artifacts: Sequence[tuple[str, str]]) -> str:

@@ -250,3 +250,19 @@ async def test_context_goes_on_with_a_conversation(tmp_path):
     async with serve(agent) as url:
         await run("chat", "--url", url, "--ask", "hi", "--context", "ctx-7", home=tmp_path)
     assert agent.seen[0][2] == "ctx-7"
+
+
+async def test_a_notice_of_the_agent_is_beside_the_answer_on_standard_error(tmp_path):
+    async def noticing(turn: Turn) -> None:
+        await turn.task()
+        await turn.chunk("Four.", append=False, last=True)
+        await turn.chunk("I am a demonstration.", append=False, last=True, name="notice")
+        await turn.status("completed")
+
+    async with serve(ScriptedAgent(noticing)) as url:
+        asked = await run("chat", "--url", url, "--ask", "2+2", home=tmp_path)
+        typed = await run("chat", "--url", url, home=tmp_path, typed="2+2\n/new\n2+2\n")
+    assert asked.out == "Four.\n"
+    assert asked.err.count("I am a demonstration.") == 1
+    assert typed.out == "Four.\nFour.\n"
+    assert typed.err.count("I am a demonstration.") == 1

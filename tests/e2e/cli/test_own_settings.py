@@ -9,6 +9,7 @@ import httpx
 
 from tests.e2e.cli.command import Finished, run
 from tests.e2e.cli.test_up import Scene
+from utils.testing.strict_provider import Call, FaultKind, Reply, run_strict_provider
 
 AGENT = '''
 from __future__ import annotations
@@ -98,10 +99,21 @@ def told(done: Finished, level: str) -> list[str]:
 
 
 async def test_doctor_shows_which_settings_an_agent_has_of_its_own_and_checks_its_model(tmp_path):
-    env = "{LLM_PROVIDER: openai, LLM_MODEL: gpt-4.1, OPENAI_API_KEY: '${TEAM_KEY}'}"
-    done = await doctor(tmp_path, env, "{CONTEXT_POLICY: rag}", TEAM_KEY="sk-team-secret")
+    called = Reply(calls=[Call("call_1", "report_status", {"status": "ok"})])
+    with run_strict_provider(lambda _request: called) as double:
+        own = f"OPENAI_BASE_URL: '{double.openai_url}', OPENAI_API_KEY: '${{TEAM_KEY}}'"
+        env = f"{{LLM_PROVIDER: openai, LLM_MODEL: gpt-4.1, {own}}}"
+        done = await doctor(tmp_path, env, "{CONTEXT_POLICY: rag}", TEAM_KEY="sk-team-secret")
+        assert [request.model for request in double.requests] == ["gpt-4.1"]
+        double.reset()
+        double.fail_next(FaultKind.UNAUTHORISED)
+        refused = await doctor(tmp_path, env, TEAM_KEY="sk-team-secret")
     assert done.code == 0
-    assert "github has its own LLM_MODEL, LLM_PROVIDER, OPENAI_API_KEY (agents.yaml)" in told(done, "ok")
+    assert "openai gpt-4.1 answers, calls tools, streams" in told(done, "ok")
+    assert refused.code == 2
+    assert any("refused the credentials" in line for line in told(refused, "wrong"))
+    names = "LLM_MODEL, LLM_PROVIDER, OPENAI_API_KEY, OPENAI_BASE_URL"
+    assert f"github has its own {names} (agents.yaml)" in told(done, "ok")
     assert "supervisor has its own CONTEXT_POLICY (agents.yaml)" in told(done, "ok")
     assert any(line.startswith("github: ") and "gpt-4.1" in line for line in told(done, "ok"))
     assert "sk-team-secret" not in done.out + done.err

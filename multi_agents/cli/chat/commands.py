@@ -1,0 +1,164 @@
+"""What the slash commands of a chat do."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import assert_never
+
+from multi_agents.cli.chat import conversations
+from multi_agents.cli.chat.ask import sink_for
+from multi_agents.cli.chat.clipboard import copy
+from multi_agents.cli.chat.drive import drive
+from multi_agents.cli.chat.rules import USAGE, rules_of
+from multi_agents.cli.chat.session import Chat
+from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text, nearest
+from multi_agents.cli.console import say
+from multi_agents.cli.errors import CliError
+from multi_agents.cli.peer.connection import plain_errors
+from multi_agents.cli.service.agents import look_at_all, targets_near
+from multi_agents.cli.view.agents import print_agents
+from multi_agents.cli.view.context import show_context
+from utils.a2a_common.client.follow import follow_message
+from utils.a2a_common.client.message import user_message
+from utils.a2a_common.protocol.extensions import clear_payload
+from utils.a2a_common.protocol.rules import rules_part
+
+
+async def run_command(chat: Chat, line: str) -> bool:
+    """Run the command that a line names; whether to go on."""
+    name, _, rest = line.partition(" ")
+    if name[1:].isdecimal():
+        return await _ask_suggested(chat, int(name[1:]))
+    command = find(name)
+    if command is None:
+        meant = nearest(name)
+        guess = f" Did you mean {meant.line}?" if meant else ""
+        say(f"There is no command {name}.{guess} /help lists them; a space before the slash sends the line.")
+        return True
+    if command is SlashCommand.QUIT:
+        return False
+    try:
+        await _run(chat, command, rest.strip())
+    except CliError as error:
+        say(error.message)
+    return True
+
+
+async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
+    match command:
+        case SlashCommand.QUIT:
+            pass
+        case SlashCommand.NEW:
+            chat.begin()
+            say(f"A new conversation: {conversations.short_id(chat.context_id)}.")
+        case SlashCommand.CONTEXT:
+            show_context(chat.context)
+        case SlashCommand.RULES:
+            await _rules(chat, argument)
+        case SlashCommand.CLEAR:
+            await _clear(chat)
+        case SlashCommand.CANCEL:
+            await _cancel(chat)
+        case SlashCommand.AGENTS:
+            print_agents(await look_at_all(targets_near(chat.peer.url)))
+        case SlashCommand.HELP:
+            say(help_text())
+            say(f"This conversation: {chat.context_id}")
+        case SlashCommand.MORE:
+            chat.show_more()
+        case SlashCommand.COPY:
+            say(await copy(chat.answer) if chat.answer else "There is no answer yet.")
+        case SlashCommand.SAVE:
+            say(await asyncio.to_thread(save, chat.answer, argument))
+        case SlashCommand.CONVERSATIONS:
+            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id)
+        case SlashCommand.RESUME:
+            await resume(chat, argument)
+        case _:
+            assert_never(command)
+
+
+async def _ask_suggested(chat: Chat, number: int) -> bool:
+    if not 0 < number <= len(chat.suggested):
+        say(f"There is no suggestion {number}.")
+        return True
+    request = chat.suggested[number - 1]
+    say(request)
+    return await chat.turn(request)
+
+
+async def resume(chat: Chat, which: str) -> None:
+    """Go on with an earlier conversation and show its last turns; without a name list them.
+
+    Raises:
+        CliError: There is none of that name, or the agent cannot be asked.
+    """
+    found = await conversations.conversations_of(chat.peer)
+    if not which:
+        conversations.show(found, chat.context_id)
+        return
+    await go_on(chat, conversations.chosen(found, which))
+
+
+async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:
+    """Continue a conversation, where there is one, and show its last turns."""
+    if one is None:
+        return
+    chat.begin(one.context_id)
+    chat.waiting_task, chat.turns = one.waiting_task, one.requests
+    await conversations.show_last_turns(chat.peer, one.context_id)
+    if not chat.quiet:
+        say(f"Going on with conversation {conversations.short_id(one.context_id)}.")
+
+
+async def _clear(chat: Chat) -> None:
+    """Ask the agent to forget; the text is for agents that know nothing of the data part."""
+    if chat.waiting_task:
+        await _cancel(chat)
+    message = user_message("Forget everything.", context_id=chat.context_id, data=[clear_payload()])
+    events = follow_message(chat.peer.connection, message)
+    sink = sink_for(as_json=chat.as_json, quiet=chat.quiet)
+    result = await drive(chat.peer, events, sink, interrupts=chat.watch.current)
+    say(result.view.answer or "The agent ended without an answer.")
+    chat.begin()
+
+
+async def _rules(chat: Chat, argument: str) -> None:
+    """List or change the rules; the text is for agents that know nothing of the data part."""
+    asked = rules_of(argument)
+    if asked is None:
+        say(USAGE)
+        return
+    message = user_message("Which rules hold?", context_id=chat.context_id, data=[rules_part(asked)])
+    events = follow_message(chat.peer.connection, message)
+    sink = sink_for(as_json=chat.as_json, quiet=chat.quiet)
+    result = await drive(chat.peer, events, sink, interrupts=chat.watch.current)
+    say(result.view.answer or "The agent ended without an answer.")
+
+
+async def _cancel(chat: Chat) -> None:
+    if not chat.waiting_task:
+        say("No task waits. Ctrl-C cancels one that runs.")
+        return
+    task, chat.waiting_task = chat.waiting_task, ""
+    with plain_errors(chat.peer.url):
+        await chat.peer.connection.cancel(task)
+    say("Canceled.")
+
+
+def save(answer: str, name: str) -> str:
+    """Write an answer to a new file, and return the sentence that says so, or why it was not done."""
+    if not answer:
+        return "There is no answer yet."
+    if not name:
+        return "Name the file: /save answer.md"
+    path = Path(name).expanduser().absolute()
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(answer.rstrip("\n") + "\n")
+    except FileExistsError:
+        return f"{path} exists already. Choose another name."
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror or type(error).__name__}."
+    return f"The answer was saved as {path}."

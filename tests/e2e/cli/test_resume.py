@@ -1,0 +1,79 @@
+"""A conversation can be found again and gone on with."""
+
+from __future__ import annotations
+
+from tests.e2e.cli.command import run
+from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
+from tests.e2e.cli.terminal import terminal
+
+
+async def talking(turn: Turn) -> None:
+    await turn.task()
+    if turn.text == "deploy":
+        await turn.status("input_required", "May I deploy?")
+        return
+    await turn.chunk(f"You said {turn.text}.", append=False)
+    await turn.status("completed")
+
+
+async def test_earlier_conversations_are_listed_and_one_goes_on_with_its_last_lines(tmp_path):
+    agent = ScriptedAgent(talking)
+    async with serve(agent) as url:
+        await run("chat", "--url", url, home=tmp_path, typed="first of all\n/new\nsomething else\n")
+        one, two = (context for _, _, context in agent.seen)
+        typed = f"/conversations\n/resume {one[:8]}\nand again\n/resume nonsense\n"
+        done = await run("chat", "--url", url, home=tmp_path, typed=typed)
+    assert f"1  {two[:8]}" in done.err
+    assert f"2  {one[:8]}" in done.err
+    assert "> first of all\n  You said first of all.\n" in done.err
+    assert "There is no conversation nonsense" in done.err
+    assert agent.seen[-1][0] == "and again"
+    assert agent.seen[-1][2] == one
+
+
+async def test_a_chat_resumes_by_the_beginning_of_the_id_and_answers_what_waits(tmp_path):
+    agent = ScriptedAgent(talking)
+    async with serve(agent) as url:
+        await run("chat", "--url", url, home=tmp_path, typed="deploy\n")
+        _, task, context = agent.seen[0]
+        done = await run("chat", "--url", url, "--resume", context[:8], home=tmp_path, typed="yes\n")
+    assert "May I deploy?" in done.err
+    assert agent.seen[1] == ("yes", task, context)
+    assert done.out == "You said yes.\n"
+
+
+async def test_ask_with_the_conversation_answers_the_question_that_waits_there(tmp_path):
+    agent = ScriptedAgent(talking)
+    async with serve(agent) as url:
+        asked = await run("chat", "--url", url, "--ask", "deploy", home=tmp_path)
+        _, task, context = agent.seen[0]
+        done = await run("chat", "--url", url, "--context", context, "--ask", "yes", "-q", home=tmp_path)
+    assert asked.code == 5
+    assert f'To answer: platform-engineer chat --context {context} --ask "…"' in asked.err
+    assert agent.seen[1] == ("yes", task, context)
+    assert (done.code, done.out, done.err) == (0, "You said yes.\n", "")
+
+
+async def test_an_id_that_leads_nowhere_is_a_sentence_and_exit_code_2(tmp_path):
+    async with serve(ScriptedAgent(talking)) as url:
+        done = await run("chat", "--url", url, "--resume", "abc", home=tmp_path)
+        both = await run("chat", "--url", url, "--resume", "--context", "c", home=tmp_path)
+        text = await run("chat", "what is this", home=tmp_path)
+    assert (done.code, both.code, text.code) == (2, 2, 2)
+    assert "There is no conversation abc" in done.err
+    assert 'chat --ask "…"` asks once' in text.err
+
+
+async def test_a_terminal_shows_the_id_and_says_goodbye_with_the_way_back(tmp_path):
+    agent = ScriptedAgent(talking)
+    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+        at = await screen.shows(", conversation ")
+        await screen.asks()
+        screen.type("/etc/hosts is what?\r")
+        at = await screen.shows("You said /etc/hosts is what?.", since=at)
+        await screen.asks()
+        screen.type("/quit\r")
+        short = agent.seen[0][2][:8]
+        await screen.shows(f"Goodbye. To go on: platform-engineer chat --resume {short}", since=at)
+        assert await screen.ends() == 0
+    assert f", conversation {short}" in screen.text
