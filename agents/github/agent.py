@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agents.github.client import GitHubClient
-from agents.github.refusal import refusal
+from agents.github.refusal import REFUSAL, refusal
 from agents.github.settings import GitHubSettings
 from agents.github.tools import SPECS, build_tools
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.protocol.skill import Skill
+from utils.a2a_common.protocol.skill import REFUSED, Skill
 from utils.events import AgentEvent, Completed, TextDelta
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def _skills(specs: Iterable[Any]) -> tuple[Skill, ...]:
             name=spec.name.replace("_", " ").capitalize(),
             description=spec.description,
             examples=spec.examples,
-            tags=("github",),
+            tags=("github", REFUSED) if spec.name == REFUSAL else ("github",),
         )
         for spec in specs
     )

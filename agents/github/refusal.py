@@ -76,6 +76,9 @@ class NoArguments(BaseModel):
     """No arguments: the answer is the same for every change."""
 
 
+REFUSAL = "refuse_change"
+
+
 def refusal(*, write: bool) -> ToolSpec[NoArguments]:
     """The tool for every change that the agent does not make.
 
@@ -88,7 +91,7 @@ def refusal(*, write: bool) -> ToolSpec[NoArguments]:
         raise ChangeRefused(sentence)
 
     return ToolSpec(
-        name="refuse_change",
+        name=REFUSAL,
         description="For a change on GitHub that no other tool makes: says that it is not made. Changes nothing.",
         arguments=NoArguments,
         run=refuse,

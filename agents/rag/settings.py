@@ -6,6 +6,11 @@ from pydantic import Field
 
 from utils.settings import EnvSettings
 
+_NOT_READ = frozenset({"README.md", "changing.md", "releasing.md", "testing.md"})
+"""Pages in docs/ that answer no question of a user: the list of pages, and those for maintainers; the folders below it (decisions, promises) hold no others."""
+
+_BESIDES = ("README.md", "CONTRIBUTING.md", "SECURITY.md")
+
 
 class RagSettings(EnvSettings):
     """What is ingested and how it is searched."""
@@ -14,7 +19,7 @@ class RagSettings(EnvSettings):
         None,
         alias="RAG_SOURCES",
         description="Files, folders and URLs ingested at start, separated by commas; "
-        "the repository's docs folder and README.md when unset, nothing when `none`.",
+        "README.md, CONTRIBUTING.md, SECURITY.md and the pages in docs/ that are for users when unset, nothing when `none`.",
     )
     ready_seconds: float = Field(
         0,
@@ -65,7 +70,9 @@ class RagSettings(EnvSettings):
         if self.sources is None:
             from agents.rag.ingest.names import REPOSITORY
 
-            return (str(REPOSITORY / "docs"), str(REPOSITORY / "README.md"))
+            docs = [page for page in (REPOSITORY / "docs").glob("*.md") if page.name not in _NOT_READ]
+            others = [page for name in _BESIDES if (page := REPOSITORY / name).exists()]
+            return tuple(map(str, [*others, *sorted(docs)]))
         if self.sources.lower() == "none":
             return ()
         return tuple(part.strip() for part in self.sources.split(",") if part.strip())

@@ -11,12 +11,9 @@ repositories of the owner `faulty` fail as their names say (`faults.FAULTS`).
 from __future__ import annotations
 
 import argparse
-import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import uvicorn
 from starlette.applications import Starlette
@@ -26,6 +23,8 @@ from agents.github.testing.data import GitHubData
 from agents.github.testing.faults import FaultMiddleware
 from agents.github.testing.recorder import Recorder, RecorderMiddleware
 from agents.github.testing.routes import routes
+from utils.testing.live_server import loopback_socket
+from utils.testing.threaded_server import threaded_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,35 +54,9 @@ def run_github_server(
 ) -> Iterator[GitHubServer]:
     """Serve on loopback, on a free port when `port` is 0, in a thread, until the block ends."""
     recorder = Recorder()
-    with _listener(port) as listener:
-        server = uvicorn.Server(_config(github_app(recorder, pulls=pulls, log_host=log_host)))
-        thread = threading.Thread(target=partial(server.run, sockets=[listener]), daemon=True)
-        thread.start()
-        try:
-            yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder)
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-def _listener(port: int) -> socket.socket:
-    """A listening socket that is declared as TCP: only then does asyncio send small responses at once."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen()
-    return listener
-
-
-def _config(app: ASGIApp, port: int = 0) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host="127.0.0.1",
-        port=port,
-        log_level="warning",
-        lifespan="off",
-        timeout_graceful_shutdown=1,
-    )
+    app = github_app(recorder, pulls=pulls, log_host=log_host)
+    with loopback_socket(port) as listener, threaded_server(app, listener, name="github"):
+        yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder)
 
 
 def main() -> None:
@@ -92,7 +65,8 @@ def main() -> None:
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--pulls", type=int, default=60, help="open pull requests of each repository")
     options = parser.parse_args()
-    uvicorn.Server(_config(github_app(Recorder(), pulls=options.pulls), options.port)).run()
+    app = github_app(Recorder(), pulls=options.pulls)
+    uvicorn.run(app, host="127.0.0.1", port=options.port, log_level="warning", lifespan="off")
 
 
 if __name__ == "__main__":

@@ -57,6 +57,8 @@ LIST_COMMITS = ToolSpec(
         "List the commits of octocat on the branch develop of octocat/hello-world",
         "What is the history of README.md in octocat/hello-world?",
         "Who last changed the file setup.py in django/django?",
+        "Who was the last person to push to octocat/hello-world, and when?",
+        "What landed in octo-org/octo-repo most recently?",
         "Who touched src/main.py of octo-org/octo-repo lately?",
         "What has octocat pushed to octo-org/octo-repo this week?",
         "What happened on main of octocat/hello-world between Monday and Friday?",

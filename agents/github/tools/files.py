@@ -14,6 +14,7 @@ from agents.github.paging import Listing
 from agents.github.tools.arguments import RepositoryArguments
 from agents.github.tools.project import clip, items, page_url, rows_of, text
 from agents.github.tools.spec import ToolSpec
+from utils.errors import UpstreamRefused
 from utils.messages.results import Items, Record
 
 _RAW = "application/vnd.github.raw+json"
@@ -43,7 +44,14 @@ class ListDirectory(RepositoryArguments):
 
 async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
     """The lines of a text file, or the entries of a folder."""
-    value = await _contents(github, args, args.path, args.ref)
+    try:
+        value = await _contents(github, args, args.path, args.ref)
+    except UpstreamRefused:
+        named = await _with_ending(github, args)
+        if not named:
+            raise
+        args = args.model_copy(update={"path": named})
+        value = await _contents(github, args, named, args.ref)
     if isinstance(value, list):
         return _entries(github, args, args.path, value)
     raw: Row = value if isinstance(value, dict) else {}
@@ -57,6 +65,16 @@ async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
         note = "This is a binary file; its contents are not shown."
         return Record(kind="file", item=item, note=note, source=source)
     return _text_record(args, item, lines, source)
+
+
+async def _with_ending(github: GitHubClient, args: GetFile) -> str:
+    """The one file whose name without its ending is the path: README.md for README; empty where there is none."""
+    if "." in args.path or "/" in args.path:
+        return ""
+    rows = rows_of(await _contents(github, args, "", args.ref))
+    names = [str(row.get("name")) for row in rows if row.get("type") == "file"]
+    found = [name for name in names if name.rpartition(".")[0].lower() == args.path.lower()]
+    return found[0] if len(found) == 1 else ""
 
 
 async def list_directory(github: GitHubClient, args: ListDirectory) -> Items:

@@ -130,7 +130,6 @@ GET_JOB_LOGS = ToolSpec(
         "Why did run 30433642 of octo-org/octo-repo fail?",
         "Show the logs of job 399444496 in octo-org/octo-repo",
         "What went wrong in workflow run 29679449 of octo-org/octo-repo?",
-        "Which step broke CI in octocat/hello-world?",
         "Get the error from the failed GitHub Actions run of django/django",
         "Tail the log of job 399444496 of octo-org/octo-repo",
         "Why did workflow run 30433642 of octo-org/octo-repo fail?",

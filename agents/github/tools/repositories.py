@@ -117,7 +117,6 @@ SEARCH_REPOSITORIES = ToolSpec(
         "Which repositories have the topic terraform?",
         "Look for popular machine learning projects",
         "Is there a repository called hello-world?",
-        "How many stars does octocat/hello-world have?",
         "Which open source projects are there for load testing?",
         "Popular libraries in Rust that parse YAML",
         "Does anything exist on GitHub for feature flags?",
@@ -132,6 +131,7 @@ LIST_REPOSITORIES = ToolSpec(
     run=list_repositories,
     examples=(
         "List the repositories of octocat",
+        "How many stars does octocat/hello-world have?",
         "Which repositories does the organisation octo-org have?",
         "Show my repositories",
         "What projects does torvalds own on GitHub?",

@@ -100,6 +100,7 @@ LIST_WORKFLOW_RUNS = ToolSpec(
     examples=(
         "Show the latest workflow runs of octo-org/octo-repo",
         "Which CI runs failed in octocat/hello-world?",
+        "Has octo-org/octo-repo had a failing run?",
         "Is the build of octo-org/octo-repo green on main?",
         "List the GitHub Actions runs of django/django",
         "Are any pipelines in progress in octo-org/octo-repo?",
@@ -119,6 +120,7 @@ GET_WORKFLOW_RUN = ToolSpec(
         "Which jobs failed in run 30433642 of octo-org/octo-repo?",
         "What is the status of Actions run 29679449 in octocat/hello-world?",
         "List the jobs of run 29679449 of octo-org/octo-repo",
+        "Which job and which step of the last build of octocat/hello-world failed?",
         "Did workflow run 123456 of django/django pass?",
         "How long did run 29679449 of octo-org/octo-repo take?",
     ),

@@ -11,4 +11,5 @@ _RULES = re.compile(r"^[|:\- ]+$", re.MULTILINE)
 def passage_text(title: str, heading: str, body: str) -> str:
     """Title and headings before the text, without addresses of links and rules of tables."""
     path = ". ".join(part for part in (title, *heading.split("\n")) if part)
-    return f"{path}\n{_RULES.sub('', _LINK_TARGET.sub('', body))}"
+    text = _RULES.sub("", _LINK_TARGET.sub("", body))
+    return f"{path}\n{text}" if path else text

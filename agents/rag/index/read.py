@@ -75,7 +75,7 @@ def _document(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None:
 def _text(connection: sqlite3.Connection, row: sqlite3.Row, anchor: str) -> Text:
     chunks = connection.execute(
         "SELECT anchor, heading, min(first) AS first, max(last) AS last FROM chunks"
-        " WHERE document_id = ? GROUP BY anchor, heading ORDER BY min(position)",
+        " WHERE document_id = ? AND id NOT IN (SELECT chunk_id FROM questions) GROUP BY anchor, heading ORDER BY min(position)",
         (row["id"],),
     ).fetchall()
     sections = tuple((c["anchor"], c["heading"].rpartition("\n")[2]) for c in chunks if c["anchor"])

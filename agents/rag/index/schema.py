@@ -10,7 +10,7 @@ from pathlib import Path
 from agents.rag.index import claims
 
 VERSION = 1
-"""Raised with every change below; an index of another version is built anew."""
+"""Raised with every change below; an index of another version is rebuilt."""
 
 _BUSY_SECONDS = 15.0
 """How long a writer waits for another process' transaction; each is one document, so milliseconds."""
@@ -58,6 +58,18 @@ END;
 """
 
 
+_QUESTIONS = """
+CREATE TABLE IF NOT EXISTS questions (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks(id),
+    answered_by INTEGER NOT NULL REFERENCES chunks(id)
+)
+"""
+"""Which passages are questions, and the passage that answers each; added to an index of the same version."""
+
+_ADDED = 2
+"""What was added to an index of this version: the index of the claims, and the questions."""
+
+
 @contextmanager
 def connect(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection for one piece of work, closed after it. Transactions are begun by the caller."""
@@ -103,7 +115,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def create(path: Path) -> None:
-    """Make the index file where there is none; start anew where it has another version."""
+    """Make the index file if there is none; rebuild it if it has another version."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with connect(path) as connection:
         if _is_complete(connection):
@@ -113,18 +125,20 @@ def create(path: Path) -> None:
             _create_tables(connection)
             connection.execute(claims.TABLE)
             connection.execute(claims.INDEX)
+            connection.execute(_QUESTIONS)
 
 
 def _is_complete(connection: sqlite3.Connection) -> bool:
-    known = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'claims_by_location'").fetchone()
-    return known is not None and connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
+    names = "SELECT count(*) FROM sqlite_master WHERE name IN ('claims_by_location', 'questions')"
+    added: int = connection.execute(names).fetchone()[0]
+    return added == _ADDED and connection.execute("PRAGMA user_version").fetchone()[0] == VERSION
 
 
 def _create_tables(connection: sqlite3.Connection) -> None:
     found = connection.execute("PRAGMA user_version").fetchone()[0]
     if found == VERSION:
         return
-    for table in ("words", "vectors", "chunks", "documents", "state"):
+    for table in ("questions", "words", "vectors", "chunks", "documents", "state"):
         connection.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in _statements():
         connection.execute(statement)

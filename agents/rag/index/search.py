@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +17,8 @@ from utils.errors import RetrievalFailed
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Vector
 
-_CANDIDATES = 100
-"""Passages that words and vectors each contribute."""
+_CANDIDATES = 300
+"""Passages and questions that words and vectors each contribute."""
 _NEAR = 0.25
 """Cosine from which a passage is about the query. Of the embedded model: questions outside a corpus stay
 under 0.3 for their nearest passage, answers to questions inside it are above 0.38 (Python's FAQ)."""
@@ -40,7 +40,8 @@ class Passage:
         anchor: Fragment that leads to the section; may be empty.
         text: The passage.
         score: At most 1, falling with the rank; 1 for what words and vectors both put first.
-        similarity: Cosine to the query; `None` without a vector.
+        similarity: Cosine of the query to the passage or to the nearest of its questions; `None` without a vector.
+        asked: The nearest of its questions; empty where the passage itself is nearer.
     """
 
     chunk_id: int
@@ -51,6 +52,7 @@ class Passage:
     text: str
     score: float
     similarity: float | None
+    asked: str = ""
 
 
 class Searcher:
@@ -66,7 +68,7 @@ class Searcher:
         limit: int,
         *,
         model: str = "",
-        vector: Vector | None = None,
+        vectors: Sequence[Vector] = (),
         words: bool = True,
     ) -> list[Passage]:
         """The best passages for a query, best first.
@@ -75,7 +77,8 @@ class Searcher:
             query: The question or keywords.
             limit: How many at most.
             model: Name of the embedding model.
-            vector: The query's vector of that model, of length 1; words only without.
+            vectors: Vectors of that model, of length 1, of the query and of its sentences; the nearest counts.
+                Words only without.
             words: Whether words count; `False` compares vectors alone.
 
         Raises:
@@ -84,31 +87,76 @@ class Searcher:
         try:
             with schema.connect(self._path) as connection:
                 connection.execute("BEGIN")
-                found = self._scores(connection, query if words else "", model, vector)
+                found = self._scores(connection, query if words else "", model, vectors)
                 passages = _passages(connection, *found)
         except sqlite3.Error as error:
             raise RetrievalFailed("The document index could not be searched.") from error
         return _spread([passage for passage in passages if _relevant(passage, query)], limit)
 
     def _scores(
-        self, connection: sqlite3.Connection, query: str, model: str, vector: Vector | None
-    ) -> tuple[list[tuple[int, float]], dict[int, float]]:
+        self, connection: sqlite3.Connection, query: str, model: str, vectors: Sequence[Vector]
+    ) -> tuple[list[tuple[int, float]], dict[int, float], dict[int, str]]:
         words = dict(search_words(connection, query, _CANDIDATES))
         cosines: dict[int, float] = {}
-        if vector is not None:
+        for vector in vectors:
             every = self._vectors.cosines(connection, model, vector)
-            cosines = every.best(_CANDIDATES) | every.of(words)
-        return fuse(words, cosines), cosines
+            for id_, cosine in (every.best(_CANDIDATES) | every.of(words)).items():
+                cosines[id_] = max(cosine, cosines.get(id_, -1.0))
+        questions = _questions(connection, words.keys() | cosines.keys())
+        asked = _nearest_questions(questions, cosines or words)
+        words, cosines = _answered(words, questions), _answered(cosines, questions)
+        return fuse(words, cosines), cosines, asked
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    answered_by: int
+    text: str
+
+
+def _questions(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int, _Question]:
+    marks = ",".join("?" * len(ids))
+    rows = connection.execute(
+        "SELECT chunk_id, answered_by, body FROM questions JOIN chunks ON chunks.id = chunk_id"  # noqa: S608 - marks only
+        f" WHERE chunk_id IN ({marks})",
+        list(ids),
+    )
+    return {row[0]: _Question(row[1], row[2]) for row in rows}
+
+
+def _answered(scores: Mapping[int, float], questions: Mapping[int, _Question]) -> dict[int, float]:
+    """The score of each passage: its own, or that of the best of its questions."""
+    found: dict[int, float] = {}
+    for id_, score in scores.items():
+        passage = questions[id_].answered_by if id_ in questions else id_
+        found[passage] = max(score, found.get(passage, score))
+    return found
+
+
+def _nearest_questions(questions: Mapping[int, _Question], scores: Mapping[int, float]) -> dict[int, str]:
+    """The best question of each passage, where it is better than the passage itself."""
+    best: dict[int, tuple[float, str]] = {}
+    for id_, question in questions.items():
+        score, passage = scores.get(id_, -1.0), question.answered_by
+        if score > max(best.get(passage, (-1.0, ""))[0], scores.get(passage, -1.0)):
+            best[passage] = (score, question.text)
+    return {passage: text for passage, (_, text) in best.items()}
 
 
 def _relevant(passage: Passage, query: str) -> bool:
     if passage.similarity is None or passage.similarity >= _NEAR:
         return True
-    return coverage(query, f"{passage.title} {' '.join(passage.heading)} {passage.text}") >= _COVERED
+    return (
+        coverage(query, f"{passage.title} {' '.join(passage.heading)} {passage.text} {passage.asked}")
+        >= _COVERED
+    )
 
 
 def _passages(
-    connection: sqlite3.Connection, ranked: Sequence[tuple[int, float]], similarities: dict[int, float]
+    connection: sqlite3.Connection,
+    ranked: Sequence[tuple[int, float]],
+    similarities: Mapping[int, float],
+    asked: Mapping[int, str],
 ) -> list[Passage]:
     marks = ",".join("?" * len(ranked))
     rows = connection.execute(
@@ -117,13 +165,17 @@ def _passages(
         [id_ for id_, _ in ranked],
     )
     by_id = {int(row["id"]): row for row in rows}
-    return [_passage(by_id[id_], score, similarities.get(id_)) for id_, score in ranked if id_ in by_id]
+    return [
+        _passage(by_id[id_], score, similarities.get(id_), asked.get(id_, ""))
+        for id_, score in ranked
+        if id_ in by_id
+    ]
 
 
-def _passage(row: sqlite3.Row, score: float, similarity: float | None) -> Passage:
+def _passage(row: sqlite3.Row, score: float, similarity: float | None, asked: str) -> Passage:
     heading = tuple(part for part in row["heading"].split("\n") if part)
     return Passage(
-        row["id"], row["source"], row["title"], heading, row["anchor"], row["body"], score, similarity
+        row["id"], row["source"], row["title"], heading, row["anchor"], row["body"], score, similarity, asked
     )
 
 

@@ -96,8 +96,7 @@ class Store:
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (location, name, document.title, digest, recipe, document.text, time.time()),
             )
-            for chunk in chunks:
-                _add_chunk(connection, row.lastrowid, document.title, chunk)
+            _add_chunks(connection, row.lastrowid, document.title, chunks)
             return name
 
     def put_vectors(self, model: str, ids: Sequence[int], vectors: Vectors) -> None:
@@ -145,7 +144,8 @@ class Store:
         with storage_errors("read"), schema.connect(self.path) as connection:
             rows = connection.execute(
                 "SELECT location, source, title, hash, recipe,"
-                " (SELECT count(*) FROM chunks WHERE document_id = documents.id) AS passages"
+                " (SELECT count(*) FROM chunks WHERE document_id = documents.id"
+                "  AND id NOT IN (SELECT chunk_id FROM questions)) AS passages"
                 " FROM documents ORDER BY source"
             ).fetchall()
         return [Stored(**row) for row in rows]
@@ -195,7 +195,8 @@ def _remove(connection: sqlite3.Connection, locations: Sequence[str]) -> int:
     for location in locations:
         key = (location,)
         inner = "(SELECT id FROM chunks WHERE document_id = (SELECT id FROM documents WHERE location = ?))"
-        connection.execute(f"DELETE FROM vectors WHERE chunk_id IN {inner}", key)  # noqa: S608 - constant
+        for table in ("vectors", "questions"):
+            connection.execute(f"DELETE FROM {table} WHERE chunk_id IN {inner}", key)  # noqa: S608 - constant
         connection.execute(
             "DELETE FROM chunks WHERE document_id = (SELECT id FROM documents WHERE location = ?)", key
         )
@@ -203,13 +204,22 @@ def _remove(connection: sqlite3.Connection, locations: Sequence[str]) -> int:
     return removed
 
 
-def _add_chunk(connection: sqlite3.Connection, document_id: int | None, title: str, chunk: Chunk) -> None:
-    heading = "\n".join(chunk.path)
-    connection.execute(
-        "INSERT INTO chunks(document_id, position, title, heading, anchor, body, first, last)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (document_id, chunk.position, title, heading, chunk.anchor, chunk.text, chunk.start, chunk.end),
-    )
+def _add_chunks(
+    connection: sqlite3.Connection, document_id: int | None, title: str, chunks: Sequence[Chunk]
+) -> None:
+    """Passages first and their questions after them. A question has no title: it is found by its own words."""
+    ids: dict[int, int | None] = {}
+    for chunk in chunks:
+        named = "" if chunk.answered_by is not None else title
+        heading = "\n".join(chunk.path)
+        row = connection.execute(
+            "INSERT INTO chunks(document_id, position, title, heading, anchor, body, first, last)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (document_id, chunk.position, named, heading, chunk.anchor, chunk.text, chunk.start, chunk.end),
+        )
+        ids[chunk.position] = row.lastrowid
+        if chunk.answered_by is not None:
+            connection.execute("INSERT INTO questions VALUES (?, ?)", (row.lastrowid, ids[chunk.answered_by]))
 
 
 def _add_vectors(connection: sqlite3.Connection, model: str, ids: Sequence[int], vectors: Vectors) -> None:

@@ -32,6 +32,7 @@ class Chunk:
         text: The passage, with a repeated fence or table header where a block was split.
         start: First character in the document's text.
         end: One past the last.
+        answered_by: Position of the passage that answers this one, where this one is a question.
     """
 
     position: int
@@ -40,6 +41,7 @@ class Chunk:
     text: str
     start: int
     end: int
+    answered_by: int | None = None
 
 
 def chunk_document(document: Document, target: int, overlap: int = 32) -> list[Chunk]:

@@ -19,6 +19,7 @@ from agents.rag.ingest.fetch import PageGone
 from agents.rag.ingest.gone import gone_of, problems_of
 from agents.rag.ingest.plan import Candidate, Plan, belongs_to, make_plan
 from agents.rag.ingest.progress import OnProgress, Outcome, Progress, Summary, silent, summarise
+from agents.rag.ingest.questions import digest_of, question_chunks, questions_of
 from agents.rag.ingest.read import Cut, cut, read_candidate
 from agents.rag.settings import RagSettings
 from utils.errors import IngestFailed, ModelFailure, PlatformError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _CUTTER = 1
-"""Raised when documents are parsed or cut differently than before, so that they are cut anew."""
+"""Raised when documents are parsed or cut differently than before, so that they are cut again."""
 
 
 class Ingester:
@@ -97,7 +98,7 @@ class Ingester:
     async def _one(self, candidate: Candidate, known: Stored | None) -> tuple[Outcome, str]:
         try:
             raw = await read_candidate(candidate, self._settings)
-            if known and (known.hash, known.recipe) == (raw.digest, self._recipe):
+            if known and (known.hash, known.recipe) == (raw.digest, self._recipe_of(candidate)):
                 return Outcome.UNCHANGED, ""
             made = await asyncio.to_thread(cut, raw, candidate.name, self._settings)
         except PageGone as error:
@@ -121,16 +122,21 @@ class Ingester:
 
     async def _write(self, candidate: Candidate, made: Cut, digest: str) -> None:
         before = await asyncio.to_thread(self._store.last_id)
+        questions = questions_of(candidate.name, candidate.path)
         await asyncio.to_thread(
             self._store.put,
             candidate.location,
             candidate.name,
             made.document,
-            chunks=made.chunks,
+            chunks=[*made.chunks, *question_chunks(questions, made.chunks)],
             digest=digest,
-            recipe=self._recipe,
+            recipe=self._recipe_of(candidate),
         )
         await self._embed(before)
+
+    def _recipe_of(self, candidate: Candidate) -> str:
+        digest = digest_of(questions_of(candidate.name, candidate.path))
+        return f"{self._recipe}/{digest}" if digest else self._recipe
 
     async def _embed(self, after: int) -> None:
         if self._embedder is None:

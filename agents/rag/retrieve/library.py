@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from agents.rag.index.search import Passage, Searcher
 from agents.rag.index.store import Store
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
+from utils.messages.sentences import sentences
 
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Vector
@@ -62,9 +63,9 @@ class Library:
         Raises:
             RetrievalFailed: The index cannot be searched.
         """
-        vector, remark = await self._vector(query)
+        vectors, remark = await self._vectors(query)
         model = self._embedder.name if self._embedder else ""
-        passages = await asyncio.to_thread(self._searcher.search, query, limit, model=model, vector=vector)
+        passages = await asyncio.to_thread(self._searcher.search, query, limit, model=model, vectors=vectors)
         remarks = [] if passages else ["No passage in the documents matches."]
         note = " ".join(filter(None, [*remarks, remark, self._missing()]))
         return Articles(articles=[_article(passage) for passage in passages], note=note or None)
@@ -99,23 +100,24 @@ class Library:
         note = " ".join(filter(None, [more, self._missing()]))
         return Items(kind="documents", items=rows, total=len(documents), note=note or None)
 
-    async def _vector(self, query: str) -> tuple[Vector | None, str]:
+    async def _vectors(self, query: str) -> tuple[Sequence[Vector], str]:
         if self._embedder is None or not query.strip():
-            return None, ""
+            return (), ""
         if remark := self._words_only():
-            return None, remark
+            return (), remark
         try:
-            vectors = await self._embedder.embed([query])
+            vectors = await self._embedder.embed([query, *sentences(query)])
         except ModelFailure as error:
             log.warning("rag.query_embedding_failed", code=error.code)
-            return None, "Only words were compared, since the embedding model did not answer."
-        vector: Vector = vectors[0]
-        return vector, ""
+            return (), "Only words were compared, since the embedding model did not answer."
+        return list(vectors), ""
 
 
 def _article(passage: Passage) -> Article:
     address = f"{passage.source}#{passage.anchor}" if passage.anchor else passage.source
     metadata: dict[str, object] = {"source": passage.source, "heading": " > ".join(passage.heading)}
+    if passage.asked:
+        metadata["asked"] = passage.asked
     if passage.similarity is not None:
         metadata["similarity"] = round(passage.similarity, 3)
     return Article(
