@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 LARGE = 200
 CHUNK = 50
-COUNTS = ("over", "invalid", "lost_requests", "lost_constraints", "wrong_refusals", "broken")
+COUNTS = ("over", "invalid", "lost_requests", "lost_constraints", "wrong_refusals", "broken", "lost_media")
 
 
 def chunk(first: int, last: int, seed: int, large: int) -> tuple[Counter[str], list[str]]:

@@ -20,6 +20,7 @@ from utils.context.policy import PRESETS
 from utils.errors import ContextBudgetExceeded
 from utils.llm.factory import create_chat_model
 from utils.messages.counter import MessageCounter
+from utils.messages.foreign import without_foreign_blocks
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import Reply, StrictProvider, run_strict_provider
 
@@ -65,7 +66,7 @@ async def send(double: StrictProvider, number: int, seed: int) -> Counter[str]:
             name = PROVIDERS[key % len(PROVIDERS)]
             refused = len(double.rejections)
             try:
-                await models[name].ainvoke(prepared.whole())
+                await models[name].ainvoke(without_foreign_blocks(prepared.whole(), name))
             except Exception as error:  # noqa: BLE001 - whatever a client raises is what is looked for
                 counts["raised"] += 1
                 print(f"history {key} at {name}: {str(error)[:200]}")

@@ -18,6 +18,7 @@ import structlog
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from benchmarks.service.held import held
 from utils.testing.live_server import loopback_socket, running
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ async def bare(storage: str) -> Starlette:
 
 async def inside(_request: Request) -> JSONResponse:
     """What only the process itself can count."""
-    return JSONResponse({"loop_tasks": len(asyncio.all_tasks())})
+    return JSONResponse({"loop_tasks": len(asyncio.all_tasks()), "held": held()})
 
 
 async def main(kind: str, storage: str) -> None:

@@ -29,7 +29,6 @@ WINDOW = 6_000
 TRIES = 4
 """How often a request may be refused for its length while the real window is learnt; then it is known for good."""
 SETTINGS = {
-    "LLM_MAX_RETRIES": "0",
     "LLM_MAX_OUTPUT_TOKENS": "300",
     "MAX_CONTEXT_TOKENS": str(2 * WINDOW),
     "TOOL_TIMEOUT_SECONDS": "1",

@@ -20,6 +20,7 @@ from benchmarks.chaos_kill.deal import Turn, deal
 from benchmarks.chaos_kill.killer import Killer
 from benchmarks.chaos_kill.tally import Tally
 from benchmarks.service.client import COMPLETED, OPEN, WAITING, Seen, Talk, http_client, tasks_in
+from benchmarks.service.doors import GRPC, JSONRPC, REST, GrpcDoor, RestDoor
 from benchmarks.service.gate import Gate, open_gate
 from benchmarks.service.processes import Service, running_service
 from benchmarks.service.script import ASK, TOOLS, WORK
@@ -36,8 +37,8 @@ async def run(conversations: int, seed: int, folder: Path) -> Tally:
     """All conversations, and what is left of them."""
     tally, dealt, gate = Tally(), deal(conversations, seed), Gate()
     turns = [turn for conversation in dealt for turn in conversation]
-    async with open_gate(gate), running_service(folder, gate) as service, http_client() as http:
-        killer = Killer(service, turns, tally, seed, gate.reached)
+    async with open_gate(gate), running_service(folder, gate, grpc=True) as service, http_client() as http:
+        killer = Killer(service, turns, tally, seed)
         gate.on_arrival = killer.arrive
         await _converse_all(http, service, dealt, tally, killer)
         await killer.finish()
@@ -62,7 +63,7 @@ async def _converse_all(
     async def one(number: int, turns: list[Turn]) -> None:
         nonlocal done
         async with turnstile:
-            await _converse(Talk(http, service.url), number, turns, tally, killer)
+            await _converse(Clients(http, service), number, turns, tally, killer)
         done += 1
         if done % step == 0:
             said = f"{done} of {len(dealt)} conversations, {tally.kills.total()} kills, {tally.wrong.total()} wrong"
@@ -73,21 +74,39 @@ async def _converse_all(
             group.create_task(one(number, turns))
 
 
-async def _converse(talk: Talk, number: int, turns: list[Turn], tally: Tally, killer: Killer) -> None:
-    await _ask_for_secret(talk, number, tally, f"Remember secret-{number}.")
+class Clients:
+    """One client of each binding, which talk in the same context."""
+
+    def __init__(self, http: httpx.AsyncClient, service: Service) -> None:
+        first = Talk(http, service.url)
+        self._talks = {
+            JSONRPC: first,
+            REST: Talk(http, service.url, context_id=first.context_id, door=RestDoor(http, service.url)),
+            GRPC: Talk(
+                http, service.url, context_id=first.context_id, door=GrpcDoor(service.supervisor.grpc)
+            ),
+        }
+
+    def by(self, binding: str) -> Talk:
+        """The client of a binding."""
+        return self._talks[binding]
+
+
+async def _converse(clients: Clients, number: int, turns: list[Turn], tally: Tally, killer: Killer) -> None:
+    await _ask_for_secret(clients.by(turns[0].binding), number, tally, f"Remember secret-{number}.")
     for turn in turns:
-        await killer.up.wait()
+        talk = clients.by(turn.binding)
         killer.begin(turn)
         seen = await talk.send(turn.order.text, streamed=turn.streamed)
         if seen.state == WAITING and turn.order.kind == ASK:
             await killer.wait_for_user(turn)
             seen = await _answer(talk, turn, seen)
-        tally.check(turn, seen, reached=turn.order.key in killer.reached)
-    await _ask_for_secret(talk, number, tally, "What is the secret?")
+        tally.check(turn, seen)
+    await _ask_for_secret(clients.by(turns[-1].binding), number, tally, "What is the secret?")
 
 
 async def _answer(talk: Talk, turn: Turn, asked: Seen) -> Seen:
-    """Answer the question; where the one who asked is down, the user is asked to say it once more."""
+    """Answer the question, which is asked once more where a kill came before the answer was taken."""
     for _ in range(ANSWER_TRIES):
         seen = await talk.send("the blue one", streamed=turn.streamed, task_id=asked.task_id)
         if seen.state != WAITING:
@@ -97,13 +116,12 @@ async def _answer(talk: Talk, turn: Turn, asked: Seen) -> Seen:
 
 
 async def _ask_for_secret(talk: Talk, number: int, tally: Tally, text: str) -> None:
-    """Tell or ask for the secret; a turn that another conversation's kill fails is one wrong, the secret's loss another."""
+    """Tell or ask for the secret; a turn that a kill fails is one wrong, the secret's loss another."""
     for _ in range(SECRET_TRIES):
         seen = await talk.send(text)
         if seen.state == COMPLETED:
             break
-        kind = "stuck" if seen.state in OPEN else "incomplete"
-        tally.fault(kind, f"conversation {number}, {text!r}: {seen.state} {seen.code} {seen.said[:160]!r}")
+        tally.unfinished(seen, f"conversation {number}, {text!r}")
     if seen.stored.strip() != f"The secret is secret-{number}":
         tally.fault("lost", f"conversation {number}, {text!r}: {seen.stored!r}, {seen.said[:160]!r}")
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from benchmarks.service.doors import BINDINGS
 from benchmarks.service.script import ASK, LOOK, SAY, SUPERVISOR, WORK, WORKER, Order
 from benchmarks.service.worker import IN_TOOL, TOOL_BEGINS
 
@@ -65,12 +66,14 @@ class Turn(NamedTuple):
 
     Attributes:
         order: What is asked for.
+        binding: Which client sends it.
         streamed: Whether the client reads a stream, or waits for the whole task.
         kill: The kind of kill that hits it; empty where none is dealt.
         pause: Seconds between the place and the kill, and between the kill and the restart.
     """
 
     order: Order
+    binding: str
     streamed: bool
     kill: str
     pause: float
@@ -95,7 +98,7 @@ def deal(conversations: int, seed: int) -> list[list[Turn]]:
 
 def _turn(dice: random.Random, number: int, turn: int, kill: str) -> Turn:
     order = Order(f"{number}.{turn}", dice.choice(_kinds(KINDS[kill].place) if kill else _ANY))
-    return Turn(order, dice.random() < 0.6, kill, dice.uniform(0.01, 0.3))
+    return Turn(order, dice.choice(BINDINGS), dice.random() < 0.6, kill, dice.uniform(0.01, 0.3))
 
 
 def _kinds(place: str) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ import random
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -15,7 +14,6 @@ from benchmarks.chaos_kill.deal import AT_ONCE_AFTER_BEGIN, KINDS, MODEL, QUESTI
 from benchmarks.chaos_kill.tally import Tally
 from benchmarks.service.gate import Present
 from benchmarks.service.processes import Service
-from benchmarks.service.script import WORKER
 
 _LOCK_SECONDS = 10.0
 _LONGEST_AIM = 0.6
@@ -30,22 +28,13 @@ class Killer:
         turns: Every turn of the run.
         tally: Counts.
         seed: Decides the moments of kills that wait for no place.
-        reached: Keys of the turns that the worker has begun.
-
-    Attributes:
-        up: Set while the worker is up. No turn begins without it: those that are under way meet its absence.
     """
 
-    def __init__(
-        self, service: Service, turns: Sequence[Turn], tally: Tally, seed: int, reached: AbstractSet[str]
-    ) -> None:
+    def __init__(self, service: Service, turns: Sequence[Turn], tally: Tally, seed: int) -> None:
         self._service = service
         self._dealt = {turn.order.key: turn for turn in turns if turn.kill}
         self._tally = tally
         self._dice = random.Random(seed)
-        self.reached = reached
-        self.up = asyncio.Event()
-        self.up.set()
         self._one_at_a_time = asyncio.Lock()
         self._kills: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
@@ -123,8 +112,6 @@ class Killer:
         await self._restart(KINDS[turn.kill])
 
     async def _kill(self, kind: Kind) -> None:
-        if WORKER in kind.victims:
-            self.up.clear()
         self._tally.killed(kind.group, kind.victims, time.monotonic())
         for victim in kind.victims:
             await (self._service.model if victim == MODEL else self._service.agents[victim]).kill()
@@ -136,7 +123,6 @@ class Killer:
                 for victim in kind.victims
             )
         )
-        self.up.set()
 
     @asynccontextmanager
     async def _locked(self, agent: str) -> AsyncIterator[None]:

@@ -11,7 +11,6 @@ from benchmarks.service.client import COMPLETED, OPEN, Seen
 WRONGS = ("lost", "doubled", "stuck", "incomplete", "refused")
 """What may never be: see `Tally`."""
 
-UNREACHED = ("sub_agent_unavailable", "delegation_failed")
 MOST_TAKE_OVERS = 2
 MOST_APART = 0.05
 LEAST_HITS = 0.5
@@ -27,7 +26,6 @@ class Tally:
             without an end (`stuck`), answers that are not whole (`incomplete`), requests that broke a provider's rule
             (`refused`).
         overkilled: Turns that were not finished, and of which a process was killed more than twice: they may fail.
-        unreached: Turns that began while the sub-agent was down, and said so: nothing was begun, and nothing is lost.
         finished: Keys of the turns that were answered as they must be.
         unplaced: Kills that were dealt for a place that the turn never came to.
     """
@@ -37,7 +35,6 @@ class Tally:
         self.wrong: Counter[str] = Counter()
         self.turns = 0
         self.overkilled = 0
-        self.unreached = 0
         self.finished: set[str] = set()
         self.unplaced = 0
         self._killed: list[tuple[float, str]] = []
@@ -53,20 +50,22 @@ class Tally:
         self.kills[group] += 1
         self._killed += [(at, victim) for victim in victims]
 
-    def check(self, turn: Turn, seen: Seen, *, reached: bool) -> None:
-        """Whether a turn ended as it must; `reached`: whether the sub-agent had begun it."""
+    def check(self, turn: Turn, seen: Seen) -> None:
+        """Whether a turn ended as it must."""
         self.turns += 1
         if seen.state == COMPLETED and seen.text == seen.stored == turn.order.answer:
             self.finished.add(turn.order.key)
             return
-        if not reached and seen.code in UNREACHED and seen.text == seen.stored:
-            self.unreached += 1
-            return
+        self.unfinished(seen, f"{turn.order.text} by {turn.binding}, kill {turn.kill or 'of others'}")
+
+    def unfinished(self, seen: Seen, what: str) -> None:
+        """A turn did not end as it must: it may where its process was killed more than twice."""
         if self.most_kills(seen) > MOST_TAKE_OVERS:
             self.overkilled += 1
+            print(f"overkilled: {what}: {seen.state} {seen.code}", flush=True)
             return
         kind = "stuck" if seen.state in OPEN and not seen.refusal else "incomplete"
-        self.fault(kind, f"{turn.order.text}, kill {turn.kill or 'of others'}: {_shown(seen)}")
+        self.fault(kind, f"{what}: {_shown(seen)}, kills {self.most_kills(seen)}")
 
     def check_effects(self, effects: Sequence[str]) -> None:
         """Whether every effect was there once at most."""
@@ -91,7 +90,6 @@ class Tally:
             "unplaced": self.unplaced,
             **{kind: self.wrong[kind] for kind in WRONGS},
             "overkilled": self.overkilled,
-            "unreached": self.unreached,
         }
         return " ".join(f"{name}={count}" for name, count in counts.items())
 
@@ -100,11 +98,7 @@ class Tally:
         kills = self.kills.total()
         hits = kills - self.kills[ELSEWHERE]
         enough = kills > 0 and hits >= LEAST_HITS * kills
-        return (
-            enough
-            and not self.wrong.total()
-            and max(self.overkilled, self.unreached) <= MOST_APART * self.turns
-        )
+        return enough and not self.wrong.total() and self.overkilled <= MOST_APART * self.turns
 
 
 def _shown(seen: Seen) -> str:

@@ -47,7 +47,7 @@ async def run(options: dict[str, str]) -> Tally:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
             pair = [
                 stack.enter_context(served("ours", str(folder / "ours.db"))),
-                stack.enter_context(served("bare", "memory")),
+                stack.enter_context(served("bare", str(folder / "bare.db"))),
             ]
             for measure in (slow_reader, idle_streams, dropped_streams):
                 for server in pair:

@@ -13,7 +13,8 @@ from uuid import uuid4
 
 import httpx
 
-from benchmarks.service.client import COMPLETED, HEADERS, body, http_client
+from benchmarks.service.client import COMPLETED, http_client
+from benchmarks.service.doors import HEADERS, body
 from benchmarks.service.gate import Gate
 from benchmarks.service.processes import running_service
 from benchmarks.service.script import SAY, Order

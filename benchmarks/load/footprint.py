@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
 
+from benchmarks.service.held import Held, held_file
+
+_TELL_SECONDS = 60.0
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -36,7 +42,19 @@ def descriptors(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))  # noqa: PTH208 - no path is needed
 
 
-async def footprint(http: httpx.AsyncClient, pid: int, url: str) -> Footprint:
-    """What a server of `benchmarks/wire_server.py` holds now."""
+async def footprint(http: httpx.AsyncClient, pid: int, url: str) -> tuple[Footprint, Held]:
+    """What a server of `benchmarks/wire_server.py` holds now: resident before it gave anything back, and what is in use."""
+    resident = memory_kilobytes(pid)
     inside = (await http.get(f"{url.rstrip('/')}/inside")).json()
-    return Footprint(memory_kilobytes(pid), inside["loop_tasks"], descriptors(pid))
+    return Footprint(resident, inside["loop_tasks"], descriptors(pid)), Held(*inside["held"])
+
+
+async def held_by(pid: int, pattern: str) -> Held:
+    """What a process holds that runs below `benchmarks.service.held`."""
+    path = held_file(pid, pattern)
+    path.unlink(missing_ok=True)
+    os.kill(pid, signal.SIGUSR1)
+    async with asyncio.timeout(_TELL_SECONDS):
+        while not path.exists():  # noqa: ASYNC110 - another process makes it
+            await asyncio.sleep(0.05)
+    return Held(*json.loads(path.read_text()))

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.load.footprint import Footprint, descriptors, memory_kilobytes
-from benchmarks.service.client import COMPLETED, Talk, events, http_client
+from benchmarks.load.footprint import Footprint, descriptors, held_by, memory_kilobytes
+from benchmarks.service.client import COMPLETED, Talk, http_client
+from benchmarks.service.doors import RpcDoor
 from benchmarks.service.gate import Gate
+from benchmarks.service.held import HELD, Held
 from benchmarks.service.processes import Service, running_service
 from benchmarks.service.script import LOOK, SAY, WORK, Order
 
@@ -31,7 +33,11 @@ Fault = Callable[[str, str], None]
 async def soak(seconds: float, fault: Fault) -> None:
     """Conversations for so long, some of whose clients leave."""
     with tempfile.TemporaryDirectory() as folder:
-        async with running_service(Path(folder), Gate(), QUIET) as service, http_client() as http:
+        settings = {**QUIET, HELD: f"{folder}/held"}
+        async with (
+            running_service(Path(folder), Gate(), settings, through="benchmarks.service.held") as service,
+            http_client() as http,
+        ):
             counts: Counter[str] = Counter()
             ends = time.monotonic() + seconds
             clients = [
@@ -39,6 +45,7 @@ async def soak(seconds: float, fault: Fault) -> None:
             ]
             await asyncio.sleep(seconds * WARM_UP)
             first, done = await _look(http, service), counts["conversations"]
+            in_use = await _in_use(service, folder)
             for _ in range(SAMPLES):
                 await asyncio.sleep(seconds * (1 - WARM_UP) / SAMPLES)
                 for name, held in (await _look(http, service)).items():
@@ -49,6 +56,7 @@ async def soak(seconds: float, fault: Fault) -> None:
             await asyncio.gather(*clients)
             await asyncio.sleep(10)
             last = await _look(http, service)
+            in_use_last = await _in_use(service, folder)
             size = _size_of(Path(folder))
     more = max(1, counts["conversations"] - done) / 1000
     for name, held in last.items():
@@ -59,6 +67,10 @@ async def soak(seconds: float, fault: Fault) -> None:
         over = [key for key, value, spare in zip(grown._fields, grown, SPARE, strict=True) if value > spare]
         if over:
             fault("left", f"{name}, {', '.join(over)}: {grown}")
+        left = in_use_last[name].minus(in_use[name])
+        print(
+            f"  {name}: in use at the end, more than after the warm-up: {left}; {left.blocks / more / 1000:.1f} blocks a conversation"
+        )
     print(f"  {dict(counts)}; files {size / 1024 / max(1, counts['conversations']):.1f} kB a conversation")
     if counts["wrong"]:
         fault("errors", f"{counts['wrong']} turns of the soak were not answered")
@@ -88,9 +100,14 @@ async def _talk(
 
 async def _leave(http: httpx.AsyncClient, url: str, order: Order) -> None:
     message = {"messageId": order.key, "role": "ROLE_USER", "parts": [{"text": order.text}]}
-    stream = events(http, url, "SendStreamingMessage", {"message": message})
+    stream = RpcDoor(http, url).events("SendStreamingMessage", {"message": message})
     await anext(stream)
     await stream.aclose()
+
+
+async def _in_use(service: Service, folder: str) -> dict[str, Held]:
+    """What is in use after a garbage collection: it grows by a leak, and not by what an allocator keeps."""
+    return {name: await held_by(agent.pid, f"{folder}/held") for name, agent in service.agents.items()}
 
 
 async def _look(http: httpx.AsyncClient, service: Service) -> dict[str, Footprint]:

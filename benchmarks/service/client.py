@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +12,8 @@ from uuid import uuid4
 
 import httpx
 
-HEADERS = {"A2A-Version": "1.0"}
+from benchmarks.service.doors import ComeAgain, Door, RpcDoor, call, whole
+
 COMPLETED, FAILED = "TASK_STATE_COMPLETED", "TASK_STATE_FAILED"
 WAITING = "TASK_STATE_INPUT_REQUIRED"
 OPEN = ("", "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING")
@@ -54,14 +54,6 @@ class Seen:
     ended: float = float("inf")
 
 
-class ComeAgain(Exception):
-    """The server answered 503."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
-        self.seconds = seconds
-
-
 @asynccontextmanager
 async def http_client(seconds: float = 300) -> AsyncIterator[httpx.AsyncClient]:
     """Connections that are never used twice, since servers die under them."""
@@ -78,13 +70,19 @@ class Talk:
         url: The server.
         patience: Seconds that a turn is followed.
         context_id: An earlier context, to go on with.
+        door: The binding; JSON-RPC where it is left out.
     """
 
     def __init__(
-        self, http: httpx.AsyncClient, url: str, patience: float = 120.0, *, context_id: str = ""
+        self,
+        http: httpx.AsyncClient,
+        url: str,
+        patience: float = 120.0,
+        *,
+        context_id: str = "",
+        door: Door | None = None,
     ) -> None:
-        self._http = http
-        self._url = url
+        self._door = door or RpcDoor(http, url)
         self._patience = patience
         self.context_id = context_id or str(uuid4())
 
@@ -108,7 +106,7 @@ class Talk:
                 elif streamed:
                     await self._follow(method, {"message": message}, seen)
                 else:
-                    _apply(seen, await call(self._http, self._url, method, {"message": message}))
+                    _apply(seen, await whole(self._door, method, {"message": message}))
             except httpx.TransportError as error:
                 seen.breaks, seen.said = seen.breaks + 1, type(error).__name__
                 await asyncio.sleep(_PAUSE_SECONDS)
@@ -123,14 +121,14 @@ class Talk:
         """Subscribe again; a task that has ended meanwhile is read."""
         refusal = await self._follow("SubscribeToTask", {"id": seen.task_id}, seen)
         if seen.state in OPEN:
-            _apply(seen, await call(self._http, self._url, "GetTask", {"id": seen.task_id}))
+            _apply(seen, await whole(self._door, "GetTask", {"id": seen.task_id}))
         if seen.state in OPEN and refusal:
             await asyncio.sleep(_PAUSE_SECONDS)
 
     async def _follow(self, method: str, params: Any, seen: Seen) -> bool:
         """Read a stream to its end; whether it was refused."""
         refused = False
-        async with aclosing(events(self._http, self._url, method, params)) as answers:
+        async with aclosing(self._door.events(method, params)) as answers:
             async for answer in answers:
                 refused = "error" in answer
                 _apply(seen, answer)
@@ -144,7 +142,7 @@ class Talk:
         while seen.task_id and time.monotonic() - seen.ended < self._patience:
             try:
                 stored = Seen()
-                _apply(stored, await call(self._http, self._url, "GetTask", {"id": seen.task_id}))
+                _apply(stored, await whole(self._door, "GetTask", {"id": seen.task_id}))
             except (httpx.TransportError, ComeAgain):
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
@@ -155,47 +153,10 @@ class Talk:
             return
 
 
-async def events(http: httpx.AsyncClient, url: str, method: str, params: Any) -> AsyncGenerator[Any, None]:
-    """The answers of a stream, one JSON-RPC response each.
-
-    Raises:
-        ComeAgain: 503.
-    """
-    async with http.stream("POST", f"{url}/", json=body(method, params), headers=HEADERS) as answer:
-        _raise_for(answer)
-        if not answer.headers.get("content-type", "").startswith("text/event-stream"):
-            yield json.loads(await answer.aread())
-            return
-        async for line in answer.aiter_lines():
-            if line.startswith("data:"):
-                yield json.loads(line[5:])
-
-
-async def call(http: httpx.AsyncClient, url: str, method: str, params: Any) -> Any:
-    """The whole answer to one JSON-RPC call.
-
-    Raises:
-        ComeAgain: 503.
-    """
-    answer = await http.post(f"{url}/", json=body(method, params), headers=HEADERS)
-    _raise_for(answer)
-    return answer.json()
-
-
-def body(method: str, params: Any) -> Any:
-    """A JSON-RPC request."""
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
 async def tasks_in(http: httpx.AsyncClient, url: str, state: str) -> int:
     """How many tasks a server has in a state."""
     listed = await call(http, url, "ListTasks", {"status": state, "pageSize": 1})
     return int(listed.get("result", {}).get("totalSize", 0))
-
-
-def _raise_for(answer: httpx.Response) -> None:
-    if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE:
-        raise ComeAgain(float(answer.headers.get("retry-after", "1")))
 
 
 def _apply(seen: Seen, answer: Any) -> None:

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.service.script import WORKER
 from utils.testing.live_server import loopback_socket, running
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ class Gate:
         on_arrival: Called with a turn's key, a place and whether the caller is still there; the caller waits until it returns.
         remarks: What the models' double saw that should not be there.
         asked: Model calls, by agent.
-        reached: Turns that the worker's model was asked for.
     """
 
     def __init__(self, on_arrival: Arrival | None = None) -> None:
@@ -42,7 +40,6 @@ class Gate:
         self.on_arrival = on_arrival
         self.remarks: Counter[tuple[str, str]] = Counter()
         self.asked: Counter[str] = Counter()
-        self.reached: set[str] = set()
 
     async def arrive(self, request: Request) -> Response:
         """Somebody is at a place; nobody, where it was killed while it said so."""
@@ -65,8 +62,6 @@ class Gate:
         if (said := await _body(request)) is None:
             return Response()
         self.asked[said["agent"]] += 1
-        if said["agent"] == WORKER:
-            self.reached.add(said["key"])
         for remark in said["remarks"]:
             self.remarks[said["key"], remark] += 1
         return Response()

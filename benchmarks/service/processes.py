@@ -21,6 +21,7 @@ from utils.settings import process_environment
 from utils.testing.live_server import loopback_socket
 from utils.testing.strict_provider import StrictProvider
 
+ROOT = Path(__file__).resolve().parents[2]
 MODULES = (*SHARED_MODULES, "multi_agents.platform_engineer.agent", "benchmarks.service.worker")
 SETTINGS = {
     "SUB_AGENT_TIMEOUT_SECONDS": "120",
@@ -41,9 +42,14 @@ class ForkedAgent(ServerProcess):
         arguments: tuple[str, ...],
         home: Path,
         environ: Mapping[str, str],
+        *,
+        grpc: bool = False,
     ) -> None:
-        super().__init__(arguments, home, environ)
+        with loopback_socket() as listener:
+            port = listener.getsockname()[1]
+        super().__init__(arguments, home, {**environ, "GRPC_PORT": str(port)} if grpc else environ)
         self.home = home
+        self.grpc = f"127.0.0.1:{port}"
         self._forks = forks
         self._module = module
 
@@ -119,7 +125,12 @@ class Service:
 
 @asynccontextmanager
 async def running_service(
-    folder: Path, gate: Gate, settings: Mapping[str, str] | None = None, *, through: str = ""
+    folder: Path,
+    gate: Gate,
+    settings: Mapping[str, str] | None = None,
+    *,
+    through: str = "",
+    grpc: bool = False,
 ) -> AsyncIterator[Service]:
     """Both agents and the double, ready for work; all killed at the end.
 
@@ -128,17 +139,22 @@ async def running_service(
         gate: Where tools and streams wait.
         settings: Settings of both agents, beside those above.
         through: A module that runs the agent's module, given as its first argument.
+        grpc: Whether the agents speak gRPC too.
     """
     model = ModelProcess(folder / "model.log", gate.url)
     effects = folder / "effects.txt"
     environ = {**model.settings, **SETTINGS, GATE_URL: gate.url, EFFECTS: str(effects), **(settings or {})}
     with (folder / "fork-server.log").open("ab") as log:
-        forks = await ForkServer.start(MODULES, process_environment(), log)
+        imported = {
+            **process_environment(),
+            "PYTHONPATH": str(ROOT),
+        }  # nothing is imported from the current folder
+        forks = await ForkServer.start(MODULES, imported, log)
     serve = "utils.a2a_common.server.serve"
 
     def agent(name: str, module: str, *arguments: str) -> ForkedAgent:
         command = (*([through] if through else []), module, *arguments)
-        return ForkedAgent(forks, command[0], command[1:], folder / name, environ)
+        return ForkedAgent(forks, command[0], command[1:], folder / name, environ, grpc=grpc)
 
     worker = agent(WORKER, serve, "benchmarks.service.worker:Worker")
     environ = {**environ, "SUB_AGENTS": f"{WORKER}={worker.url}"}

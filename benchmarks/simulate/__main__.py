@@ -6,6 +6,7 @@ with the first schedule that shows it, and 1 where none does.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import sys
 import time
@@ -67,7 +68,7 @@ def parts(number: int, seed: int, jobs: int, broken_by: str) -> Iterator[Part]:
             for future in futures:
                 yield future.result()
         finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.shutdown(cancel_futures=True)  # this process ends without telling them: they would stay
 
 
 def search(number: int, seed: int, jobs: int, broken_by: str) -> int:
@@ -110,4 +111,10 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    code = main(sys.argv[1:])
+    sys.stdout.flush()
+    for (
+        worker
+    ) in multiprocessing.active_children():  # those of a pool that has not stopped yet would wait without end
+        worker.kill()
+    os._exit(code)  # what dead processes left is not unwound

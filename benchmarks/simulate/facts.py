@@ -71,12 +71,62 @@ class Request:
         tasks: Ids of the tasks that answers named, in the order of the answers.
         accepted: Whether any answer named a task, or said the answer.
         artifacts: The artifacts that a whole answer to it has, by id.
+        hook: Id of the webhook that it brings; empty for none.
+        follows: Whether it continues a task.
     """
 
     message: str
     tasks: list[str] = field(default_factory=list)
     accepted: bool = False
     artifacts: tuple[tuple[str, str], ...] = ()
+    hook: str = ""
+    follows: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A notification: the process that sent it, and its event."""
+
+    process: str
+    event: Seen
+
+
+@dataclass(slots=True)
+class Hook:
+    """A webhook of one task.
+
+    Attributes:
+        name: Its id.
+        task: The task.
+        owed: Whether it must hear the end of the task: an answer said that it is stored, and the end came later.
+        whole: Whether it follows the task from its first event.
+        heard: Notifications that it took, in order.
+    """
+
+    name: str
+    task: str
+    owed: bool = False
+    whole: bool = False
+    heard: list[Heard] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ToolRun:
+    """One run of a tool.
+
+    Attributes:
+        task: Id of the task.
+        call: Id of the call, which names its message.
+        process: Name of the process.
+        read_only: Whether it may run again where it did not end.
+        known: Whether the outcome of the same call was stored when it began.
+    """
+
+    task: str
+    call: str
+    process: str
+    read_only: bool
+    known: bool = False
 
 
 @dataclass(slots=True)
@@ -97,6 +147,8 @@ class Facts:
     readings: list[Reading] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
+    hooks: list[Hook] = field(default_factory=list)
+    tool_runs: list[ToolRun] = field(default_factory=list)
     left_runs: list[str] = field(default_factory=list)
     unhandled: list[str] = field(default_factory=list)
     lost_processes: set[str] = field(default_factory=set)

@@ -16,7 +16,21 @@ StoreT = TypeVar("StoreT")
 ErrorOf = Callable[[str], Exception]
 
 READS = frozenset(
-    {"look", "events", "page", "unfinished", "rows", "writable", "open", "close", "get", "list"}
+    {
+        "look",
+        "events",
+        "page",
+        "unfinished",
+        "rows",
+        "writable",
+        "open",
+        "close",
+        "get",
+        "list",
+        "aget_tuple",
+        "aget",
+        "alist",
+    }
 )
 """Methods of stores that change nothing. All others are done one after the other, as one writing connection does them."""
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from benchmarks.simulate.facts import Facts, Reading, Stored
+from benchmarks.simulate.house_script import RESPONSE
 from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Seen, Snapshot, Status, View, follow
 
 MOST_ATTEMPTS = 3
@@ -35,20 +36,25 @@ def _after_end(events: list[Seen] | tuple[Seen, ...]) -> Iterator[str]:
 def readers_agree(facts: Facts) -> Iterator[str]:
     """What a reader read, applied in order, is what is stored; at each moment it is a beginning of the whole answer."""
     stored = {each.task: each for each in facts.stored}
-    whole = {artifact: text for request in facts.requests for artifact, text in request.artifacts}
     for reading in facts.readings:
         if _told_too_early(reading, facts):
             continue
-        for fault in _disagrees(reading, stored.get(reading.task), whole):
+        for fault in _disagrees(reading, stored.get(reading.task), _whole(facts, reading.task)):
             yield f"{reading.reader} of task {reading.task}: {fault}"
 
 
-def _told_too_early(reading: Reading, facts: Facts) -> bool:
-    """Whether a process told of the end of a task that it could not store, and was lost or fenced off before it could.
+def _whole(facts: Facts, task: str) -> dict[str, str]:
+    """The artifacts of a whole answer, as far as it is known that they belong to the task or to one task alone."""
+    return {
+        artifact: text
+        for request in facts.requests
+        for artifact, text in request.artifacts
+        if artifact != RESPONSE or task in request.tasks
+    }
 
-    Readers are told at once that a task was cut short, since a store may be locked for long; never that it is completed.
-    Another process goes on with the turn.
-    """
+
+def _told_too_early(reading: Reading, facts: Facts) -> bool:
+    """Whether a process told of a failure while the storage was down, and was lost or fenced off before it could store it."""
     last = reading.seen[-1] if reading.seen else None
     cut_short = isinstance(last, Status | Snapshot) and last.state in TERMINAL - {"completed"}
     lost = reading.process in facts.lost_processes & facts.unstored
@@ -94,11 +100,9 @@ def _same(read: Snapshot, stored: Snapshot) -> bool:
 
 def stored_is_whole(facts: Facts) -> Iterator[str]:
     """The stored events make the stored task; a completed task has every piece of its answer, and no task has others."""
-    whole = {artifact: text for request in facts.requests for artifact, text in request.artifacts}
-    wanted = {
-        message: dict(request.artifacts) for request in facts.requests for message in (request.message,)
-    }
+    wanted = {request.message: dict(request.artifacts) for request in facts.requests}
     for stored in facts.stored:
+        whole = _whole(facts, stored.task)
         texts = dict(stored.snapshot.texts)
         for artifact, text in texts.items():
             if artifact in whole and not whole[artifact].startswith(text):
@@ -146,6 +150,52 @@ def runs_once(facts: Facts) -> Iterator[str]:
             yield f"message {message} of task {task} ran {len(lost)} times"
 
 
+def webhooks_hear_ends(facts: Facts) -> Iterator[str]:
+    """A webhook is sent the events of its task in order, and every end and question at least once."""
+    stored = {each.task: each for each in facts.stored}
+    for hook in facts.hooks:
+        task = stored.get(hook.task)
+        if task is None:
+            continue
+        heard = [each.event for each in hook.heard]
+        if hook.owed and task.snapshot.state in TERMINAL and task.snapshot.state not in map(_state, heard):
+            yield f"webhook {hook.name} did not hear that task {task.task} is {task.snapshot.state}"
+        for event in task.events if hook.owed and hook.whole else ():
+            if _state(event) in SETTLED and event not in heard:
+                yield f"webhook {hook.name} did not hear {event} of task {task.task}"
+        for process in {each.process: None for each in hook.heard}:
+            if process in facts.unstored | facts.lost_processes:
+                continue  # what it told need not be stored
+            sent = [each.event for each in hook.heard if each.process == process]
+            yield from (f"webhook {hook.name}: {fault}" for fault in _out_of_order(sent, task.events))
+
+
+def _state(event: Seen) -> str:
+    return event.state if isinstance(event, Status | Snapshot) else ""
+
+
+def _out_of_order(sent: list[Seen], events: tuple[Seen, ...]) -> Iterator[str]:
+    """What was sent by one process, where it is not a part of what is stored; a try that was not confirmed is repeated."""
+    place = 0
+    for event in sent:
+        while place < len(events) and events[place] != event:
+            place += 1
+        if place == len(events):
+            yield f"{event} was sent out of order"
+            return
+
+
+def tools_run_once(facts: Facts) -> Iterator[str]:
+    """A call of a tool runs once; that of a read-only tool again only where its outcome is not stored."""
+    begun: set[tuple[str, str]] = set()
+    for run in facts.tool_runs:
+        if run.known:
+            yield f"call {run.call} of task {run.task} ran in {run.process} although its outcome was stored"
+        elif (run.task, run.call) in begun and not run.read_only:
+            yield f"call {run.call} of task {run.task} ran again, in {run.process}"
+        begun.add((run.task, run.call))
+
+
 def history_is_once(facts: Facts) -> Iterator[str]:
     """Each message of the user is in the history of its task once."""
     for stored in facts.stored:
@@ -166,6 +216,8 @@ INVARIANTS: tuple[Callable[[Facts], Iterator[str]], ...] = (
     stored_is_whole,
     accepted_ends,
     runs_once,
+    webhooks_hear_ends,
+    tools_run_once,
     history_is_once,
     nothing_unhandled,
 )

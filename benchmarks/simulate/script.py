@@ -19,6 +19,8 @@ from a2a.types.a2a_pb2 import (
     TaskStatusUpdateEvent,
 )
 
+from benchmarks.simulate.house_script import HouseScript
+
 ENDINGS = ("done", "done", "done", "done", "ask", "ask", "fail", "raise", "silent", "reject", "message")
 QUIET = {"silent", "raise"}
 
@@ -153,7 +155,7 @@ def late(script: Script, ids: Ids) -> list[TaskStatusUpdateEvent | TaskArtifactU
     return [] if script.ending in QUIET else events[: script.late]
 
 
-def user_message(ids: Ids, script: Script, *, task: str = "") -> Message:
+def user_message(ids: Ids, script: Script | HouseScript, *, task: str = "") -> Message:
     """The message of a user that asks for the script."""
     return Message(
         message_id=ids.message,

@@ -37,16 +37,20 @@ class Setting:
         faults: Faults of the stores.
         facts: What the invariants are about.
         processes: All that were started, dead ones too.
+        order: "random", or "fifo" as asyncio runs what is ready: `in_order` for code that counts on it.
+        stalls: Whether a process may stall, and go on after another has taken its place.
     """
 
-    def __init__(self, seed: int, *, faulty: bool = True) -> None:
+    def __init__(self, seed: int, *, faulty: bool = True, in_order: bool = False) -> None:
         self.seed = seed
         self.lots = random.Random(seed)
-        self.order = self.lots.choice(("fifo", "random"))
+        drawn = self.lots.choice(("fifo", "random"))
+        self.order = "fifo" if in_order else drawn
         self.loop = VirtualLoop.of(seed, order=self.order)
         self.trace = Trace(self.loop.time)
         self.facts = Facts()
         self.processes: list[Process] = []
+        self.stalls = True
         today = weather(self.lots, FAULTY_SECONDS)
         self.faults = Faults(today, self.lots, self.loop.time, self.trace, self.facts.unstored, on=faulty)
         self._fates = self.lots.randint(0, MOST_FATES) if faulty else 0
@@ -74,7 +78,7 @@ class Setting:
         return self.lots.randint(1, self.lots.choice((30, 200, STEPS_BEFORE_FATE)))
 
     def _fate(self, process: Process, lost: Callable[[Process], None]) -> Callable[[], None]:
-        dies = self.lots.random() < 0.6
+        dies = self.lots.random() < 0.6 or not self.stalls
         pause = self.lots.choice((0.01, 0.5, 5.0, 40.0))
 
         def happen() -> None:

@@ -12,7 +12,6 @@ from a2a.types.a2a_pb2 import (
     CancelTaskRequest,
     GetTaskRequest,
     Message,
-    SendMessageConfiguration,
     SendMessageRequest,
     SubscribeToTaskRequest,
     Task,
@@ -21,7 +20,7 @@ from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 
 from benchmarks.simulate.connection import ConnectionLost, Source, call, stream
 from benchmarks.simulate.facts import Reading, Request
-from benchmarks.simulate.script import Ids, deal, user_message
+from benchmarks.simulate.script import Ids, user_message
 from benchmarks.simulate.view import (
     INTERRUPTED,
     SETTLED,
@@ -33,6 +32,7 @@ from benchmarks.simulate.view import (
     snapshot_of,
     state_name,
 )
+from benchmarks.simulate.webhooks import webhook
 
 if TYPE_CHECKING:
     from benchmarks.simulate.service_world import Node, ServiceWorld
@@ -85,6 +85,8 @@ class User:
             await self._get(node, task)
         elif kind < 0.9:
             await self._cancel(node, task)
+        else:
+            await self._hook(node, task)
 
     # requests
 
@@ -100,11 +102,16 @@ class User:
     async def _say(self, task: str, endings: tuple[str, ...]) -> str:
         """Send a message until it has an end, however often the connection breaks; the state that it led to."""
         self._messages += 1
-        script = deal(self._lots, endings=endings)
+        script = self.world.deal(endings)
         ids = Ids("", f"c-{self.name}", f"{self.name}.m{self._messages}")
-        known = Request(ids.message, artifacts=tuple(script.artifacts(ids.message).items()))
+        known = Request(
+            ids.message, artifacts=tuple(script.artifacts(ids.message).items()), follows=bool(task)
+        )
         self.world.requests[ids.message] = known
         request = SendMessageRequest(message=user_message(ids, script, task=task))
+        if self._lots.random() < 0.3:
+            known.hook = f"hook-{ids.message}"
+            request.configuration.task_push_notification_config.CopyFrom(webhook(known.hook))
         self._note(
             f"{ids.message}: {script.ending}, {len(script.steps)} steps{', in ' + task if task else ''}"
         )
@@ -160,7 +167,7 @@ class User:
         sent.CopyFrom(request)
         if style == "stream":
             return await self._send_stream(node, sent, known)
-        sent.configuration.CopyFrom(SendMessageConfiguration(return_immediately=style == "at once"))
+        sent.configuration.return_immediately = style == "at once"
         answer = await call(node, lambda: node.handler.on_message_send(sent, _call()))
         if isinstance(answer, Message):
             return "said"
@@ -225,6 +232,16 @@ class User:
         if state_name(answer.status.state) not in TERMINAL:
             self._fault(f"task {task} is {state_name(answer.status.state)} after its cancel was answered")
 
+    async def _hook(self, node: Node, task: str) -> None:
+        """Store a webhook; it hears of the task's end unless that came before."""
+        self._messages += 1
+        config = webhook(f"hook-{self.name}.{self._messages}")
+        config.task_id = task
+        create = node.handler.on_create_task_push_notification_config
+        await call(node, lambda: create(config, _call()))
+        if state_name((await self._get(node, task)).status.state) not in TERMINAL:
+            self.world.receivers.hook(config.id, task).owed = True
+
     # notes
 
     def _accepted(self, known: Request, task: str) -> None:
@@ -232,6 +249,9 @@ class User:
         known.accepted = True
         if not known.tasks or known.tasks[-1] != task:
             known.tasks.append(task)
+        if known.hook:
+            hook = self.world.receivers.hook(known.hook, task)
+            hook.owed, hook.whole = True, not known.follows
 
     def _read(self, node: Node, task: Task, how: str) -> None:
         seen = snapshot_of(task)

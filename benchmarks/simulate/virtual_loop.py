@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
+import socket
 import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Executor
@@ -54,6 +55,11 @@ class Timer(asyncio.TimerHandle):
     def __init__(self, when: float, step: Step, loop: VirtualLoop) -> None:
         super().__init__(when, step.callback, step.arguments, loop, step.context)
         self.step = step
+
+    def cancel(self) -> None:
+        """Never call it, also where its time has come and it is only waiting for its turn."""
+        self.step.cancel()
+        super().cancel()
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
@@ -155,6 +161,12 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         except Exception as error:  # noqa: BLE001 - it is the caller's
             future.set_exception(error)
         return future
+
+    async def getaddrinfo(  # type: ignore[override]
+        self, host: str, port: int, **_options: Any
+    ) -> list[tuple[int, int, int, str, tuple[str, int]]]:
+        """Hosts are given by their addresses: nobody is asked."""
+        return [(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP, "", (host, port))]
 
     def get_debug(self) -> bool:
         """Never: asyncio's debug mode reads the real clock."""

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.service.client import OPEN, Seen, Talk, call, http_client, tasks_in
+from benchmarks.service.client import OPEN, Seen, Talk, http_client, tasks_in
+from benchmarks.service.doors import call
 from benchmarks.service.gate import Gate
 from benchmarks.service.processes import Service, running_service
 from benchmarks.service.script import SAY, SUPERVISOR, Order
