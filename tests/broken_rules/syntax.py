@@ -43,14 +43,13 @@ def places(within: ast.AST, old: str, *, as_statements: bool) -> list[Place]:
     """Where this code stands inside a node."""
     wanted = _statements(old)
     if not as_statements:
-        shape = ast.dump(_expression(wanted))
-        return [place for place, node in _expressions(within) if ast.dump(node) == shape]
-    shapes = [ast.dump(statement) for statement in wanted]
+        expression = _expression(wanted)
+        return [place for place, node in _expressions(within) if _same([node], [expression])]
     return [
-        Place(owner, field, index, len(shapes))
+        Place(owner, field, index, len(wanted))
         for owner, field, body in _bodies(within)
-        for index in range(len(body) - len(shapes) + 1)
-        if [ast.dump(statement) for statement in body[index : index + len(shapes)]] == shapes
+        for index in range(len(body) - len(wanted) + 1)
+        if _same(body[index : index + len(wanted)], wanted)
     ]
 
 
@@ -70,6 +69,13 @@ def is_expression(code: str) -> bool:
     """Whether this is one expression and no other statement."""
     found = _statements(code)
     return len(found) == 1 and isinstance(found[0], ast.Expr)
+
+
+def _same(nodes: Sequence[ast.AST], others: Sequence[ast.AST]) -> bool:
+    """Whether these are the same code. Types are compared first: writing out every node below a node takes long."""
+    return [type(node) for node in nodes] == [type(node) for node in others] and all(
+        ast.dump(node) == ast.dump(other) for node, other in zip(nodes, others, strict=True)
+    )
 
 
 def _statements(code: str) -> list[ast.stmt]:

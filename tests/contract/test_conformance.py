@@ -23,6 +23,8 @@ from a2a.types.a2a_pb2 import (
 from starlette.applications import Starlette
 
 from agents.template.agent import TemplateAgent
+from multi_agents.platform_engineer.agent import PlatformEngineer
+from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import Scripted, Stage, echo
 from utils.testing.conformance import CHECKS, NoAgent, Outcome, conformance
 from utils.testing.live_agent import running_agent
@@ -106,9 +108,10 @@ async def asks_back(stage: Stage) -> None:
     await stage.status(TaskState.TASK_STATE_INPUT_REQUIRED)
 
 
-async def test_an_agent_of_ours_breaks_no_rule():
+@pytest.mark.parametrize("agent_class", [TemplateAgent, PlatformEngineer, Keys])
+async def test_an_agent_of_ours_breaks_no_rule(agent_class):
     model = ScriptedModel(script=lambda _: "Hello to you.")
-    async with running_agent(TemplateAgent, environ={"EMBEDDINGS_PROVIDER": "none"}, model=model) as url:
+    async with running_agent(agent_class, environ={"EMBEDDINGS_PROVIDER": "none"}, model=model) as url:
         found = await look(url)
     assert failed(found) == set()
     assert set(skipped(found)) == {
@@ -154,6 +157,7 @@ async def test_an_agent_that_asks_back_is_not_waited_for():
 async def test_an_agent_without_json_rpc_is_looked_at_over_rest():
     async with foreign(echo, lambda url: card(url, binding="HTTP+JSON")) as url:
         found = await look(url)
+    assert failed(found) == set()
     assert found["a stream begins with its task, or is one message"] == (Outcome.PASS, "")
     assert (
         skipped(found)["malformed JSON is a parse error"]
@@ -164,6 +168,7 @@ async def test_an_agent_without_json_rpc_is_looked_at_over_rest():
 async def test_an_agent_of_protocol_0_3_is_looked_at():
     async with foreign(echo, lambda url: card(f"{url}/", version="0.3")) as url:
         found = await look(url)
+    assert failed(found) == set()
     assert found["a message is answered with a task or a message"] == (Outcome.PASS, "")
     assert found["a stream ends once, and nothing follows"] == (Outcome.PASS, "")
     assert "0.3" in skipped(found)["tasks are listed without artifacts"]

@@ -56,6 +56,13 @@ def test_a_link_resolves(document, target):
         assert anchor in _anchors(str(path.resolve().relative_to(ROOT)))
 
 
+def test_a_picture_that_a_document_shows_is_there_and_says_what_it_shows():
+    shown = [(one, child) for one in documents() for child in _inline(one) if child.type == "image"]
+    assert shown
+    assert [one for one, child in shown if not ((ROOT / one).parent / str(child.attrs["src"])).exists()] == []
+    assert [one for one, child in shown if not child.content] == []
+
+
 @pytest.mark.parametrize("document, name", _named_files())
 def test_a_file_that_a_document_names_exists(document, name):
     found = [*ROOT.glob(name), *(ROOT / document).parent.glob(name)]

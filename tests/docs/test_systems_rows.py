@@ -54,6 +54,6 @@ def test_each_promise_about_delegation_has_a_row_with_a_test(number):
 
 @pytest.mark.parametrize("number", FAILURES)
 def test_each_failure_of_predecessors_has_a_row_with_a_test(number):
-    rows = _rows("resilience.md")
+    rows = _rows("systems/failures.md")
     assert number in rows
     assert all(re.search(r"`test_\w+`", row) for row in rows[number])

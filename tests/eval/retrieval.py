@@ -129,9 +129,9 @@ def _is_question(name: str, chunk: Chunk) -> bool:
 def _sections(
     searcher: Searcher, query: str, embedder: Embedder | None, *, words: bool = True
 ) -> list[Section]:
-    vector = embedder.embed_sync([query])[0] if embedder else None
+    vectors = list(embedder.embed_sync([query])) if embedder else []
     model = embedder.name if embedder else ""
-    found = searcher.search(query, _DEPTH, model=model, vector=vector, words=words)
+    found = searcher.search(query, _DEPTH, model=model, vectors=vectors, words=words)
     return list(dict.fromkeys((passage.source, passage.anchor) for passage in found))
 
 

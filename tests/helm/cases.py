@@ -132,6 +132,18 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         {"supervisor": {"replicas": 2}},
         "a second one would not see them. More than one needs a shared database",
     ),
+    "a pod that is killed while it stops": (
+        {"settings": {"SHUTDOWN_GRACE_SECONDS": "60"}},
+        "supervisor is killed after terminationGracePeriodSeconds (30)",
+    ),
+    "an agent that is killed while it stops": (
+        {
+            "agents": [
+                {**GITHUB, "env": {"SHUTDOWN_PAUSE_SECONDS": "25"}, "terminationGracePeriodSeconds": 30}
+            ]
+        },
+        "github is killed after terminationGracePeriodSeconds (30)",
+    ),
     "two replicas of an agent": ({"agents": [{**GITHUB, "replicas": 3}]}, "github cannot have 3 replicas"),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (

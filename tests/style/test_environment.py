@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.style.sources import ROOT, lines_of, python_files, short, tree_of
 
-READER = ROOT / "utils" / "settings.py"
+READER = ROOT / "utils" / "environment.py"
 BEFORE_DEPENDENCIES = ROOT / "utils" / "bootstrap.py"
 """Runs with the standard library alone, before settings can be imported; hands the environment on to pip."""
 

@@ -26,7 +26,7 @@ BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",
     "multi_agents/platform_engineer/abandoned.py::Abandoned",
     "utils/a2a_common/client/registry.py::SubAgentRegistry",
-    "utils/a2a_common/graph/constraint_finder.py::ConstraintFinder",
+    "utils/a2a_common/graph/after_turn.py::AfterTurn",
     "utils/a2a_common/server/push.py::PushSender",
     "utils/a2a_common/tasks/backlog.py::Backlog",
     "utils/mcp/connection.py::Connection",

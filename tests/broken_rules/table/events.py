@@ -9,7 +9,10 @@ _RESPONSE = "utils/a2a_common/execution/response_stream.py"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 _ACTIVITY = _SAID + "test_activity_travels_whole_in_the_metadata_of_a_working_status"
-_PLAN = _SAID + "test_the_plan_is_one_artifact_of_one_data_part_that_each_change_replaces"
+_PLAN = (
+    _SAID
+    + "test_a_client_that_requests_the_extension_gets_the_plan_as_one_artifact_that_each_change_replaces"
+)
 
 EVENTS: tuple[Rule, ...] = (
     Rule(
@@ -119,25 +122,25 @@ EVENTS: tuple[Rule, ...] = (
     ),
     Rule(
         "event-plan",
-        "The plan is the artifact `plan` with one data part, replaced on each change.",
+        "The plan is a payload in metadata, and for clients that request it the artifact `plan` with one data part, replaced on each change.",
         (
             broken(
                 "each plan is another artifact",
-                _PUBLISHER + "::Publisher._plan",
+                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id=str(uuid4()), name=PLAN_ARTIFACT, parts=[part])",
                 _PLAN,
             ),
             broken(
                 "the plan is part of the answer's artifact",
-                _PUBLISHER + "::Publisher._plan",
+                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id='response', name=PLAN_ARTIFACT, parts=[part])",
                 _PLAN,
             ),
             broken(
                 "the plan is sent in two parts",
-                _PUBLISHER + "::Publisher._plan",
+                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part, part])",
                 _PLAN,
@@ -158,8 +161,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "a compaction is not published",
                 _PUBLISHER + "::Publisher.publish",
-                "await self._response.flush()",
-                "await self._response.flush()\nif isinstance(event, ContextCompacted):\n    return",
+                "metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}",
+                "metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}\nif isinstance(event, ContextCompacted):\n    return",
                 _ACTIVITY,
                 "tests/e2e/context/test_compaction_told.py::test_a_client_is_told_that_its_conversation_was_made_smaller",
             ),

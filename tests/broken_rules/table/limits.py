@@ -40,9 +40,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "the plan comes to everybody",
-                "utils/a2a_common/execution/publisher.py::Publisher._plan",
-                "from a2a.types.a2a_pb2 import Artifact\nif not self._takes_data:\n    return",
-                "from a2a.types.a2a_pb2 import Artifact",
+                "utils/a2a_common/execution/publisher.py::Publisher.__init__",
+                "plan_artifact and self._takes_data",
+                "plan_artifact",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
             broken(

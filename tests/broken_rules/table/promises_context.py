@@ -23,17 +23,17 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             broken(
                 "nobody calls it",
                 _BASE + "._run",
-                "for compacted in await self._preflight_context_check(config, user_text(request)):\n"
+                "for compacted in await self._preflight_context_check(config, user_content(request, built.takes)):\n"
                 "    yield compacted",
                 "_ = self._preflight_context_check",
-                _TURN + "test_the_check_runs_before_the_model_of_each_turn_and_makes_room_for_its_query",
+                _TURN + "test_the_check_runs_before_the_model_of_each_turn_and_waits_for_no_summary",
             ),
             broken(
                 "it makes no room",
                 _BASE + "._preflight_context_check",
                 "update is not None and not state.interrupts",
                 "update is None and not state.interrupts",
-                _TURN + "test_the_check_runs_before_the_model_of_each_turn_and_makes_room_for_its_query",
+                _TURN + "test_the_estimate_counts_system_prompt_history_query_and_tool_schemas",
             ),
         ),
     ),
@@ -296,9 +296,8 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             broken(
                 "each summary begins anew",
                 "utils/context/stages.py::summarise_stage",
-                "summarise(part.text, draft.compaction.summary, summary_tokens, _summariser(draft, tools), "
-                "draft.counter)",
-                "summarise(part.text, '', summary_tokens, _summariser(draft, tools), draft.counter)",
+                "summarise(text, draft.compaction.written, summary_tokens, _summariser(draft, tools), draft.counter)",
+                "summarise(text, '', summary_tokens, _summariser(draft, tools), draft.counter)",
                 _EDGES + "test_a_summary_continues_the_one_before_it",
             ),
         ),

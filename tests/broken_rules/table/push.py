@@ -68,7 +68,7 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "that an end was sent is not stored",
                 "utils/a2a_common/server/push.py::PushSender._note",
-                "await self._configs.note_sent(webhook, None)",
+                "await self._note_sent(webhook, None)",
                 "webhook.sent = None",
                 _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
             ),

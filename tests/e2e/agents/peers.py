@@ -23,6 +23,7 @@ from langchain_core.tools import BaseTool, tool
 
 from utils.a2a_common import BaseLangGraphAgent, Skill
 from utils.a2a_common.client.connection import http_client
+from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 
 
@@ -120,11 +121,7 @@ class Answer:
 
     @property
     def plans(self) -> list[list[dict[str, Any]]]:
-        return [
-            json_format.MessageToDict(event.artifact_update.artifact.parts[0].data)["steps"]
-            for event in self.events
-            if event.HasField("artifact_update") and event.artifact_update.artifact.name == "plan"
-        ]
+        return [payload["steps"] for payload in self.metadata(ACTIVITY_PLAN)]
 
     @property
     def last_words(self) -> str:
@@ -139,10 +136,12 @@ async def connected(url: str) -> AsyncIterator[Client]:
         yield await create_client(url, ClientConfig(httpx_client=http))
 
 
-def message(text: str, *, context_id: str = "", task_id: str = "") -> SendMessageRequest:
+def message(
+    text: str, *, context_id: str = "", task_id: str = "", message_id: str = ""
+) -> SendMessageRequest:
     return SendMessageRequest(
         message=Message(
-            message_id=str(uuid4()),
+            message_id=message_id or str(uuid4()),
             role=Role.ROLE_USER,
             parts=[Part(text=text)],
             context_id=context_id,

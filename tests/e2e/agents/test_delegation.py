@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
-from a2a.types.a2a_pb2 import ListTasksRequest, TaskState
+from a2a.types.a2a_pb2 import GetTaskRequest, ListTasksRequest, TaskState
 from langchain_core.messages import ToolMessage
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
@@ -158,6 +158,31 @@ async def test_a_failed_sub_agent_is_never_read_as_success() -> None:
     assert answer.state == "failed"
     assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "upstream_unavailable"
     assert answer.plans[-1][0]["status"] == "failed"
+
+
+async def test_a_failure_is_told_once_and_never_as_an_artifact_too() -> None:
+    both = calls(call("keys", "c1", request="a"), call("words", "c2", request="b"))
+    script = [both, "Neither can be reached right now."]
+    keys, words = [ScriptedReply(error=RuntimeError("boom"))], [ScriptedReply(error=RuntimeError("boom"))]
+    async with team(script, keys=keys, words=words) as (url, _, _), connected(url) as client:
+        answer = await ask(client, "both")
+        task = await client.get_task(GetTaskRequest(id=answer.task_id))
+    assert answer.state == "failed"
+    assert answer.chunks == []
+    assert not task.artifacts
+    assert answer.last_words
+
+
+async def test_what_was_held_back_of_a_failure_does_not_hide_a_later_answer() -> None:
+    script = [
+        calls(call("keys", "c1", request="a")),
+        ScriptedReply(text="The keys are down; asking words.", tool_calls=[call("words", "c2", request="b")]),
+        "b is 2.",
+    ]
+    keys = [ScriptedReply(error=RuntimeError("boom"))]
+    async with team(script, keys=keys, words=["b is 2"]) as (url, _, _), connected(url) as client:
+        answer = await ask(client, "a, else b")
+    assert (answer.state, answer.text) == ("completed", "b is 2.")
 
 
 async def test_one_broken_sub_agent_does_not_stop_the_others() -> None:

@@ -9,12 +9,19 @@ from pathlib import Path
 
 import httpx
 import pytest
+from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
 from tests.e2e.cli.command import run
 from tests.e2e.cli.test_up import Scene
 from tests.e2e.observability.processes import KEYS, SUPERVISOR, Served, ready, started
 from tests.e2e.wire.wiring import HEADERS, message
 from tests.ports import free_port
+from utils.a2a_common.tasks.log import TaskLog
+from utils.persistence.task_log_sqlite import SqliteTaskLogStore
+
+WORKING = TaskState.TASK_STATE_WORKING
+LEAF = 0x0A
+"""First byte of a page of a SQLite file that leads to no other: in tables without row ids it holds the rows."""
 
 
 async def ask(served: Served, text: str) -> None:
@@ -97,6 +104,30 @@ async def test_a_damaged_file_is_named_with_the_way_out(tmp_path, name):
     assert f"platform-engineer/{name}.sqlite" in said.splitlines()[-1]
     assert "move it away" in said.splitlines()[-1]
     assert str(tmp_path) not in said.splitlines()[-1]
+
+
+async def test_pages_that_are_found_damaged_after_the_file_was_opened_are_named_too(tmp_path):
+    folder = tmp_path / "platform-engineer"
+    folder.mkdir()
+    file = folder / "tasks.sqlite"
+    log = TaskLog(SqliteTaskLogStore(file))
+    await log.open()
+    for number in range(200):
+        writer = await log.claim(f"t{number}", "ann")
+        await writer.append(Task(id=f"t{number}", context_id="marked", status=TaskStatus(state=WORKING)))
+        writer.release()
+    await log.close()
+    content = bytearray(file.read_bytes())
+    for start in range(4096, len(content), 4096):
+        if content[start] == LEAF and b"marked" in content[start : start + 4096]:
+            content[start : start + 4096] = b"\xaa" * 4096
+    file.write_bytes(content)
+    with started(tmp_path, "supervisor", SUPERVISOR, {}) as served:
+        assert await asyncio.to_thread(served.process.wait, 60) == 2
+        said = served.log.read_text()
+    assert "storage.damaged" in said
+    assert "platform-engineer/tasks.sqlite" in said.splitlines()[-1]
+    assert "move it away" in said.splitlines()[-1]
 
 
 async def test_a_setting_that_is_found_wrong_at_the_start_is_a_sentence_too(tmp_path):

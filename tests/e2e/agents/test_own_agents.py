@@ -27,7 +27,7 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.graph.tool_events import publish
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.context.middleware import ContextState
+from utils.context.state import ContextState
 from utils.events import ArtifactAdded, FileBytes, StatusText
 from utils.testing.contract.client import client_of, state_of, text_of
 from utils.testing.live_agent import running_agent

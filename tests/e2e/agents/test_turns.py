@@ -12,6 +12,7 @@ from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.errors import ModelUnavailable
 from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta, Usage
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
@@ -182,6 +183,40 @@ async def test_the_second_message_of_a_context_sees_the_first() -> None:
         await ask(client, "Who am I?", context_id=first.context_id)
     shown = [str(each.content) for each in model.requests[1].messages]
     assert shown[-3:] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+
+
+async def test_another_message_with_the_id_of_an_earlier_one_is_asked_after_its_answer() -> None:
+    model = ScriptedModel(script=["Hello Ada.", "You are Ada."])
+    async with running_agent(Keys, model=model) as url, connected(url) as client:
+        first = await ask(client, "I am Ada.", message_id="1")
+        second = await ask(client, "Who am I?", message_id="1", context_id=first.context_id)
+    assert second.text == "You are Ada."
+    shown = [str(each.content) for each in model.requests[1].messages]
+    assert shown[-3:] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+
+
+class Unstored(Keys):
+    """Fails retryably where its first turn had its answer."""
+
+    failed = False
+
+    async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
+        async for event in super().stream(request):
+            if isinstance(event, Completed) and not self.failed:
+                self.failed = True
+                raise ModelUnavailable("The provider is down.")
+            yield event
+
+
+async def test_a_message_that_is_sent_again_after_its_task_failed_is_the_last_that_the_model_sees() -> None:
+    model = ScriptedModel(script=["The first answer.", "The second answer."])
+    async with running_agent(Unstored, model=model) as url, connected(url) as client:
+        failed = await ask(client, "Who am I?", message_id="1", context_id="talk")
+        again = await ask(client, "Who am I?", message_id="1", context_id="talk")
+    assert (failed.state, again.state) == ("failed", "completed")
+    assert again.text == "The second answer."
+    shown = [str(each.content) for each in model.requests[1].messages]
+    assert shown[-3:] == ["Who am I?", "The first answer.", "Who am I?"]
 
 
 async def test_two_contexts_at_once_see_nothing_of_each_other() -> None:

@@ -26,9 +26,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 class Started:
     """A supervisor that is asked as soon as its start returns."""
 
-    def __init__(self, home: Path, url: str) -> None:
+    def __init__(self, home: Path, url: str, restart: str = "0") -> None:
         self.model = ScriptedModel(script=answer)
-        settings = AgentSettings.load({"SUB_AGENTS": f"keys={url}"})
+        told = {"SUB_AGENTS": f"keys={url}", "SUB_AGENT_RESTART_SECONDS": restart}
+        settings = AgentSettings.load(told)
         runtime = AgentRuntime(home=home, settings=settings, model=self.model, checkpointer=InMemorySaver())
         self.agent = PlatformEngineer(runtime)
 
@@ -40,7 +41,7 @@ class Started:
             events = [event async for event in self.agent.stream(request)]
         finally:
             await self.agent.close()
-        return "".join(getattr(event, "text", "") for event in events)
+        return "".join(getattr(event, "text", "") or getattr(event, "message", "") for event in events)
 
     @property
     def offered(self) -> list[str]:

@@ -7,6 +7,7 @@ supervisor asks in an answer of its own and the next message of the conversation
 from __future__ import annotations
 
 import pytest
+from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.teams import results, sent_ids, team
@@ -104,3 +105,26 @@ async def test_a_new_topic_is_a_new_task_and_asks_its_own_question_again() -> No
     told: ScriptedModel = it.models["asker"]
     assert '"Sunny."' in str(told.requests[0].messages[0].content)  # quoted as an earlier result
     assert talk(told.requests[0]) == [("human", "Find restaurants near the user")]
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["in the conversation", "naming the task"])
+async def test_a_request_that_is_repeated_while_a_question_waits_is_asked_again_and_answers_nothing(
+    named: bool,
+) -> None:
+    text = "Show me the best restaurants of the city"
+    script = [calls(call("asker", "c1", request=text)), calls(call("asker", "c2", request=text)), "Booked."]
+    async with (
+        team(script, asker=[calls(call("where")), calls(call("where")), "It is done."]) as it,
+        connected(it.url) as client,
+    ):
+        first = await ask(client, text)
+        where = {"task_id": first.task_id} if named else {}
+        second = await ask(client, f" {text.lower()}!", context_id=first.context_id, **where)
+        third = await ask(client, "Newark", context_id=first.context_id)
+        tasks = await it.tasks("asker")
+    assert (first.state, second.state, third.state) == ("input_required", "input_required", "completed")
+    assert [TaskState.Name(task.status.state) for task in tasks] == [
+        "TASK_STATE_CANCELED",
+        "TASK_STATE_COMPLETED",
+    ]
+    assert third.text == "Booked."

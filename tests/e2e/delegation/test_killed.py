@@ -52,7 +52,7 @@ async def supervisor(
     """The supervisor as a process of its own."""
     port = free_port()
     environ = {
-        **os.environ, **double.environment("openai"), "LLM_MAX_RETRIES": "0", "PYTHONPATH": str(ROOT),
+        **os.environ, **double.environment("openai"), "PYTHONPATH": str(ROOT),
         "PLATFORM_ENGINEER_HOME": str(home), "SUB_AGENTS": sub_agents, "SUB_AGENT_REFRESH_SECONDS": "0.2",
     }  # fmt: skip
     started = await preloaded.start(

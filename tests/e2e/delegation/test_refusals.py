@@ -11,6 +11,7 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.cli.scripted_agent import Script, Turn
 from tests.e2e.delegation.foreign import ending, foreign
 from tests.e2e.delegation.teams import model, results, supervising
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -104,4 +105,12 @@ async def test_an_agent_that_sends_what_no_task_can_carry_is_told_apart_and_stor
     (told,), answer, _ = await asked_for(script)
     assert "The catering agent's answer holds a value that is nested deeper than 24 levels." in told
     assert '"error":"protocol_violation"' in told
-    assert answer.text == "I am done."
+    assert "nested deeper than 24 levels" in answer.last_words
+
+
+async def test_an_agent_that_fails_without_a_word_is_told_as_failed_with_the_code_of_a_delegation() -> None:
+    (told,), answer, _ = await asked_for(ending("failed", ""))
+    assert '"message":"The catering agent failed."' in told
+    assert '"error":"delegation_failed"' in told
+    assert (answer.state, answer.last_words) == ("failed", "The catering agent failed.")
+    assert answer.metadata(ERROR_EXTENSION)[0]["code"] == "delegation_failed"

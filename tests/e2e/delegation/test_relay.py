@@ -156,7 +156,7 @@ async def test_an_answer_that_cannot_be_delivered_is_asked_for_again_and_nothing
     asker, listener = model(ASKS), loopback_socket()
     port = listener.getsockname()[1]
     home = tmp_path / "asker"
-    pace = {"SUB_AGENT_REFRESH_SECONDS": "0.1"}
+    pace = {"SUB_AGENT_REFRESH_SECONDS": "0.1", "SUB_AGENT_RESTART_SECONDS": "0.5"}
     first = running_agent(Asker, model=asker, home=home, listener=listener)
     url_of_asker = await first.__aenter__()
     async with supervising({"asker": url_of_asker}, top, pace) as url, connected(url) as client:

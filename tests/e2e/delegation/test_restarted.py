@@ -87,7 +87,10 @@ async def asked_until(client: Client, words: str) -> str:
     async with asyncio.timeout(60):
         while True:
             answers = await asyncio.gather(*(ask(client, "a?") for _ in range(3)))
-            found = [answer.text for answer in answers if words in answer.text]
+            said = [
+                f"{answer.text} {answer.last_words}" for answer in answers
+            ]  # a failure is told in the status
+            found = [text for text in said if words in text]
             if found:
                 return found[0]
 
@@ -101,7 +104,7 @@ async def test_an_agent_that_was_killed_under_load_is_used_as_soon_as_it_is_read
     urls = {"keys": f"http://127.0.0.1:{port}"}
     async with (
         keys_process(tmp_path, port, double) as killed,
-        supervising(urls, ScriptedModel(script=delegating)) as url,
+        supervising(urls, ScriptedModel(script=delegating), {"SUB_AGENT_RESTART_SECONDS": "1"}) as url,
         connected(url) as client,
     ):
         assert (await ask(client, "a?")).text == ANSWERED

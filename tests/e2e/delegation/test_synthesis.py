@@ -64,7 +64,7 @@ async def test_results_are_the_answer_where_no_model_can_write_one_and_its_metad
     error: Any, retryable: bool
 ) -> None:
     script = failing(error, after=1)
-    words = [ModelUnavailable("Nobody is there."), ModelUnavailable("Nobody is there.")]
+    words = [ModelUnavailable("Nobody is there.")] * 3
     async with team(script, environ=QUICK, keys=["a is 1"], words=words) as it, connected(it.url) as client:
         answer = await ask(client, "What are a and b?")
         it.supervisor.script = ["It was 1."]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from a2a.types.a2a_pb2 import GetTaskRequest
+from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest
 from google.protobuf.json_format import MessageToDict
 
 from multi_agents.cli.view.tree import draw
@@ -16,7 +16,7 @@ from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.delegation.teams import Asker, Middle, model, supervising
 from tests.preloaded import process as preloaded
 from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.protocol.extensions import TREE_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, TREE_EXTENSION
 from utils.a2a_common.protocol.task_tree import parse_tree
 from utils.events import DelegationState, Usage
 from utils.testing.live_agent import running_agent
@@ -60,6 +60,24 @@ async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
     assert lines[0].startswith(f"platform-engineer {task.id} · completed · ")
     assert [line.split()[0] for line in lines] == ["platform-engineer", "├─", "│", "└─"]
     assert "120 in, 12 out" in lines[1]
+
+
+async def test_a_task_that_is_canceled_while_it_waits_shows_no_child_and_no_step_as_open() -> None:
+    asker = model([calls(call("where")), "Found."])
+    top = model([calls(call("asker", "c1", request="Find places")), "Done."])
+    async with (
+        running_agent(Asker, model=asker) as asker_url,
+        supervising({"asker": asker_url}, top) as url,
+        connected(url) as client,
+    ):
+        asked = await ask(client, "Find places")
+        before = MessageToDict((await client.get_task(GetTaskRequest(id=asked.task_id))).metadata)
+        await client.cancel_task(CancelTaskRequest(id=asked.task_id))
+        after = MessageToDict((await client.get_task(GetTaskRequest(id=asked.task_id))).metadata)
+    states = [[child["state"] for child in each[TREE_EXTENSION]["children"]] for each in (before, after)]
+    steps = [[step["status"] for step in each[ACTIVITY_PLAN]["steps"]] for each in (before, after)]
+    assert states == [["input-required"], ["canceled"]]
+    assert steps == [["working"], ["canceled"]]
 
 
 def drawn(metadata: object) -> Iterator[str]:

@@ -15,7 +15,7 @@ from utils.a2a_common import BaseLangGraphAgent
 from utils.testing.strict_provider import Call, ChatRequest, Reply
 
 PROVIDERS = ["openai", "openai-compatible", "azure-openai", "aws-bedrock"]
-QUICK = {"LLM_MAX_RETRIES": "0", "LLM_TIMEOUT_SECONDS": "20"}
+QUICK = {"LLM_TIMEOUT_SECONDS": "20"}
 
 
 class Desk(BaseLangGraphAgent):

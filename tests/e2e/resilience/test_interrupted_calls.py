@@ -21,7 +21,7 @@ from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.resilience.desk import PROVIDERS, QUICK, Desk, by_request, until_exists
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION
 from utils.errors import OutcomeUnknown
 from utils.messages.repair import INTERRUPTED
 from utils.testing.live_agent import running_agent
@@ -110,7 +110,8 @@ async def test_a_model_that_fails_after_a_tool_leaves_no_call_open(
         failed = await ask(client, "read e")
         double.brain = by_request
         answer = await ask(client, "go on", context_id=failed.context_id)
-    assert failed.state == "failed"
+    assert (failed.state, failed.metadata(ERROR_EXTENSION)[0]["code"]) == ("completed", "auth_failed")
+    assert "note e" in failed.text
     assert answer.text == "You said: read e / go on"
     assert shown_results(double.requests[-1].messages) == ["note e"]
     assert double.rejections == []

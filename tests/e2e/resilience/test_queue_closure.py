@@ -57,6 +57,9 @@ class Talker:
     async def cancel_children(self, task_id: str) -> None:
         """Nothing waits elsewhere."""
 
+    async def forget_calls(self, task_id: str) -> None:
+        """It has no tools."""
+
 
 async def _either(*events: asyncio.Event) -> None:
     waits = [asyncio.create_task(event.wait()) for event in events]

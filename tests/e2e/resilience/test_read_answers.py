@@ -192,7 +192,7 @@ async def test_a_call_that_is_written_as_text_is_made_and_never_shown(
 
 @pytest.mark.parametrize(
     "text",
-    ['{{"name": "write", "arguments": {"line": "x"}}}', "<tools><function=write>x</function></tools>"],
+    ['{"name": "write", "arguments": {"line": "x}}', "<tools><function=write>x</function></tools>"],
 )
 async def test_a_call_that_cannot_be_read_is_asked_for_again_and_then_fails(
     double: StrictProvider, text: str, tmp_path: Path, book: Callable[[], list[str]]

@@ -145,7 +145,7 @@ async def test_a_provider_that_is_down_fails_clearly_and_the_conversation_is_kep
     double.reset(by_request)
     async with desk(double, provider) as client:
         first = await ask(client, "I am Ada")
-        double.fail_next(FaultKind.OVERLOADED, FaultKind.SERVER_ERROR)
+        double.fail_next(FaultKind.OVERLOADED, FaultKind.SERVER_ERROR, FaultKind.OVERLOADED)
         failed = await ask(client, "are you there?", context_id=first.context_id)
         last = await ask(client, "and now?", context_id=first.context_id)
     assert failed.state == "failed"

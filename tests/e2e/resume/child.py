@@ -5,7 +5,7 @@
 Writes each event as a line of JSON to standard output. What a tool did and what the model was asked is appended to files in the
 home, which all processes share. `stop` names the place where the process stays until it is killed: `input` (before the first
 checkpoint), `stream` (after the first piece of the answer), `answer` (the model's answer is stored, the nodes after it did not run), `tool`, `record` (a tool has ended, its checkpoint is not written),
-`end` (the graph has finished).
+`written` (the model's call is stored, its checkpoint is not), `end` (the graph has finished).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, ToolMessage
 from utils.a2a_common import AgentRuntime, BaseLangGraphAgent, agent_tool, ask_user, publish
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.events import ArtifactAdded, Completed, TextPart, Usage
+from utils.events import ArtifactAdded, Completed, InputRequired, TextPart, Usage
 from utils.persistence.checkpoints import open_checkpointer
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
@@ -138,11 +138,13 @@ def script(home: Path, *, gate: asyncio.Event | None) -> Any:
 def hold(saver: Any, stop: str) -> None:
     """Let the checkpointer stop where it is told to."""
     put, put_writes = saver.aput, saver.aput_writes
-    stopped = asyncio.Event()
+    stopped, written = asyncio.Event(), list[Any]()
 
     async def aput(*args: Any) -> Any:
         if stop == "input":
             await for_ever("input")
+        if stop == "written" and "tool_calls" in repr(written[-1:]):
+            await for_ever("written")
         if stopped.is_set():  # LangGraph does not wait for the writes before the checkpoint that follows them
             await asyncio.Event().wait()
         return await put(*args)
@@ -152,6 +154,7 @@ def hold(saver: Any, stop: str) -> None:
             stopped.set()
             await for_ever("record")
         await put_writes(config, writes, *args)
+        written.append(writes)
 
     saver.aput, saver.aput_writes = aput, aput_writes
 
@@ -182,6 +185,8 @@ async def main(order: dict[str, Any]) -> None:
             if stop == "end" and isinstance(event, Completed):
                 await for_ever("end")
             print(shown(event), flush=True)
+        if not isinstance(event, InputRequired):
+            await agent.forget_calls(request.task_id)  # as the engine does once the end is stored
         await agent.close()
 
 

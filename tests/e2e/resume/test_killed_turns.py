@@ -152,6 +152,13 @@ async def test_a_graph_that_had_finished_gives_its_stored_answer_without_a_model
     assert len(turns.lines("requests")) == 2
 
 
+async def test_tool_calls_are_recorded_until_the_end_of_their_task_can_be_stored(turns: Turns) -> None:
+    await turns.killed("please order", "end")
+    assert turns.recorded == 1
+    await turns.recovered("please order")
+    assert turns.recorded == 0
+
+
 async def test_an_answer_that_was_stored_before_the_kill_is_said_though_the_model_does_not_run_again(
     turns: Turns,
 ) -> None:
@@ -159,6 +166,17 @@ async def test_an_answer_that_was_stored_before_the_kill_is_said_though_the_mode
     events = await turns.recovered("please order")
     assert text_of(events) == "I have ordered."
     assert events[-1]["event"] == "Completed"
+    assert len(turns.lines("requests")) == 2
+
+
+async def test_a_models_answer_that_is_stored_without_its_checkpoint_goes_on_with_its_tools(
+    turns: Turns,
+) -> None:
+    await turns.killed("please order", "written")
+    events = await turns.recovered("please order")
+    assert text_of(events) == "I have ordered."
+    assert events[-1]["event"] == "Completed"
+    assert turns.lines("effects") == ["order"]
     assert len(turns.lines("requests")) == 2
 
 
@@ -171,7 +189,7 @@ async def test_a_turn_that_was_killed_before_its_first_checkpoint_begins_with_it
     assert turns.lines("effects") == ["look"]
 
 
-@pytest.mark.parametrize("stop", ["tool", "record", "stream", "end"])
+@pytest.mark.parametrize("stop", ["written", "tool", "record", "stream", "end"])
 async def test_tokens_of_the_killed_process_are_counted_once(turns: Turns, stop: str) -> None:
     text = "please look"
     await turns.killed(text, stop)

@@ -17,7 +17,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from benchmarks.service.client import Talk, call, http_client
+from benchmarks.service.client import Talk, http_client
+from benchmarks.service.doors import call
 from benchmarks.service.gate import Gate, Present, open_gate
 from benchmarks.service.processes import Service, running_service
 from benchmarks.service.script import ASK, FAIL, SAY, WORK, Order

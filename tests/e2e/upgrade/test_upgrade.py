@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from benchmarks.service.client import COMPLETED, FAILED, Talk, answer_of, call, http_client, tasks_in
+from benchmarks.service.client import COMPLETED, FAILED, Talk, answer_of, http_client, tasks_in
+from benchmarks.service.doors import call
 from benchmarks.service.gate import Gate, open_gate
 from benchmarks.service.processes import Service, running_service
 from benchmarks.service.script import ASK, SAY, WORK, Order

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -11,14 +11,17 @@ import httpx
 import pytest
 
 from tests.e2e.wire.agents import Scripted, card, echo
-from tests.e2e.wire.wiring import Wire, message, serving, state
+from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
 from utils.a2a_common.execution import response_stream
 from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
+    ACTIVITY_PLAN,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    PLAN_EXTENSION,
     SCOPE_EXTENSION,
+    TREE_EXTENSION,
     USAGE_EXTENSION,
 )
 from utils.a2a_common.protocol.request import AgentRequest
@@ -36,9 +39,13 @@ from utils.events import (
     DelegationState,
     Failed,
     InputRequired,
+    ModelReasoned,
     ModelRetried,
+    ModelWaited,
     PlanStep,
     PlanUpdated,
+    RuleChange,
+    RuleChanged,
     StepStatus,
     TextDelta,
     ToolFinished,
@@ -73,6 +80,9 @@ class Saying:
     async def cancel_children(self, task_id: str) -> None:
         """Nothing waits elsewhere."""
 
+    async def forget_calls(self, task_id: str) -> None:
+        """It has no tools."""
+
 
 @asynccontextmanager
 async def saying(*steps: Step) -> AsyncIterator[Wire]:
@@ -85,10 +95,12 @@ async def saying(*steps: Step) -> AsyncIterator[Wire]:
         yield Wire(url, http, app, Scripted(echo))
 
 
-async def told(*steps: Step) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+async def told(
+    *steps: Step, headers: Mapping[str, str] = HEADERS
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The stream, and the task as it is stored."""
     async with saying(*steps) as wire:
-        events = await wire.stream()
+        events = await wire.stream(headers)
         return events, await wire.get(events[0]["task"]["id"])
 
 
@@ -180,7 +192,10 @@ ACTIVITIES: list[tuple[Activity, dict[str, Any]]] = [
             "touched": 3,
         },
     ),
+    (RuleChanged(RuleChange.PINNED, "Never."), {"kind": "rule_changed", "change": "pinned", "text": "Never."}),
     (ModelRetried("rate_limited", 1, 0.5), {"kind": "model_retried", "reason": "rate_limited", "attempt": 1}),
+    (ModelWaited(5.0, begun=True), {"kind": "model_waited", "seconds": 5, "begun": True}),
+    (ModelReasoned("The user means the newest."), {"kind": "model_reasoned", "text": "The user means the newest."}),
 ]  # fmt: skip
 
 
@@ -192,7 +207,8 @@ async def test_activity_travels_whole_in_the_metadata_of_a_working_status(
     found = [each for each in statuses(events) if ACTIVITY_EXTENSION in each.get("metadata", {})]
     assert [state(each) for each in found] == ["working"]
     payload = found[0]["metadata"][ACTIVITY_EXTENSION]
-    call = {} if fields["kind"] in {"context_compacted", "model_retried"} else {"call_id": "c1"}
+    without_call = {"context_compacted", "rule_changed", "model_retried", "model_waited", "model_reasoned"}
+    call = {} if fields["kind"] in without_call else {"call_id": "c1"}
     assert payload == {**payload, "agent": "saying", **call, **fields}
     assert "message" not in found[0]["status"]
 
@@ -210,10 +226,61 @@ def _steps(*states: StepStatus) -> PlanUpdated:
     )
 
 
-async def test_the_plan_is_one_artifact_of_one_data_part_that_each_change_replaces() -> None:
+async def test_the_plan_is_a_payload_of_the_activity_extension_and_no_artifact_unless_it_is_asked_for() -> (
+    None
+):
+    begun, done = _steps(StepStatus.WORKING), _steps(StepStatus.COMPLETED)
+    events, task = await told(begun, ToolStarted("c1", "search"), done, TextDelta("Done."), Completed())
+    plans = [
+        each["metadata"][ACTIVITY_PLAN]
+        for each in statuses(events)
+        if ACTIVITY_PLAN in each.get("metadata", {})
+    ]
+    assert [plan["steps"][0]["status"] for plan in plans] == ["working", "completed"]
+    assert task["metadata"][ACTIVITY_PLAN] == plans[-1]
+    assert {each["artifactId"] for each in task["artifacts"]} == {"response"}
+    assert not [
+        each for each in events if each.get("artifactUpdate", {}).get("artifact", {}).get("name") == "plan"
+    ]
+
+
+async def test_the_plan_of_a_task_that_is_canceled_leaves_no_step_open() -> None:
+    at_work, go_on = asyncio.Event(), asyncio.Event()
+    steps = _steps(StepStatus.COMPLETED, StepStatus.WORKING, StepStatus.PENDING)
+    tree = (
+        DelegationStarted("c1", "keys", "Look"),
+        DelegationProgress("c1", "keys", "r1", DelegationState.WORKING),
+    )
+
+    async def wait() -> None:
+        at_work.set()
+        await go_on.wait()
+
+    async with saying(steps, *tree, wait) as wire:
+        reading = asyncio.create_task(wire.stream({**HEADERS, "A2A-Extensions": PLAN_EXTENSION}))
+        await asyncio.wait_for(at_work.wait(), 20)
+        task_id = (await wire.rpc("ListTasks"))["result"]["tasks"][0]["id"]
+        await wire.rpc("CancelTask", {"id": task_id})
+        events, task = await reading, await wire.get(task_id)
+    assert state(task) == "canceled"
+    for metadata in (task["metadata"], statuses(events)[-1]["metadata"]):
+        assert [step["status"] for step in metadata[ACTIVITY_PLAN]["steps"]] == [
+            "completed",
+            "canceled",
+            "canceled",
+        ]
+        assert [child["state"] for child in metadata[TREE_EXTENSION]["children"]] == ["canceled"]
+    (shown,) = (each for each in task["artifacts"] if each["artifactId"] == "plan")
+    assert shown["parts"][0]["data"] == task["metadata"][ACTIVITY_PLAN]
+
+
+async def test_a_client_that_requests_the_extension_gets_the_plan_as_one_artifact_that_each_change_replaces() -> (
+    None
+):
     pending = _steps(StepStatus.PENDING, StepStatus.PENDING)
     done = _steps(StepStatus.COMPLETED, StepStatus.FAILED)
-    events, task = await told(pending, done, TextDelta("Done."), Completed())
+    asking = {**HEADERS, "A2A-Extensions": PLAN_EXTENSION}
+    events, task = await told(pending, done, TextDelta("Done."), Completed(), headers=asking)
     plans = [
         event["artifactUpdate"]
         for event in events

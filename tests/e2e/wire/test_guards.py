@@ -201,3 +201,13 @@ async def test_the_card_is_cached_and_revalidated(wire):
         assert "max-age" in first.headers["cache-control"]
         again = await wire.http.get(wire.url + path, headers={"If-None-Match": first.headers["etag"]})
         assert again.status_code == 304
+
+
+@pytest.mark.parametrize("member", [{"jsonrpc": "1.0"}, {"jsonrpc": 2}, {}])
+@pytest.mark.parametrize("method", ["message/send", "SendMessage"])
+async def test_another_version_of_json_rpc_is_an_invalid_request(method, member):
+    async with serving(echo) as wire:
+        headers = {} if method == "message/send" else HEADERS
+        body = {**member, "id": 1, "method": method, "params": {}}
+        answer = await wire.http.post(f"{wire.url}/", json=body, headers=headers)
+    assert answer.json()["error"]["code"] == -32600

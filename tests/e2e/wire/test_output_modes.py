@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.agents.peers import Keys
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.wiring import HEADERS, message, serving, state
+from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, Completed, InputRequired, PlanStep, PlanUpdated, StepStatus, TextDelta
 from utils.testing.live_agent import running_agent
@@ -69,13 +70,13 @@ async def test_a_client_that_accepts_one_of_what_the_card_offers_is_answered(mod
         assert state((await wire.rpc("SendMessage", sending(modes)))["result"]["task"]) == "completed"
 
 
-async def answer_to(modes: list[str], text: str = "hi") -> dict[str, Any]:
+async def answer_to(modes: list[str], text: str = "hi", headers: dict[str, str] = HEADERS) -> dict[str, Any]:
     async with (
         running_agent(Planner, model=ScriptedModel.of()) as url,
         httpx.AsyncClient(trust_env=False, timeout=20) as http,
     ):
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": sending(modes, text)}
-        task: dict[str, Any] = (await http.post(f"{url}/", json=body, headers=HEADERS)).json()["result"][
+        task: dict[str, Any] = (await http.post(f"{url}/", json=body, headers=headers)).json()["result"][
             "task"
         ]
         return task
@@ -94,7 +95,7 @@ async def answer_to(modes: list[str], text: str = "hi") -> dict[str, Any]:
 async def test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts(
     modes: list[str], shown: dict[str, str]
 ) -> None:
-    task = await answer_to(modes)
+    task = await answer_to(modes, headers={**HEADERS, "A2A-Extensions": PLAN_EXTENSION})
     assert {each["artifactId"]: each["parts"][0]["mediaType"] for each in task["artifacts"]} == shown
     assert task["artifacts"][-1]["parts"][0]["text"] == "**Here.**"
 

@@ -165,6 +165,22 @@ async def test_a_webhook_at_a_private_address_is_refused(url):
         assert created["error"]["code"] == -32602
 
 
+async def test_a_webhook_whose_host_is_not_known_yet_is_stored_where_private_addresses_are_allowed():
+    url = "http://not-there-yet.invalid/hook"
+    async with serving(echo, settings=PRIVATE) as wire:
+        task_id = (await wire.send())["id"]
+        made = await wire.rpc("CreateTaskPushNotificationConfig", {"taskId": task_id, "id": "c", "url": url})
+        assert made["result"]["url"] == url
+        wrong = await wire.rpc(
+            "CreateTaskPushNotificationConfig", {"taskId": task_id, "url": "ftp://x.invalid/"}
+        )
+        assert wrong["error"]["code"] == -32602
+    async with serving(echo) as wire:
+        task_id = (await wire.send())["id"]
+        refused = await wire.rpc("CreateTaskPushNotificationConfig", {"taskId": task_id, "url": url})
+        assert refused["error"]["code"] == -32602
+
+
 async def test_the_address_that_was_checked_is_the_one_that_is_called():
     target = await checked_target("http://localhost:81/path?q=1", allow_private=True)
     assert target.url.host in {"127.0.0.1", "::1"}

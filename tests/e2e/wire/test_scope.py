@@ -90,9 +90,9 @@ async def test_the_extended_card_is_for_authenticated_callers():
     extended.description = "Says what it hears, and more."
     async with serving(echo, middleware=AUTH, extended=extended) as wire:
         assert (await _card(wire))["capabilities"]["extendedAgentCard"] is True
-        assert "error" in await wire.rpc("GetExtendedAgentCard")
+        assert (await wire.rpc("GetExtendedAgentCard"))["error"]["code"] == -32007
         anonymous = await wire.http.get(f"{wire.url}/rest/extendedAgentCard", headers=HEADERS)
-        assert anonymous.status_code in {400, 401}
+        assert anonymous.status_code == 401
         shown = (await wire.rpc("GetExtendedAgentCard", {}, as_user("ann")))["result"]
         assert shown["description"] == "Says what it hears, and more."
 

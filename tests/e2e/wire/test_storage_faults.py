@@ -83,8 +83,8 @@ def last_status(events: list[dict[str, Any]]) -> dict[str, Any]:
     return last
 
 
-def check_failed(task: dict[str, Any]) -> None:
-    assert task["metadata"][ERROR_EXTENSION]["code"] == "storage_failed"
+def check_failed(task: dict[str, Any], code: str = "storage_failed") -> None:
+    assert task["metadata"][ERROR_EXTENSION]["code"] == code
     assert "stored" in task["status"]["message"]["parts"][0]["text"]
 
 
@@ -204,8 +204,8 @@ async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_an
         with full(path):
             fault.begun.set()
             task = await answer
-            check_failed(task)
-            check_failed(await wire.get(task["id"]))
+            check_failed(task, "storage_full")
+            check_failed(await wire.get(task["id"]), "storage_full")
             refused = await wire.send(text="y" * 20_000)
             assert "error" in refused
             assert (await readyz(wire)) == (503, NOT_STORED)

@@ -65,13 +65,15 @@ class Wire:
         return task
 
     @asynccontextmanager
-    async def events(self, method: str, params: Any) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+    async def events(
+        self, method: str, params: Any, headers: Mapping[str, str] = HEADERS
+    ) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
         body = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-        async with self.http.stream("POST", f"{self.url}/", json=body, headers=HEADERS) as answer:
+        async with self.http.stream("POST", f"{self.url}/", json=body, headers=headers) as answer:
             yield _events(answer)
 
-    async def stream(self, **fields: Any) -> list[dict[str, Any]]:
-        async with self.events("SendStreamingMessage", {"message": message(**fields)}) as events:
+    async def stream(self, headers: Mapping[str, str] = HEADERS, **fields: Any) -> list[dict[str, Any]]:
+        async with self.events("SendStreamingMessage", {"message": message(**fields)}, headers) as events:
             return [event async for event in events]
 
 

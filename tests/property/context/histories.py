@@ -6,6 +6,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
+from tests.property.context.media import some_media, some_thought
 from tests.property.context.texts import articles, some_text
 
 CONSTRAINTS = (
@@ -17,7 +18,12 @@ CONSTRAINTS = (
     "Under no circumstances delete the audit bucket.",
     "You must not open pull requests without asking me.",
     "Our staging cluster is blue-7.",
+    "不要部署到生产环境。",
+    "本番環境には絶対に触らないでください。",
 )
+
+
+NAMES = ("Ada", "Ada Lovelace", "小明", "a/b", "<user>", "x" * 90, " ")
 
 
 @dataclass
@@ -100,12 +106,12 @@ class _Maker:
             content = [{"type": "text", "text": text}]
         elif form < 0.15:
             content = [{"type": "text", "text": text}, {"type": "text", "text": " "}, "plain"]
-        elif form < 0.18:
-            image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
-            content = [{"type": "text", "text": text}, image]
-        elif form < 0.19:
+        elif form < 0.23:
+            content = [{"type": "text", "text": text}, *some_media(self.rng)]
+        elif form < 0.24:
             content = self.rng.choice(("", "  ", [], [{"type": "text", "text": ""}]))
-        self.messages.append(HumanMessage(content, id=self.id("h")))
+        name = self.rng.choice(NAMES) if self.rng.random() < 0.08 else None
+        self.messages.append(HumanMessage(content, id=self.id("h"), name=name))
 
     def tool_loop(self) -> None:
         rng = self.rng
@@ -138,6 +144,8 @@ class _Maker:
         content: Any = articles(rng, size) if rng.random() < 0.15 else some_text(rng, size)
         if rng.random() < 0.1:
             content = [{"type": "text", "text": content}]
+        elif rng.random() < 0.04:
+            content = [{"type": "text", "text": content}, *some_media(rng)]
         elif rng.random() < 0.02:
             content = rng.choice(("", [], "\n"))
         return ToolMessage(content, tool_call_id=call["id"], name=call["name"], id=self.id("t"))
@@ -148,6 +156,8 @@ class _Maker:
         form = rng.random()
         if form < 0.1:
             blocks: list[Any] = [{"type": "text", "text": text}]
+            if rng.random() < 0.5:
+                blocks.insert(0, some_thought(rng))
             blocks += [
                 {"type": "tool_use", "id": c["id"], "name": c["name"], "input": c["args"]}
                 for c in calls or ()
@@ -155,6 +165,8 @@ class _Maker:
             if form < 0.02:
                 blocks.append({"type": "tool_use", "id": "ghost", "name": "search", "input": {}})
             return blocks
+        if form > 0.99:
+            return [some_thought(rng)]
         return text
 
     def size(self) -> int:

@@ -1,12 +1,14 @@
 """Runs one generated history through the pipeline and tells what went wrong, with checks of its own."""
 
 import asyncio
+import json
+import re
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, TypeVar
 
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from tests.property.context.histories import History
 from tests.property.context.rules import refusals
@@ -37,6 +39,7 @@ class Outcome:
     lost_constraints: list[str] = field(default_factory=list)
     wrong_refusals: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
+    lost_media: list[str] = field(default_factory=list)
     refused: int = 0
     requests: int = 0
     compacted: int = 0
@@ -51,6 +54,7 @@ class Outcome:
             *self.lost_constraints,
             *self.wrong_refusals,
             *self.broken,
+            *self.lost_media,
         ]
 
 
@@ -110,6 +114,7 @@ def _judge(
     outcome.broken.extend(prepared.report.violations)
     if wrong := _lost_request(history, messages, policy, sent, stored):
         outcome.lost_requests.append(wrong)
+    outcome.lost_media.extend(_lost_media(messages, sent, stored))
     system = str(sent[0].content) if isinstance(sent[0], SystemMessage) else ""
     said = "\n".join(str(m.content) for m in messages if isinstance(m, HumanMessage))
     outcome.lost_constraints.extend(c for c in history.constraints if c in said and c not in system)
@@ -142,6 +147,47 @@ def _lost_request(
         return f"{words[:60]!r} of {count_message_tokens(active)} tokens is not in view"
     parts = [text for text in shown if any(stored.get(h) is not None for h in handles_in(text))]
     return None if parts else f"{words[:60]!r} is neither in view nor behind a handle"
+
+
+def _lost_media(messages: list[BaseMessage], sent: list[BaseMessage], stored: dict[str, str]) -> list[str]:
+    """Pictures and documents that are neither in the request nor whole in the store."""
+    given = [_bytes(block) for block in _blocks(_answering(messages))]
+    there = {_bytes(block) for block in _blocks(sent)}
+    kept = "\n".join(stored.values())
+    return [
+        f"a file of {len(one)} characters" for one in given if one and one not in there and one not in kept
+    ]
+
+
+def _answering(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages without results that repair leaves out: those before their call, and second ones."""
+    called, kept = set[str](), list[BaseMessage]()
+    for message in messages:
+        if isinstance(message, AIMessage):
+            called |= {str(call["id"]) for call in message.tool_calls}
+        if isinstance(message, ToolMessage):
+            if message.tool_call_id not in called:
+                continue
+            called.remove(message.tool_call_id)
+        kept.append(message)
+    return kept
+
+
+def _blocks(messages: Sequence[BaseMessage]) -> list[Any]:
+    """The content blocks of people and tools."""
+    return [
+        block
+        for message in messages
+        if isinstance(message, HumanMessage | ToolMessage) and isinstance(message.content, list)
+        for block in message.content
+    ]
+
+
+def _bytes(block: Any) -> str:
+    """The longest run of base64 in a block that is no text: a picture or document."""
+    if not isinstance(block, dict) or block.get("type") in {"text", "tool_use"}:
+        return ""
+    return max(re.findall(r"[A-Za-z0-9+/=]{16,}", json.dumps(block)), key=len, default="")
 
 
 def _own(history: History) -> int:

@@ -4,12 +4,14 @@ OpenAI's and Bedrock's rules are those of the strict provider double; Anthropic'
 it shares code with `utils.context`.
 """
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from utils.messages.foreign import without_foreign_blocks
 from utils.testing.strict import bedrock_rules, openai_rules
 
 TOOLS = ("get", "search", "list_pull_requests", "get_log", "read_file", "read_tool_output", "recall")
@@ -26,7 +28,9 @@ def _client() -> Any:
 
 def openai_body(messages: Sequence[BaseMessage]) -> dict[str, Any]:
     """The Chat Completions request."""
-    body: dict[str, Any] = _client()._get_request_payload(list(messages))
+    body: dict[str, Any] = _client()._get_request_payload(
+        without_foreign_blocks(messages, _client()._llm_type)
+    )
     body["tools"] = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in TOOLS]
     return body
 
@@ -43,6 +47,10 @@ def bedrock_body(messages: Sequence[BaseMessage]) -> dict[str, Any]:
 def refusals(messages: Sequence[BaseMessage]) -> list[str]:
     """Why each provider would refuse a request, but for its size."""
     found = []
+    if wrong := _openai_parts(openai_body(messages)):
+        found.append(f"openai {wrong}")
+    if wrong := _bedrock_documents(bedrock_body(messages)):
+        found.append(f"bedrock {wrong}")
     if broken := openai_rules.check(openai_body(messages), _HUGE):
         found.append(f"openai {broken.rule}: {broken.message}")
     if broken := bedrock_rules.check(bedrock_body(messages), _HUGE):
@@ -50,6 +58,46 @@ def refusals(messages: Sequence[BaseMessage]) -> list[str]:
     if wrong := anthropic_refusal(messages):
         found.append(f"anthropic {wrong}")
     return found
+
+
+PARTS = {
+    "system": {"text"},
+    "user": {"text", "image_url", "file", "input_audio"},
+    "assistant": {"text", "refusal"},
+    "tool": {"text"},
+}
+_NAME = re.compile(r"[^\s<|\\/>]{1,64}")
+_DOCUMENT_NAME = re.compile(r"[A-Za-z0-9()\[\]-]+( [A-Za-z0-9()\[\]-]+)*")
+
+
+def _openai_parts(body: dict[str, Any]) -> str | None:
+    """Which content part or name Chat Completions does not take."""
+    for message in body["messages"]:
+        if "name" in message and not _NAME.fullmatch(message["name"]):
+            return f"name {message['name']!r}"
+        content = message.get("content")
+        for part in content if isinstance(content, list) else ():
+            if part.get("type") not in PARTS[message["role"]]:
+                return f"{message['role']} with a part of type {part.get('type')}"
+            if part["type"] == "file" and not ({"file_id", "filename"} & set(part["file"])):
+                return "file without a name"
+    return None
+
+
+def _bedrock_documents(body: dict[str, Any]) -> str | None:
+    """What Converse checks of documents: a name of few letters, used once, with text beside it."""
+    names: set[str] = set()
+    for message in body["messages"]:
+        for block in message["content"]:
+            if "document" not in block:
+                continue
+            name = block["document"]["name"]
+            if name in names or not _DOCUMENT_NAME.fullmatch(name):
+                return f"document name {name!r}"
+            names.add(name)
+            if not any("text" in other for other in message["content"]):
+                return "document without text"
+    return None
 
 
 def anthropic_refusal(messages: Sequence[BaseMessage]) -> str | None:

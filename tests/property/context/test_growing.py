@@ -17,6 +17,7 @@ from utils.context.policy import PRESETS, ContextPolicy
 from utils.errors import ContextBudgetExceeded
 from utils.messages import counter as counting
 from utils.messages.counter import MessageCounter
+from utils.messages.media.charges import MediaCharges
 from utils.messages.tokens import count_message_tokens
 
 SLOW = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
@@ -116,9 +117,9 @@ def test_call_ids_that_a_provider_uses_again_in_every_turn_keep_their_own_result
 def test_only_the_new_message_of_a_conversation_is_tokenised(monkeypatch, turns: int) -> None:
     tokenised: list[BaseMessage] = []
 
-    def counted(message: BaseMessage, encoding: str) -> int:
+    def counted(message: BaseMessage, encoding: str, charges: MediaCharges) -> int:
         tokenised.append(message)
-        return count_message_tokens(message, encoding)
+        return count_message_tokens(message, encoding, charges)
 
     monkeypatch.setattr(counting, "count_message_tokens", counted)
     talk, counter = long_talk(turns, words=20), MessageCounter()

@@ -71,6 +71,8 @@ def pool(kind: str) -> str:
         return "\n".join(lines)[:POOL_CHARS]
     if kind == "base64":
         return base64.b64encode(rng.randbytes(POOL_CHARS // 2)).decode()[:POOL_CHARS]
+    if kind in CJK:
+        return "".join(rng.choice(CJK[kind]) for _ in range(POOL_CHARS // 12))[:POOL_CHARS]
     if kind == "scripts":
         return "".join(
             rng.choice("日本語中文한국어العربيةрусскийελληνικά🙂🚀 ") for _ in range(POOL_CHARS // 4)
@@ -78,8 +80,39 @@ def pool(kind: str) -> str:
     return "".join(rng.choice(MARKERS) + " " for _ in range(POOL_CHARS // 16))
 
 
-KINDS = ("prose", "prose", "json", "code", "base64", "scripts", "markers")
-CHARS_PER_TOKEN = {"prose": 5.0, "json": 2.4, "code": 3.2, "base64": 1.4, "scripts": 1.1, "markers": 2.0}
+CJK = {
+    "chinese": (
+        "部署在星期五失败了。",
+        "日志显示内存不足，所以服务重启了三次。",
+        "请检查集群的配置，",
+        "数据库备份每天凌晨两点运行；",
+        "负责人是王小明。",
+        "第七号工单已经关闭！",
+        "版本号是二点四，",
+        "我们还需要更多时间。",
+    ),
+    "japanese": (
+        "金曜日のデプロイは失敗しました。",
+        "ログによるとメモリが足りません。",
+        "設定を確認してください、",
+        "担当は田中さんです。",
+        "バックアップは毎日午前二時に動きます。",
+        "チケット七番は閉じました！",
+        "バージョンは二・四です。",
+    ),
+}
+
+KINDS = ("prose", "prose", "chinese", "japanese", "json", "code", "base64", "scripts", "markers")
+CHARS_PER_TOKEN = {
+    "prose": 5.0,
+    "chinese": 1.3,
+    "japanese": 1.3,
+    "json": 2.4,
+    "code": 3.2,
+    "base64": 1.4,
+    "scripts": 1.1,
+    "markers": 2.0,
+}
 
 
 def some_text(rng: random.Random, tokens: int, kind: str | None = None) -> str:
