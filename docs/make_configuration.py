@@ -16,17 +16,18 @@ ROOT = Path(__file__).resolve().parent.parent
 INTRODUCTION = """\
 # Configuration
 
-Every setting is an environment variable. A `.env` file in the working folder is read too; the environment wins over
-it. An empty value counts as unset. A wrong value is one sentence that names the variable, and exit code 2.
-`platform-engineer doctor` checks them all, those of the agents included.
+## How do I change a setting?
 
-A name that no setting has changes nothing. `doctor` tells each such name in `.env`, and those in the environment that look like a setting, with
-the setting that was probably meant; `up`, `chat` and each agent warn of what looks like a setting when they start. The file must be UTF-8.
+Write the setting in a file `.env` in the folder where you start the command, or set it in the environment, and start again. Every setting is
+an environment variable; the environment wins over `.env`, and an empty value counts as unset. The file must be UTF-8.
+
+A wrong value ends the start with a sentence that names the variable, and exit code 2. `platform-engineer doctor` checks every setting of
+every agent. It also names misspelled settings and what was probably meant; `up`, `chat` and each agent warn of them when they start.
 
 ## Settings of one agent
 
-`up` and `chat` give the process of an agent settings of its own from `env` of its entry in `agents/agents.yaml`: another model, another
-context window or policy, a token that only it needs. They replace those of the service for that process alone.
+To give one agent its own settings, write them under `env` of its entry in `agents/agents.yaml`: another model, another context window or
+policy, a token that only it needs. `up` and `chat` use them for that process in place of the service's settings.
 
 ```yaml
 github:
@@ -42,13 +43,13 @@ supervisor:
     TURN_TIMEOUT_SECONDS: 600
 ```
 
-- `${NAME}` is replaced by the service's variable of that name, so that secrets stay out of the file; one that is not set is refused.
-- A number or `true` is written as it is; an empty value takes the default, whatever the service has.
-- `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set for each process by the service and refused.
-- `doctor` shows which settings an agent has of its own, and checks them. A wrong value is refused with file, agent and setting.
-- `ingest` uses those of the RAG agent. `serve` starts one process with the environment as it is.
+- `${NAME}` is replaced by the service's variable of that name, so secrets can stay out of the file. A name that is not set is an error.
+- Write a number or `true` as it is. An empty value means the default, whatever the service has.
+- `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set by the service and cannot be given here.
+- `doctor` shows and checks an agent's own settings. A wrong value is an error that names file, agent and setting.
+- `ingest` uses the settings of the RAG agent. `serve` uses the environment only.
 - The chart takes the same under `env` of an agent in its values, and docker compose under `environment` of a service. An agent with a
-  `url` has its settings where it runs. `SUB_AGENTS` replaces the file, and what it says of settings.
+  `url` has its settings where it runs. `SUB_AGENTS` replaces the file and the settings in it.
 
 This page and `.env.example` are made from the settings classes in `utils/settings.py`, `utils/*/settings.py`
 and `agents/*/settings.py`: run
@@ -59,13 +60,13 @@ CODES = """\
 # Error codes
 
 Every error is a code, a sentence and a trace id; programs compare the code. *Later* says whether the same request may succeed
-later without a change. What to do about those that users meet: [troubleshooting](troubleshooting.md).
+later without a change. What to do about an error is in [troubleshooting](troubleshooting.md).
 
 This page is made from `utils/errors.py`: run `python -m docs.make_configuration` after a change there.
 
 | code | means | later |
 |---|---|---|
-| `internal_error` | A failure that nobody foresaw; the log has the details. | no |
+| `internal_error` | An unexpected failure; the log has the details. | no |
 """
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
