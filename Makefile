@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,14 +55,17 @@ ci: setup-dev lint ## Everything: format, lint, types, import direction, all tes
 	@$(MAKE) --no-print-directory -j2 ci-fuzz ci-tests
 	@$(MAKE) --no-print-directory ci-simulate
 
-ci-fuzz: # beside the tests, which wait for servers half of their time
-	$(BIN)/python -m benchmarks.fuzz_context N=5000 SEED=1 LARGE=20 JOBS=1
+ci-fuzz: # beside the tests, which wait for servers half of their time; other histories each day, the seed is printed
+	$(BIN)/python -m benchmarks.fuzz_context N=2000 SEED=$$(date +%Y%m%d) LARGE=10 JOBS=1
 
 ci-simulate: # alone, so that it has all processors: a minute on two cores
 	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
 
 ci-tests:
 	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip --cov --cov-report=
+
+test-models: setup-dev ## Send what real model servers answer, a row for each form, and see what the user sees
+	$(BIN)/python -m pytest tests/models
 
 fmt: setup-dev ## Format the code
 	$(BIN)/ruff format $(CODE)
@@ -91,6 +94,10 @@ eval-context: setup-dev ## Measure what is still there of a long conversation in
 	$(BIN)/python -m tests.eval.context
 	$(BIN)/python -m tests.eval.replay
 
+eval-rules: setup-dev ## Measure how well standing rules are found without a model, in six languages
+	$(BIN)/python -m tests.eval.rules
+	$(BIN)/python -m tests.eval.rules tests/eval/rules_held_out.yaml
+
 fuzz-context: setup-dev ## Send N=100000 generated conversations through context management; SEED=1
 	$(BIN)/python -m benchmarks.fuzz_wire N=$$(( $(N) / 50 )) SEED=$(SEED)
 	$(BIN)/python -m benchmarks.fuzz_context N=$(N) SEED=$(SEED)
@@ -98,9 +105,10 @@ fuzz-context: setup-dev ## Send N=100000 generated conversations through context
 bench: setup-dev ## Measure speed, as ratios against the bare SDK in the same run
 	$(BIN)/python -m benchmarks
 
-docs: setup-dev ## Write the pages that are made from the code, and the vectors of the documents
+docs: setup-dev ## Write the pages and pictures that are made from the code, and the vectors of the documents
 	$(BIN)/python -m docs.make_configuration
 	$(BIN)/python -m agents.rag.ship_vectors
+	$(BIN)/python -m docs.make_pictures
 
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1
