@@ -16,6 +16,9 @@
 {{- include "pe.checkSecrets" (dict "secrets" .Values.supervisor.secrets "where" "the supervisor") -}}
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
 {{- if gt (int $it.replicas) 1 -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. More than one needs a shared database, which this version does not have. Leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
+{{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
+{{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
+{{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
 {{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
