@@ -32,6 +32,11 @@ SETTINGS = {
 }
 
 
+def _environment() -> dict[str, str]:
+    """What each process gets: this checkout is named, since nothing is imported from the current folder."""
+    return {**process_environment(), "PYTHONPATH": str(ROOT)}
+
+
 class ForkedAgent(ServerProcess):
     """An agent's process, forked from one that has imported its modules."""
 
@@ -64,7 +69,7 @@ class ModelProcess:
     def __init__(self, log: Path, gate: str) -> None:
         self._listener = loopback_socket()
         self._log = log
-        self._environ = {**process_environment(), GATE_URL: gate}
+        self._environ = {**_environment(), GATE_URL: gate}
         self._process: asyncio.subprocess.Process | None = None
         double = StrictProvider()
         double.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -145,11 +150,7 @@ async def running_service(
     effects = folder / "effects.txt"
     environ = {**model.settings, **SETTINGS, GATE_URL: gate.url, EFFECTS: str(effects), **(settings or {})}
     with (folder / "fork-server.log").open("ab") as log:
-        imported = {
-            **process_environment(),
-            "PYTHONPATH": str(ROOT),
-        }  # nothing is imported from the current folder
-        forks = await ForkServer.start(MODULES, imported, log)
+        forks = await ForkServer.start(MODULES, _environment(), log)
     serve = "utils.a2a_common.server.serve"
 
     def agent(name: str, module: str, *arguments: str) -> ForkedAgent:
