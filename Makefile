@@ -52,13 +52,15 @@ test-fast: setup-dev ## Run the tests that start no process, in under a minute
 	$(BIN)/python -m pytest $(WORKERS) --no-processes -m "not servers and not processes" $(FAST)
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
-	@$(MAKE) --no-print-directory -j2 ci-fuzz ci-tests
+	@$(MAKE) --no-print-directory ci-tests
+	@$(MAKE) --no-print-directory ci-fuzz
 	@$(MAKE) --no-print-directory ci-simulate
 
-ci-fuzz: # beside the tests, which wait for servers half of their time; always the same histories, so that a red gate means a change
-	$(BIN)/python -m benchmarks.fuzz_context N=2000 SEED=1 LARGE=10 JOBS=1
+# One after the other: each takes all processors, and tests that start processes have limits of time. The seeds are fixed, so that a red gate means a change.
+ci-fuzz:
+	$(BIN)/python -m benchmarks.fuzz_context N=2000 SEED=1 LARGE=10
 
-ci-simulate: # alone, so that it has all processors: a minute on two cores
+ci-simulate:
 	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
 
 ci-tests:

@@ -18,7 +18,7 @@ from tests.docs.test_configuration import KNOWN
 from utils.a2a_common.client.agents_file import parse_sub_agents, with_shares
 from utils.settings_docs import COMPOSE
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from utils.settings_docs import settings_of
 
 COPIED = ("utils", "multi_agents", "agents", "benchmarks", "docs", "README.md", "pyproject.toml", "Makefile")
 VENV = Path(sys.executable).parent.parent
-SECONDS = 110
+SECONDS = 280
+"""Longest time of one block: what takes longer hangs."""
 
 
 @dataclass
@@ -54,7 +55,9 @@ class Checkout:
         path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
         ours = {one.variable for group in groups() for one in settings_of(group)}
         outer = {name: value for name, value in os.environ.items() if name not in ours}
-        return {**outer, "PYTHONPATH": str(self.folder), "PATH": path, **self.environ}
+        # A test run of its own would remove the folders of earlier runs at its end, which takes minutes on a slow disk.
+        own = {"PYTHONPATH": str(self.folder), "PATH": path, "PYTEST_DEBUG_TEMPROOT": str(self.folder.parent)}
+        return {**outer, **own, **self.environ}
 
     def play(self, block: Block) -> None:
         """Write or run one block.

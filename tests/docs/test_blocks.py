@@ -22,7 +22,7 @@ def _runs(document: str) -> bool:
 
 
 @pytest.mark.processes
-@pytest.mark.timeout(300)  # a document is several programs, each with its own imports
+@pytest.mark.timeout(1200)  # a document is several programs, each with its own imports
 @pytest.mark.parametrize("document", [name for name in documents() if _runs(name)])
 def test_the_blocks_of_a_document_run_one_after_the_other(document, tmp_path):
     checkout = Checkout.make(tmp_path / "checkout")

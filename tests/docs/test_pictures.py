@@ -12,7 +12,7 @@ from tests.docs.checkout import Checkout
 
 
 @pytest.mark.processes
-@pytest.mark.timeout(300)  # a service of three processes starts and answers
+@pytest.mark.timeout(600)  # a service of three processes starts and answers
 def test_each_picture_shows_what_the_chat_writes_to_a_terminal_today(tmp_path):
     checkout = Checkout.make(tmp_path / "checkout")
     done = subprocess.run(

@@ -22,7 +22,7 @@ from utils.errors import ToolTimeout, UpstreamRefused
 from utils.messages.results import Record, parse_result
 from utils.testing.live_server import loopback_socket
 
-pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 LOCK = Path(__file__).parent / "gh.lock"
 FOLDER = Path(__file__).resolve().parents[3] / ".cache" / "gh"

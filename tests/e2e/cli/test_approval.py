@@ -15,7 +15,7 @@ from tests.ports import free_port
 REQUEST = 'Create an issue in octocat/hello-world titled "Disk full" with the body "No space left"'
 
 
-@pytest.mark.timeout(240)  # the whole service
+@pytest.mark.timeout(600)  # the whole service
 async def test_a_change_is_sent_once_it_was_approved_and_not_after_another_answer(tmp_path):
     settings = {
         "RAG_SOURCES": "",

@@ -27,7 +27,7 @@ if not here.with_suffix(".foreign").exists():
 """
 
 
-@pytest.mark.timeout(120)  # three processes, twice
+@pytest.mark.timeout(600)  # three processes, twice
 async def test_the_service_starts_with_another_port(tmp_path):
     scene = Scene(tmp_path, one={"extra": LOSES_ITS_PORT})
     try:

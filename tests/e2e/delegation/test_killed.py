@@ -89,7 +89,7 @@ async def until_all(url: str, state: int) -> None:
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.timeout(300)  # two starts of a real process
+@pytest.mark.timeout(600)  # two starts of a real process
 async def test_a_turn_of_a_killed_supervisor_goes_on_where_one_agent_works_and_another_waits_for_the_user(
     double: StrictProvider, tmp_path: Path
 ) -> None:

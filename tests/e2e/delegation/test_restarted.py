@@ -95,7 +95,7 @@ async def asked_until(client: Client, words: str) -> str:
                 return found[0]
 
 
-@pytest.mark.timeout(180)  # two starts of a real process
+@pytest.mark.timeout(600)  # two starts of a real process
 async def test_an_agent_that_was_killed_under_load_is_used_as_soon_as_it_is_ready_again(
     double: StrictProvider, tmp_path: Path
 ) -> None:

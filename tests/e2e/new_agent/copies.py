@@ -38,11 +38,11 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     outer = {name: value for name, value in os.environ.items() if name not in ours}
     return {
         **outer, "PYTHONPATH": str(folder), "PLATFORM_ENGINEER_HOME": str(folder / ".data"),
-        "RAG_SOURCES": "none", **more,
+        "RAG_SOURCES": "none", "PYTEST_DEBUG_TEMPROOT": str(folder.parent), **more,
     }  # fmt: skip
 
 
 def command(folder: Path, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run `platform-engineer` in the copy."""
     line = ("-m", "multi_agents.cli", *arguments)
-    return preloaded.run(line, cwd=folder, env=environment(folder, **more), timeout=110)
+    return preloaded.run(line, cwd=folder, env=environment(folder, **more), timeout=280)

@@ -22,7 +22,7 @@ from utils.persistence.delegations import DelegationStore
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(600)]
 
 SPENT = Usage(100, 5)
 
