@@ -44,6 +44,8 @@ class Outcome:
     requests: int = 0
     compacted: int = 0
     views: list[list[BaseMessage]] = field(default_factory=list)
+    interrupted: set[str] = field(default_factory=set)
+    """Calls without a result at an earlier request, which were answered as interrupted: a later result is not theirs."""
 
     @property
     def faults(self) -> list[str]:
@@ -80,6 +82,7 @@ def run(history: History, counter: MessageCounter, *, keep_views: bool = False) 
         compaction = Compaction.from_state(prepared.compaction.as_state())
         outcome.compacted += bool(prepared.report.steps)
         _judge(history, messages, policy, prepared, stored=stored, outcome=outcome)
+        outcome.interrupted |= _open(messages)
         if keep_views:
             outcome.views.append(prepared.whole())
     return outcome
@@ -114,7 +117,7 @@ def _judge(
     outcome.broken.extend(prepared.report.violations)
     if wrong := _lost_request(history, messages, policy, sent, stored):
         outcome.lost_requests.append(wrong)
-    outcome.lost_media.extend(_lost_media(messages, sent, stored))
+    outcome.lost_media.extend(_lost_media(messages, sent, stored, outcome.interrupted))
     system = str(sent[0].content) if isinstance(sent[0], SystemMessage) else ""
     said = "\n".join(str(m.content) for m in messages if isinstance(m, HumanMessage))
     outcome.lost_constraints.extend(c for c in history.constraints if c in said and c not in system)
@@ -149,14 +152,23 @@ def _lost_request(
     return None if parts else f"{words[:60]!r} is neither in view nor behind a handle"
 
 
-def _lost_media(messages: list[BaseMessage], sent: list[BaseMessage], stored: dict[str, str]) -> list[str]:
+def _lost_media(
+    messages: list[BaseMessage], sent: list[BaseMessage], stored: dict[str, str], interrupted: set[str]
+) -> list[str]:
     """Pictures and documents that are neither in the request nor whole in the store."""
-    given = [_bytes(block) for block in _blocks(_answering(messages))]
+    asked = [m for m in messages if not isinstance(m, ToolMessage) or m.tool_call_id not in interrupted]
+    given = [_bytes(block) for block in _blocks(_answering(asked))]
     there = {_bytes(block) for block in _blocks(sent)}
     kept = "\n".join(stored.values())
     return [
         f"a file of {len(one)} characters" for one in given if one and one not in there and one not in kept
     ]
+
+
+def _open(messages: Sequence[BaseMessage]) -> set[str]:
+    """The calls that have no result."""
+    called = {str(call["id"]) for m in messages if isinstance(m, AIMessage) for call in m.tool_calls}
+    return called - {m.tool_call_id for m in messages if isinstance(m, ToolMessage)}
 
 
 def _answering(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
