@@ -6,8 +6,9 @@ rules of `utils.context.constraints` find is not asked for again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from utils.context.constraints import (
     LONGEST_CONSTRAINT,
@@ -29,6 +30,16 @@ QUESTION = (
 _LONGEST_MESSAGE = 4_000
 
 
+class StatedRules(BaseModel):
+    """Note the parts of the user's message that must hold for the whole conversation."""
+
+    model_config = ConfigDict(title="note_rules")
+
+    quotes: list[str] = Field(
+        description="Copied from the message letter by letter; empty if it states none."
+    )
+
+
 def question_about(text: str) -> str | None:
     """The prompt about a message; `None` if no model is needed.
 
@@ -41,14 +52,13 @@ def question_about(text: str) -> str | None:
     return QUESTION.format(message=text[:_LONGEST_MESSAGE])
 
 
-def quotes_in(answer: str, text: str) -> list[str]:
-    """The quotes in a model's answer that are verbatim parts of the message, in the message's order."""
+def verbatim(quotes: Sequence[str], text: str) -> list[str]:
+    """The quotes that are verbatim parts of the message and not known without a model, in the message's order."""
     found, _ = detect(text)
     known = (*found, *_revocations(text))
-    quotes = dict.fromkeys(quote.strip() for quote in _quotes(answer))
     kept = [
         quote
-        for quote in quotes
+        for quote in dict.fromkeys(quote.strip() for quote in quotes)
         if shortest(quote) <= len(quote) <= LONGEST_CONSTRAINT
         and quote in text[:_LONGEST_MESSAGE]
         and not any(quote in each for each in known)
@@ -58,13 +68,3 @@ def quotes_in(answer: str, text: str) -> list[str]:
 
 def _revocations(text: str) -> list[str]:
     return [each for each in sentences(text) if revocation_in(each) is not None]
-
-
-def _quotes(answer: str) -> Sequence[str]:
-    start, stop = answer.find("{"), answer.rfind("}")
-    try:
-        value = json.loads(answer[start : stop + 1])
-    except (ValueError, RecursionError):
-        return []
-    quotes = value.get("quotes") if isinstance(value, dict) else None
-    return [each for each in quotes if isinstance(each, str)] if isinstance(quotes, list) else []

@@ -68,7 +68,7 @@ async def test_what_the_model_finds_is_pinned_word_for_word_until_the_user_revok
             assert PINNED not in system_of(double)
             await idle()
             question = double.requests[-1]
-            assert (len(question.messages), question.tools) == (1, [])
+            assert (len(question.messages), [tool.name for tool in question.tools]) == (1, ["note_rules"])
             await ask(client, "And now?", context_id=first.context_id)
             assert PINNED in system_of(double)
             assert "Mondays" not in system_of(double)

@@ -1,16 +1,10 @@
-import json
-
 import pytest
 
 from tests.unit.context.conversations import human
 from utils.context.constraints import Constraint, constraints_in
-from utils.context.quotes import question_about, quotes_in
+from utils.context.quotes import question_about, verbatim
 
 TEXT = "Fridays are for shipping. Our people in Lyon read French. Please list the open pull requests."
-
-
-def answered(*quotes: object) -> str:
-    return f"Here they are:\n```json\n{json.dumps({'quotes': quotes}, ensure_ascii=False)}\n```"
 
 
 def test_a_model_is_asked_about_a_message_that_says_more_than_the_rules_know():
@@ -28,32 +22,19 @@ def test_a_model_is_not_asked_where_the_rules_are_enough(text):
 
 
 def test_only_what_stands_in_the_message_word_for_word_counts():
-    answer = answered(
-        "Our people in Lyon read French.", "Fridays are for shipping.", "Mondays are for shipping."
-    )
-    assert quotes_in(answer, TEXT) == ["Fridays are for shipping.", "Our people in Lyon read French."]
+    quotes = ["Our people in Lyon read French.", "Fridays are for shipping.", "Mondays are for shipping."]
+    assert verbatim(quotes, TEXT) == ["Fridays are for shipping.", "Our people in Lyon read French."]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "No.",
-        "{",
-        '{"quotes": "Fridays are for shipping."}',
-        '["x"]',
-        answered(7, None, "Fri", TEXT * 9),
-        "}{",
-    ],
-)
-def test_an_answer_of_another_form_pins_nothing(answer):
-    assert quotes_in(answer, TEXT) == []
+@pytest.mark.parametrize("quotes", [[], ["Fri"], [TEXT * 9], ["No."]])
+def test_what_is_too_short_too_long_or_not_there_pins_nothing(quotes):
+    assert verbatim(quotes, TEXT) == []
 
 
 def test_what_the_rules_pinned_is_not_pinned_twice_and_a_message_pins_at_most_eight():
-    assert quotes_in(answered("touch production"), "Never touch production. We like tea.") == []
+    assert verbatim(["touch production"], "Never touch production. We like tea.") == []
     many = " ".join(f"House rule number {n} is tea." for n in range(20))
-    assert len(quotes_in(answered(*many.split(". ")), many)) == 8
+    assert len(verbatim(many.split(". "), many)) == 8
 
 
 def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so():
@@ -76,6 +57,6 @@ def test_a_quote_is_in_force_from_its_message_on_and_goes_when_the_user_says_so(
 def test_a_message_that_unpins_a_rule_is_still_asked_about_for_what_else_it_says():
     text = "Forget the rule about production. Fridays are for shipping."
     assert question_about(text) is not None
-    answer = answered("Forget the rule about production.", "Fridays are for shipping.")
-    assert quotes_in(answer, text) == ["Fridays are for shipping."]
+    quotes = ["Forget the rule about production.", "Fridays are for shipping."]
+    assert verbatim(quotes, text) == ["Fridays are for shipping."]
     assert question_about("Drop the pod of the old release. Fridays are for shipping.") is not None

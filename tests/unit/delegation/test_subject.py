@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from multi_agents.platform_engineer.subject import Subject, is_other_subject, judge
 from utils.errors import ModelUnavailable
-from utils.testing.scripted_model import ScriptedModel
+from utils.testing.scripted_model import ScriptedModel, call, calls
 
 ANSWERS = [
     ("I need your location. Which ZIP code or city?", "07103"),
@@ -63,9 +65,17 @@ async def test_a_request_that_shares_nothing_with_the_question_is_another_subjec
     assert await is_other_subject(*asked, None)
 
 
-@pytest.mark.parametrize(("word", "other"), [("NEW", True), ("ANSWER", False)])
-async def test_a_configured_model_decides_what_the_rule_cannot(word: str, other: bool) -> None:
-    model = ScriptedModel(script=[word])
+@pytest.mark.parametrize(
+    ("said", "other"),
+    [
+        (calls(call("classify_reply", kind="new")), True),
+        (calls(call("classify_reply", kind="answer")), False),
+        ('{"kind": "answer"}', False),
+        ("It is not a new request, I think.", True),
+    ],
+)
+async def test_a_configured_model_decides_what_the_rule_cannot(said: Any, other: bool) -> None:
+    model = ScriptedModel(script=[said])
     asked = ("Which of them?", "Find the cheapest laptops", ())
     assert await is_other_subject(*asked, model) is other
     assert "'Which of them?'" in str(model.requests[0].messages[1].content)

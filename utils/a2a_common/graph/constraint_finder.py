@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
 
-from utils.context.quotes import question_about, quotes_in
+from utils.context.quotes import StatedRules, question_about, verbatim
 from utils.events import Usage
-from utils.llm.reply.thoughts import split_thoughts
+from utils.llm.decision import decide
 from utils.messages.text import message_text
 from utils.messages.transcript import active_index
 from utils.settings import ModelProvider
@@ -59,6 +59,7 @@ class ConstraintFinder:
 
         Raises:
             TimeoutError: The model took longer than the settings allow.
+            ModelFailure: It refused, or cannot be reached.
         """
         said = _last_said(messages) if text is None else text
         async with asyncio.timeout(self._settings.seconds):
@@ -77,9 +78,9 @@ class ConstraintFinder:
             return Found(text)
         counter, asked = MessageCounter(), [HumanMessage(question)]
         with observed_model_call(name_of(self._model)) as call:
-            answer: Any = await self._model.ainvoke(asked)
-            call.usage = usage_of(with_usage(answer, counter.messages(asked), counter))
-        quotes = quotes_in(split_thoughts(message_text(answer)).answer, text)
+            decision = await decide(self._model, asked, StatedRules)
+            call.usage = usage_of(with_usage(decision.answer, counter.messages(asked), counter))
+        quotes = verbatim(decision.value.quotes if decision.value else (), text)
         log.info("context.pins_found", found=len(quotes))
         return Found(text, quotes, call.usage)
 

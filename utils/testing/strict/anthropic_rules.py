@@ -63,6 +63,9 @@ def _fields(body: Body) -> Iterator[Rejection]:
     for field in ("model", "max_tokens", "messages"):
         if not body.get(field):
             yield _refuse("field", f"{field}: Field required")
+    thinks = (body.get("thinking") or {}).get("type") in {"enabled", "adaptive"}
+    if thinks and (body.get("tool_choice") or {}).get("type") in {"any", "tool"}:
+        yield _refuse("tool_choice", "Thinking may not be enabled when tool_choice forces tool use.")
     messages = body["messages"]
     if messages[0]["role"] != "user":
         yield _refuse("first_not_user", 'messages: first message must use the "user" role')

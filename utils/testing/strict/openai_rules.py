@@ -180,6 +180,12 @@ def _tools(body: Body) -> Iterator[Rejection]:
 
 def _names(body: Body) -> Iterator[Rejection]:
     if not body.get("tools"):
+        if body.get("tool_choice") is not None:
+            yield Rejection(
+                "tool_choice",
+                "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+                param="tool_choice",
+            )
         return
     declared = {tool["function"]["name"] for tool in body["tools"]}
     for index, message in enumerate(body["messages"]):
