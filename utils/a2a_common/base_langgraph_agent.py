@@ -190,7 +190,7 @@ class BaseLangGraphAgent(ABC):
         return ()
 
     def http_middleware(self) -> Sequence[Middleware]:
-        """Starlette middleware around every HTTP request to the agent, behind its own guards; none by default."""
+        """Starlette middleware around every HTTP request, after the check of `Host` and `Origin`; none by default."""
         return ()
 
     @cached_property

@@ -82,8 +82,9 @@ class ContextSettings(EnvSettings):
         alias="CONTEXT_SUMMARISE_AT",
         gt=0,
         le=1,
-        description="Share of the input budget at which a turn begins with a summary; the policy's when unset. "
-        "Without a model for summaries, the policy standard waits until the budget is full.",
+        description="Share of the input budget; the policy's when unset. From 0.8 of it on, a model writes a summary after an "
+        "answer. Without a model for summaries a turn begins with an extract from all of it on, but the offline model "
+        "with the policy standard waits until the budget is full.",
     )
     keep_messages: int | None = Field(
         None,

@@ -55,6 +55,9 @@ def test_a_wrong_limit_is_named_and_falls_through(bad):
         ("openai", "OPENAI_MAX_CONTEXT_TOKENS", 128_000),
         ("openai-compatible", "OPENAI_MAX_CONTEXT_TOKENS", 32_000),
         ("azure-openai", "AZURE_OPENAI_MAX_CONTEXT_TOKENS", 128_000),
+        ("anthropic", "ANTHROPIC_MAX_CONTEXT_TOKENS", 100_000),
+        ("google-gemini", "GOOGLE_GEMINI_MAX_CONTEXT_TOKENS", 128_000),
+        ("gcp-vertexai", "GCP_VERTEXAI_MAX_CONTEXT_TOKENS", 128_000),
     ],
 )
 def test_the_limit_of_an_agent_follows_from_the_provider_that_is_configured(provider, variable, without):

@@ -87,7 +87,8 @@ class AgentService:
         extended_card: What authenticated callers see. It is announced where `middleware` or `grpc_user` can
             tell who calls.
         push_configs: Keeps the webhooks of tasks; in memory when omitted.
-        middleware: Authentication and the like, inside the guards. Over HTTP only.
+        middleware: Authentication and the like, after the check of `Host` and `Origin` and before the limit of the
+            body. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
         pending_input: Decides about tasks that wait for their user; usually the agent.
