@@ -178,7 +178,11 @@ def _page(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
 
 def _page_by_indexes(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
     rows, total = _select_page(db, query, _LISTED, "id, owner, context_id, state, updated")
-    return [_row_or(Row(*row, LOST, 0), db) for row in rows], total
+    lost = [
+        Row(task_id, owner, context_id, state, updated, LOST, 0)
+        for task_id, owner, context_id, state, updated in rows
+    ]
+    return [_row_or(row, db) for row in lost], total
 
 
 _LISTED = """(

@@ -26,7 +26,10 @@ def test_steps_that_had_not_begun_stand_beside_those_that_had() -> None:
         PlanStep("c0", "Earlier.", "words", StepStatus.COMPLETED, 1),
         PlanStep("c1", "Ask keys.", "keys", StepStatus.WORKING, 2),
     ])  # fmt: skip
-    messages: list[BaseMessage] = [HumanMessage("hi"), asking(("c1", "keys"), ("c2", "words"), ("c3", "other"))]
+    messages: list[BaseMessage] = [
+        HumanMessage("hi"),
+        asking(("c1", "keys"), ("c2", "words"), ("c3", "other")),
+    ]
     plan.recall(delegations_left(messages, AGENTS))
     assert steps_of(plan, "c1") == [
         ("c0", StepStatus.COMPLETED, 1),

@@ -17,7 +17,6 @@ from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
 from utils.a2a_common.protocol.trace_context import operation_span
 
-
 _METHODS = {
     "on_message_send": "SendMessage",
     "on_message_send_stream": "SendStreamingMessage",
