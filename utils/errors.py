@@ -63,10 +63,12 @@ class PlatformError(Exception):
         code: Stable, lower-case identifier that programs may compare.
         retryable: Whether the same request may succeed later without a change.
         message: One plain sentence, safe to show.
+        advice: What a model is told besides where a tool failed so; never shown to a user.
     """
 
     code: str = INTERNAL
     retryable: bool = False
+    advice: str = ""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -246,11 +248,11 @@ class OutcomeUnknown(PlatformError):
     """A tool was cut off by the death of its process, and may have had its effect. It is not run again."""
 
     code = "unknown_outcome"
+    advice = "Find out what it did, where that is possible, and tell the user."
 
     def __init__(self, tool: str) -> None:
         super().__init__(
-            f"The tool {tool} was cut off by a restart: whether it had its effect is unknown. It was not run again. "
-            "Find out what it did, where that is possible, and tell the user."
+            f"The tool {tool} was cut off by a restart: whether it had its effect is unknown. It was not run again."
         )
 
 

@@ -100,6 +100,8 @@ class Hook:
         task: The task.
         owed: Whether it must hear the end of the task: an answer said that it is stored, and the end came later.
         whole: Whether it follows the task from its first event.
+        overtaken: Whether a process that had stalled stored or deleted it after the next one had read all of them, which
+            the lock of the folder keeps from happening.
         heard: Notifications that it took, in order.
     """
 
@@ -107,6 +109,7 @@ class Hook:
     task: str
     owed: bool = False
     whole: bool = False
+    overtaken: bool = False
     heard: list[Heard] = field(default_factory=list)
 
 

@@ -158,9 +158,10 @@ def webhooks_hear_ends(facts: Facts) -> Iterator[str]:
         if task is None:
             continue
         heard = [each.event for each in hook.heard]
-        if hook.owed and task.snapshot.state in TERMINAL and task.snapshot.state not in map(_state, heard):
+        owed = hook.owed and not hook.overtaken
+        if owed and task.snapshot.state in TERMINAL and task.snapshot.state not in map(_state, heard):
             yield f"webhook {hook.name} did not hear that task {task.task} is {task.snapshot.state}"
-        for event in task.events if hook.owed and hook.whole else ():
+        for event in task.events if owed and hook.whole else ():
             if _state(event) in SETTLED and event not in heard:
                 yield f"webhook {hook.name} did not hear {event} of task {task.task}"
         for process in {each.process: None for each in hook.heard}:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from a2a.types.a2a_pb2 import Task, TaskState
+from a2a.types.a2a_pb2 import Role, Task, TaskState
 from a2a.utils.errors import TaskNotFoundError
 
 from benchmarks.simulate.facts import Reading, Request, Run, Stored
@@ -306,8 +306,13 @@ class LogWorld:
 
 
 def _settled_by(task: Task, message: str) -> str:
-    """The state of a task where the turn of a message settled it; a task that got its answer has no question."""
+    """The state of a task where the turn of a message settled it; a task that got its answer has no question.
+
+    A turn whose question was answered is settled too, whoever still holds it.
+    """
     state = state_name(task.status.state)
     asks = state in INTERRUPTED and task.status.HasField("message")
-    answered = any(each.message_id == message for each in task.history)
-    return state if state in TERMINAL or (asks and answered) else ""
+    asked = [each.message_id for each in task.history if each.role == Role.ROLE_USER]
+    if state in TERMINAL or (asks and message in asked):
+        return state
+    return "input-required" if message in asked[:-1] else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 
 from a2a.server.agent_execution import AgentExecutor
 from a2a.server.request_handlers import RequestHandler
@@ -105,7 +106,7 @@ class ServiceWorld:
             executor=self.executor(process, link),
             log=log,
             runs=faulty(self.runs, link),
-            push_configs=StoredHooks(self.hooks, link),
+            push_configs=StoredHooks(self.hooks, link, partial(self._hook_changed, process)),
         )
         parts = process.context().run(assemble, service, self._settings)
         delivery = SimulatedDelivery(PushPolicy(), process.name, self.receivers)
@@ -113,6 +114,11 @@ class ServiceWorld:
         node = Node(process, log, parts, service.push_configs)
         self.nodes.append(node)
         process.spawn(self._begin(node))
+
+    def _hook_changed(self, process: Process, name: str, task: str) -> None:
+        """A process stored or deleted a webhook: each holds them in memory, as its start found them."""
+        if self.nodes[-1].process is not process:
+            self.receivers.hook(name, task).overtaken = True
 
     def executor(self, process: Process, link: Link) -> AgentExecutor:
         """The executor of one process."""

@@ -80,16 +80,39 @@ class LinkedDatabase:
 
 
 class StoredHooks(SqlitePushConfigs):
-    """The webhooks of one process, over the database that all share."""
+    """The webhooks of one process, over the database that all share.
 
-    def __init__(self, database: sqlite3.Connection, link: Link) -> None:
+    Args:
+        database: The database.
+        link: The way to it.
+        changed: Told the name and the task of each webhook that the process stores or deletes.
+    """
+
+    def __init__(self, database: sqlite3.Connection, link: Link, changed: Callable[[str, str], None]) -> None:
         super().__init__(Path())
         linked: Any = LinkedDatabase(database, link)
         self._database = linked
+        self._changed = changed
 
     async def open(self) -> None:
         """Read what is stored."""
         await self._load()
+
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+    ) -> TaskPushNotificationConfig:
+        """Store a configuration."""
+        try:
+            return await super().put(task_id, owner, config, after=after)
+        finally:
+            self._changed(config.id, task_id)
+
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration."""
+        try:
+            await super().delete(task_id, owner, config_id)
+        finally:
+            self._changed(config_id, task_id)
 
 
 class Receivers:

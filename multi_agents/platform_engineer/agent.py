@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
-    from multi_agents.platform_engineer.task_plan import Plan
+    from multi_agents.platform_engineer.task_plan import Call, Plan
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.persistence.contexts import RemoteContexts
@@ -208,6 +208,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         goes_on = request.resumes or request.recovered
         begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
         plan, keeps = Plan(known_steps(begun)), False
+        if request.recovered:
+            plan.recall(await self._left(request))
         try:
             async with aclosing(super().stream(request)) as events:
                 async for event in events:
@@ -224,6 +226,18 @@ class PlatformEngineer(BaseLangGraphAgent):
         finally:
             if not keeps and not request.suspended.is_set():
                 await self._end_delegations(request.task_id)
+
+    async def _left(self, request: AgentRequest) -> Sequence[Call]:
+        """The delegations that the model asked for last before the process died."""
+        from multi_agents.platform_engineer.task_plan import delegations_left
+
+        if self._built is None:
+            await self.build()
+        assert self._built is not None
+        state = await self._built.graph.aget_state(self._config(request))
+        return delegations_left(
+            state.values.get("messages", ()), {agent.name for agent in self._registry.known}
+        )
 
     async def _counted(self, request: AgentRequest) -> AgentRequest:
         """Return a recovered request with what its remote tasks had used before the process died."""

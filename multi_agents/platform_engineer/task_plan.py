@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 from utils.events import (
     AgentEvent,
@@ -15,6 +16,9 @@ from utils.events import (
     StepStatus,
 )
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
+
+if TYPE_CHECKING:
+    from langchain_core.messages import AIMessage, BaseMessage
 
 _LONGEST_TITLE = 120
 _STATUS = {
@@ -30,8 +34,31 @@ _KEPT = {
 }
 
 
-def plan_steps(calls: Sequence[tuple[str, str, str]], order: int) -> PlanUpdated:
-    """Steps that begin together, of (call id, agent, request)."""
+Call = tuple[str, str, str]
+"""A delegation that a model asked for: call id, agent, request."""
+
+
+def delegations_of(answer: AIMessage, agents: Collection[str]) -> list[Call]:
+    """The delegations of a model's answer, in their order."""
+    return [
+        (str(call["id"]), call["name"], str(call["args"].get("request", call["name"])))
+        for call in answer.tool_calls
+        if call["name"] in agents
+    ]
+
+
+def delegations_left(messages: Sequence[BaseMessage], agents: Collection[str]) -> list[Call]:
+    """The delegations of the model's last answer, where it is not known that all of them are over."""
+    for message in reversed(messages):
+        if message.type == "ai":
+            return delegations_of(cast("AIMessage", message), agents)
+        if message.type != "tool":
+            break
+    return []
+
+
+def plan_steps(calls: Sequence[Call], order: int) -> PlanUpdated:
+    """Steps that begin together."""
     return PlanUpdated(
         [
             PlanStep(call_id, _title(request), agent, StepStatus.PENDING, order)
@@ -54,6 +81,13 @@ class Plan:
     def done(self) -> list[PlanStep]:
         """The steps that were done."""
         return [step for step in self._steps.values() if step.status is StepStatus.COMPLETED]
+
+    def recall(self, calls: Sequence[Call]) -> None:
+        """Add the delegations that an earlier process planned and did not begin, beside those of them that it began."""
+        known = [self._steps[call_id].order for call_id, _, _ in calls if call_id in self._steps]
+        last = max((step.order for step in self._steps.values()), default=0)
+        for step in plan_steps(calls, order=max(known, default=last + 1)).steps:
+            self._steps.setdefault(step.id, step)
 
     def apply(self, event: AgentEvent) -> PlanUpdated | None:
         """Take in an event; returns the whole plan when it changed."""

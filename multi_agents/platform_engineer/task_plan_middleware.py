@@ -9,7 +9,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState
 from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from multi_agents.platform_engineer.task_plan import plan_steps
+from multi_agents.platform_engineer.task_plan import delegations_of, plan_steps
 
 
 class PlanMiddleware(AgentMiddleware):
@@ -27,11 +27,6 @@ class PlanMiddleware(AgentMiddleware):
         """Report the new steps."""
         last = state["messages"][-1]
         if isinstance(last, AIMessage) and last.tool_calls:
-            agents = self._agents()
-            calls = [
-                (str(call["id"]), call["name"], str(call["args"].get("request", call["name"])))
-                for call in last.tool_calls
-                if call["name"] in agents
-            ]
+            calls = delegations_of(last, self._agents())
             if calls:
                 runtime.stream_writer(plan_steps(calls, order=1))

@@ -66,13 +66,14 @@ class Record(BaseModel):
 
 
 class ToolProblem(BaseModel):
-    """The failure of a tool: a code, a sentence, and whether a retry can help."""
+    """The failure of a tool: a code, a sentence, and whether a retry can help. `note` is advice for the model."""
 
     model_config = ConfigDict(extra="forbid")
 
     error: str  # a code of utils.errors
     message: str
     retryable: bool = False
+    note: str | None = None
 
 
 Result = Articles | Items | Record | ToolProblem

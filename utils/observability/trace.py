@@ -36,23 +36,52 @@ def current_trace_id() -> str:
 
 @contextmanager
 def root_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Span]:
-    """The server span of a message: part of the caller's trace when it sent one.
+    """The span of a turn: inside the span of the call that brought it, or part of its trace when that is over.
 
     Args:
         name: What is done.
-        carrier: The message's headers; `traceparent` and `tracestate` are read, invalid ones ignored.
+        carrier: The call's headers; `traceparent` and `tracestate` are read, invalid ones ignored.
         attributes: Attributes of the span, a dot written as two underscores.
     """
     from opentelemetry.trace import SpanKind, get_tracer, use_span
 
     parent = _propagator().extract(dict(carrier))
     span = get_tracer(_SCOPE).start_span(
-        name, context=parent, kind=SpanKind.SERVER, attributes=_dotted(attributes)
+        name, context=parent, kind=SpanKind.INTERNAL, attributes=_dotted(attributes)
     )
     if not span.get_span_context().is_valid:
         span = _unrecorded()
     with use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         yield from _noting_errors(span)
+
+
+@contextmanager
+def server_span(name: str, carrier: Mapping[str, str], **attributes: Value) -> Iterator[Mapping[str, str]]:
+    """The span of one call to this process: part of the caller's trace when it sent one. It is not made the current one.
+
+    Args:
+        name: The operation.
+        carrier: The call's headers; `traceparent` and `tracestate` are read, invalid ones ignored.
+        attributes: Attributes of the span, a dot written as two underscores.
+
+    Yields:
+        The headers that make something a part of it; those of the caller where no spans are made.
+    """
+    from opentelemetry.trace import SpanKind, get_tracer, set_span_in_context
+
+    parent = _propagator().extract(dict(carrier))
+    span = get_tracer(_SCOPE).start_span(
+        name, context=parent, kind=SpanKind.SERVER, attributes=_dotted(attributes)
+    )
+    headers: dict[str, str] = {}
+    _propagator().inject(headers, set_span_in_context(span))
+    try:
+        yield headers or carrier
+    except Exception as error:
+        failed(span, str(getattr(error, "code", "")) or type(error).__name__)
+        raise
+    finally:
+        span.end()
 
 
 @contextmanager

@@ -52,6 +52,10 @@ _DAMAGED = (
 )
 
 
+class StorageDamaged(StorageError):
+    """A page of a database is damaged, which costs what stood on it."""
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """Open a SQLite file with the settings of all databases of this service.
 
@@ -73,7 +77,7 @@ def connect(path: Path) -> sqlite3.Connection:
 def unopened(path: Path, error: Exception) -> StorageError:
     """The error for an operator when a database cannot be opened, without the path of the home."""
     name = f"{path.parent.name}/{path.name}"
-    if _is_damage(error):
+    if is_damage(error):
         return StorageError(_DAMAGED.format(name=name))
     return StorageError(
         f"The file {name} in PLATFORM_ENGINEER_HOME cannot be opened. See that this user may write it, that the disk "
@@ -85,11 +89,11 @@ def failed(path: Path, error: Exception) -> StorageError:
     """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file is damaged."""
     if is_full(error):
         return StorageFull()
-    if not _is_damage(error):
+    if not is_damage(error):
         return StorageError("The database failed. Try again.")
     name = f"{path.parent.name}/{path.name}"
     log.error("storage.damaged", file=name)
-    return StorageError(
+    return StorageDamaged(
         "What is needed cannot be read: a file of this agent is damaged. Its operator can see in the log which.",
         for_operator=_DAMAGED.format(name=name),
     )
@@ -103,7 +107,7 @@ def is_full(error: BaseException) -> bool:
     return code is not None and code & 0xFF == sqlite3.SQLITE_FULL
 
 
-def _is_damage(error: BaseException) -> bool:
+def is_damage(error: BaseException) -> bool:
     """Whether SQLite found a damaged page, or no database at all; its extended codes hold the plain one in their low byte."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is not None and code & 0xFF in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)

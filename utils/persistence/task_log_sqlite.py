@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from utils.persistence.database import Database
+from utils.persistence.database import Database, StorageDamaged, is_damage
 from utils.persistence.task_log_schema import prepare
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    LOST,
     Kind,
     Query,
     Record,
@@ -68,12 +70,16 @@ class SqliteTaskLogStore(TaskLogStore):
         return await self._database.read(lambda db: _events(db, task_id, after, limit, kinds))
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
-        """Rows of one page."""
-        return await self._database.read(lambda db: _page(db, query))
+        """Rows of one page; where a page of the file is damaged, all that stands on others."""
+        with contextlib.suppress(StorageDamaged):  # it is logged with the name of the file
+            return await self._database.read(lambda db: _page(db, query))
+        return await self._database.read(lambda db: _page_by_indexes(db, query))
 
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows in one of `states`."""
-        sql = f"SELECT {_ROW} FROM tasks WHERE state IN ({_numbers(states)})"  # noqa: S608
+        # found by an index alone, so that a damaged page costs nothing where all that stood on it has ended
+        found = f"SELECT id FROM tasks INDEXED BY tasks_by_state WHERE state IN ({_numbers(states)})"  # noqa: S608
+        sql = f"SELECT {_ROW} FROM tasks WHERE id IN ({found})"  # noqa: S608
         rows = await self._database.read(lambda db: db.execute(sql).fetchall())
         return [Row(*row) for row in rows]
 
@@ -166,6 +172,39 @@ def _numbers(values: Iterable[int]) -> str:
 
 
 def _page(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
+    rows, total = _select_page(db, query, "tasks", _ROW)
+    return [Row(*row) for row in rows], total
+
+
+def _page_by_indexes(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
+    rows, total = _select_page(db, query, _LISTED, "id, owner, context_id, state, updated")
+    lost = [
+        Row(task_id, owner, context_id, state, updated, LOST, 0)
+        for task_id, owner, context_id, state, updated in rows
+    ]
+    return [_row_or(row, db) for row in lost], total
+
+
+_LISTED = """(
+    SELECT id, owner, context_id, state, updated
+    FROM (SELECT id, owner, context_id, updated FROM tasks INDEXED BY tasks_by_context)
+    JOIN (SELECT id, state FROM tasks INDEXED BY tasks_by_state) USING (id)
+)"""
+"""What the indexes alone know of each task: they stand on other pages than the tasks."""
+
+
+def _row_or(lost: Row, db: sqlite3.Connection) -> Row:
+    """The whole row, or `lost` where its page is damaged."""
+    try:
+        found = db.execute(f"SELECT {_ROW} FROM tasks WHERE id = ?", (lost.id,)).fetchone()  # noqa: S608
+    except sqlite3.DatabaseError as error:
+        if not is_damage(error):
+            raise
+        found = None
+    return Row(*found) if found else lost
+
+
+def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str) -> tuple[list[Any], int]:
     where = ["owner = ?"]
     values: list[Any] = [query.owner]
     optional: list[tuple[str, Any]] = [
@@ -177,16 +216,16 @@ def _page(db: sqlite3.Connection, query: Query) -> tuple[list[Row], int]:
         if value is not None:
             where.append(clause)
             values.append(value)
-    count = f"SELECT count(*) FROM tasks WHERE {' AND '.join(where)}"  # noqa: S608
+    count = f"SELECT count(*) FROM {source} WHERE {' AND '.join(where)}"  # noqa: S608
     total = int(db.execute(count, values).fetchone()[0])
     if query.after is not None:
         where.append("(updated, id) < (?, ?)")
         values.extend(query.after)
     sql = (
-        f"SELECT {_ROW} FROM tasks WHERE {' AND '.join(where)}"  # noqa: S608
+        f"SELECT {columns} FROM {source} WHERE {' AND '.join(where)}"  # noqa: S608
         " ORDER BY updated DESC, id DESC LIMIT ?"
     )
-    return [Row(*row) for row in db.execute(sql, (*values, query.limit))], total
+    return db.execute(sql, (*values, query.limit)).fetchall(), total
 
 
 def _delete(db: sqlite3.Connection, task_id: str, owner: str) -> None:

@@ -79,6 +79,10 @@ class Row:
     sequence: int
 
 
+LOST = b"\xff"
+"""The body of a row whose page is damaged: no task can be parsed from it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """What is stored of one task.
@@ -237,7 +241,7 @@ class TaskLogStore(ABC):
 
     @abstractmethod
     async def page(self, query: Query) -> tuple[list[Row], int]:
-        """Up to `limit` rows, and how many match without paging."""
+        """Up to `limit` rows, and how many match without paging. A row that is damaged has the body `LOST`."""
 
     @abstractmethod
     async def unfinished(self, states: Sequence[int]) -> list[Row]:

@@ -9,9 +9,7 @@ from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus
 
 log = structlog.get_logger(__name__)
 
-UNREADABLE = (
-    "This task cannot be shown: it holds what its storage or JSON cannot carry. Ask again in a new task."
-)
+UNREADABLE = "This task cannot be shown: what is stored of it cannot be read, or JSON cannot carry it. Ask again in a new task."
 """The message of its status in a list, and the error of an operation on it."""
 
 

@@ -83,11 +83,15 @@ def test_one_request_is_one_trace_over_every_process_that_worked_on_it(house: Ho
     delegation = house.span("platform-engineer", "delegate keys")
     remote = house.span("keys", "turn keys")
     tool = house.span("keys", "execute_tool lookup")
+    asked = house.span("platform-engineer", "a2a SendMessage")
+    sent = house.span("keys", "a2a SendStreamingMessage")
     assert {one.trace for one in house.collector.spans} == {TRACE}
-    assert [turn.parent, delegation.parent, remote.parent, tool.parent] == [
+    assert [one.parent for one in (asked, turn, delegation, sent, remote, tool)] == [
         CALLER,
+        asked.id,
         turn.id,
         delegation.id,
+        sent.id,
         remote.id,
     ]
     calls = [one for one in house.collector.spans if one.name.startswith("chat ")]

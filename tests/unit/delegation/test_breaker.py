@@ -138,9 +138,42 @@ async def test_a_failure_that_began_before_the_agent_came_back_does_not_count() 
 
 async def test_an_open_breaker_is_an_answer_that_a_model_can_work_with() -> None:
     line = Bulkhead("github", tripped(Clock()))
-    with pytest.raises(SubAgentUnavailable, match=r"github agent is unavailable since \d\d:\d\d:\d\d UTC"):
+    with pytest.raises(
+        SubAgentUnavailable, match=r"github agent is unavailable since \d\d:\d\d:\d\d UTC"
+    ) as raised:
         async with line.slot(1.0):
             pytest.fail("nothing is sent to an agent that is down")
+    assert "Go on without it" in raised.value.advice
+    assert "Go on without it" not in raised.value.message
+
+
+async def rounds(number: int) -> None:
+    """Let everything that is ready run, so many times."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("later", range(4))
+async def test_a_call_that_is_canceled_as_its_place_becomes_free_ends_and_the_next_has_the_place(
+    later: int,
+) -> None:
+    line, over = Bulkhead("github", most=1), asyncio.Event()
+
+    async def remote_call(until: asyncio.Event) -> None:
+        async with line.slot(5.0):
+            await until.wait()
+
+    first = asyncio.create_task(remote_call(over))
+    waiting = asyncio.create_task(remote_call(asyncio.Event()))
+    await rounds(5)
+    over.set()
+    await rounds(1 + later)
+    waiting.cancel()
+    _, still_there = await asyncio.wait([waiting], timeout=2)
+    assert not still_there
+    assert waiting.cancelled()
+    await first
+    await remote_call(over)
 
 
 async def test_who_watches_the_agent_is_told_of_each_call_that_did_not_reach_it() -> None:

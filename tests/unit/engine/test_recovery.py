@@ -9,7 +9,10 @@ from tests.unit.engine.test_cancel import endless, first_event
 from tests.unit.engine.test_submit import ask_then_answer
 from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.a2a_common.tasks.turn_codec import encode
 from utils.persistence.runs import RunRow
+from utils.persistence.task_log_memory import MemoryTaskLogStore
+from utils.persistence.task_log_store import Stored
 
 
 async def finish(context, queue) -> None:
@@ -142,8 +145,6 @@ async def test_an_answer_that_was_accepted_is_worked_on_though_its_process_died_
     if moment == "after that":
         await before.submit(turn("a", message_id="m-2"))
     else:
-        from utils.a2a_common.tasks.turn_codec import encode
-
         reply = turn("a", message_id="m-2")
         await before.runs.put(RunRow("a", reply.conversation, OWNER, encode(reply), writer=99))
     after = before.next(Executor(ask_then_answer, resumable=True))
@@ -164,3 +165,30 @@ async def test_a_row_that_cannot_be_read_ends_its_task_and_keeps_nobody_from_sta
     await after.engine.start()
     assert await after.state("a") == "failed"
     assert await after.row_ids() == []
+
+
+class TakenAtOnce(MemoryTaskLogStore):
+    """As soon as one process has claimed a task, another one does, where `taken` says so."""
+
+    taken = False
+
+    async def claim(self, task_id: str, owner: str) -> Stored:
+        stored = await super().claim(task_id, owner)
+        if self.taken:
+            await super().claim(task_id, owner)
+        return stored
+
+
+async def test_a_turn_that_another_process_takes_meanwhile_is_left_to_it() -> None:
+    store = TakenAtOnce()
+    before = House(Executor(ask_then_answer, resumable=True), store)
+    await before.submit(turn("a", message_id="m-1"))
+    await before.settled("a")
+    reply = turn("a", message_id="m-2")
+    await before.runs.put(RunRow("a", reply.conversation, OWNER, encode(reply), writer=99))
+    store.taken = True
+    after = before.next(Executor(ask_then_answer, resumable=True))
+    await after.engine.start()
+    assert not after.engine.under_way("a")
+    assert after.executor.began == []
+    assert await after.row_ids() == ["a"]

@@ -6,12 +6,15 @@ import asyncio
 import contextvars
 
 import pytest
+from a2a.types.a2a_pb2 import Message, Part, Role, TaskState
 
 from tests.unit.engine.turns import CALL, OWNER, Executor, House, answer, status_of, task_of, turn
 from utils.errors import Overloaded, StorageError, TaskBusy
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 from utils.persistence.runs import MemoryRuns, RunRow
+from utils.persistence.task_log_memory import MemoryTaskLogStore
+from utils.persistence.task_log_store import Write
 
 
 async def test_a_submitted_turn_is_stored_until_it_is_over_and_the_log_tells_all_of_it() -> None:
@@ -64,15 +67,47 @@ async def test_no_more_turns_run_at_once_than_may_and_the_line_is_bounded() -> N
     assert await house.settled("d") == ["completed"]
 
 
-async def test_a_waiting_turn_shows_its_task_where_its_agent_answers_with_tasks() -> None:
-    for shows, state in ((True, "submitted"), (False, "")):
-        house = House(Executor(begins_with_task=shows), max_turns=1)
+@pytest.mark.parametrize("begins_with_task", [True, False])
+async def test_a_waiting_turn_shows_its_task_at_once(begins_with_task: bool) -> None:
+    house = House(Executor(begins_with_task=begins_with_task), max_turns=1)
+    house.executor.gate.clear()
+    await house.submit(turn("a"), turn("b"))
+    assert await house.state("b") == "submitted"
+    house.executor.gate.set()
+    assert await house.settled("a", "b") == ["completed"] * 2
+    names = [type(event).__name__ for event in await house.events("b")]
+    assert names == ["Task", "TaskStatusUpdateEvent", "TaskArtifactUpdateEvent", "TaskStatusUpdateEvent"]
+
+
+async def one_message(context, queue) -> None:
+    answered = Message(message_id="said", role=Role.ROLE_AGENT, parts=[Part(text="Hello.")])
+    await queue.enqueue_event(answered)
+
+
+async def one_task(context, queue) -> None:
+    whole = task_of(context)
+    whole.status.state = TaskState.TASK_STATE_COMPLETED
+    whole.artifacts.add(artifact_id="response", parts=[Part(text="Done.")])
+    whole.metadata["room"] = "green"
+    await queue.enqueue_event(whole)
+
+
+async def test_an_executor_that_says_all_at_once_is_heard_though_its_task_was_shown_before() -> None:
+    for work in (one_message, one_task):
+        house = House(Executor(work), max_turns=1)
         house.executor.gate.clear()
         await house.submit(turn("a"), turn("b"))
-        assert await house.state("b") == state
         house.executor.gate.set()
         await house.settled("a", "b")
-        assert [type(event).__name__ for event in await house.events("b")].count("Task") == 1
+        snapshot = await house.log.snapshot("b", OWNER)
+        assert snapshot is not None
+        assert await house.state("b") == "completed"
+        if work is one_message:
+            assert snapshot.task.status.message.parts[0].text == "Hello."
+            assert [type(event).__name__ for event in await house.events("a")] == ["Message"]
+        else:
+            assert snapshot.task.artifacts[0].parts[0].text == "Done."
+            assert snapshot.task.metadata["room"] == "green"
 
 
 async def test_a_second_turn_of_a_task_is_refused_while_the_first_is_under_way() -> None:
@@ -220,3 +255,29 @@ async def test_a_run_has_the_context_variables_of_its_sender() -> None:
     await asyncio.gather(*(asyncio.create_task(send(name)) for name in ("a", "b", "c")))
     await house.settled("a", "b", "c")
     assert seen == house.executor.began
+
+
+class FailingAppends(MemoryTaskLogStore):
+    fails = False
+
+    async def append(self, write: Write) -> None:
+        if self.fails:
+            raise StorageError("The disk is gone.")
+        await super().append(write)
+
+
+async def test_a_turn_whose_task_cannot_be_shown_while_it_waits_is_refused_and_never_begins() -> None:
+    store = FailingAppends()
+    house = House(Executor(), store, max_turns=1)
+    house.executor.gate.clear()
+    await house.submit(turn("a"))
+    store.fails = True
+    with pytest.raises(StorageError):
+        await house.submit(turn("b"))
+    store.fails = False
+    assert not house.engine.under_way("b")
+    house.executor.gate.set()
+    assert await house.settled("a") == ["completed"]
+    assert house.executor.began == ["a"]
+    await house.engine.drain(0)
+    assert await house.row_ids() == []

@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 
 import pytest
-from a2a.types.a2a_pb2 import ListTasksRequest
+from a2a.types.a2a_pb2 import ListTasksRequest, Task
 from google.protobuf.json_format import MessageToDict
 
 from tests.unit.tasks.events import COMPLETED, FAILED, WORKING, chunk, status, task
@@ -18,6 +18,7 @@ from utils.a2a_common.tasks.log import TaskLog, TaskWriter
 from utils.errors import StorageError, StorageFull
 from utils.persistence import database
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
+from utils.persistence.unreadable import UNREADABLE
 
 TASKS = [f"t{number}" for number in range(8)]
 PIECES = 26
@@ -191,7 +192,7 @@ async def test_a_full_file_fails_what_it_cannot_take_and_takes_it_again_when_it_
 
 def damage(path, *numbers: int) -> None:
     """Overwrite pages of the file."""
-    assert len(numbers) == 2
+    assert numbers
     with path.open("r+b") as file:
         for number in numbers:
             file.seek((number - 1) * 4096)
@@ -233,8 +234,57 @@ async def test_two_damaged_pages_cost_the_task_that_they_held_and_no_other(path)
             pass
     page = await log.list(ListTasksRequest(), "ann")
     assert {shown.status.state for shown in page.tasks} == {COMPLETED}
+    page = await log.list(ListTasksRequest(include_artifacts=True), "ann")
+    told = {
+        shown.id: "".join(part.text for each in shown.artifacts for part in each.parts)
+        for shown in page.tasks
+    }
+    assert told == {task_id: "".join(pieces[task_id]) for task_id in TASKS} | {"t3": ""}
     again = Answer(log, "t9")
     again.goes_on.set()
     await again.run()
     assert await check(log, "t9") == COMPLETED
+    await log.close()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ListTasksRequest(),
+        ListTasksRequest(context_id="c"),
+        ListTasksRequest(status=COMPLETED),
+        ListTasksRequest(context_id="c", status=COMPLETED),
+        ListTasksRequest(include_artifacts=True),
+    ],
+)
+async def test_a_damaged_page_of_tasks_costs_a_list_those_that_stood_on_it_alone(path, asked):
+    log = TaskLog(SqliteTaskLogStore(path))
+    await log.open()
+    known = [f"t{number:02}" for number in range(40)]
+    for task_id in known:
+        writer = await log.claim(task_id, "ann")
+        begun = task(task_id)
+        begun.metadata["room"] = "x" * 300
+        await writer.append(begun)
+        await writer.append(status(COMPLETED, task_id=task_id))
+        writer.release()
+    await log.close()
+    rows = set().union(*(pages_of(path, f"{task_id}annc") for task_id in known))
+    damage(path, sorted(rows)[1])
+    log = TaskLog(SqliteTaskLogStore(path))
+    await log.open()
+    asked.page_size = 7
+    listed: list[Task] = []
+    while not listed or asked.page_token:
+        page = await log.list(asked, "ann")
+        listed += page.tasks
+        asked.page_token = page.next_page_token
+        assert page.total_size == len(known)
+    assert sorted(shown.id for shown in listed) == known
+    whole = [shown for shown in listed if "room" in shown.metadata]
+    lost = [shown for shown in listed if UNREADABLE in str(shown.status.message)]
+    assert len(whole) + len(lost) == len(known)
+    assert 0 < len(lost) < len(whole)
+    assert {shown.status.state for shown in listed} == {COMPLETED}
+    assert not await log.unfinished()
     await log.close()

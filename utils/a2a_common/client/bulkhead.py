@@ -22,6 +22,12 @@ MOST_AT_ONCE = 24
 _TIMED_OUT = "deadline_exceeded"
 
 
+class SubAgentDown(SubAgentUnavailable):
+    """A sub-agent could not be reached several times, and is not called now."""
+
+    advice = "Go on without it, and say which part could not be done."
+
+
 OnFailure = Callable[[str], None]
 
 
@@ -75,15 +81,19 @@ class Bulkhead:
         """Room for one call.
 
         Raises:
-            SubAgentUnavailable: The agent is down, or had no room for so many seconds.
+            SubAgentDown: The agent is down.
+            SubAgentUnavailable: It had no room for so many seconds.
         """
         try:
-            await asyncio.wait_for(self._places.acquire(), seconds)
+            async with asyncio.timeout(
+                seconds
+            ):  # a canceled `wait_for` may get a place and lose the cancellation
+                await self._places.acquire()
         except TimeoutError as error:
             raise SubAgentUnavailable(SUB_AGENT_BUSY.format(agent=self._name)) from error
         try:
             if not self._breaker.admits():
-                raise SubAgentUnavailable(self._refusal())
+                raise SubAgentDown(self._refusal())
             self._show()
             async with self._watched():
                 yield

@@ -7,8 +7,7 @@ SUB_AGENT_UNREACHABLE_FOR_ANSWER = (
     "Please send the answer again in a moment. It asked: {question}"
 )
 SUB_AGENT_DOWN = (
-    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s. "
-    "Go on without it, and say which part could not be done."
+    "The {agent} agent is unavailable since {since:%H:%M:%S} UTC; it is tried again in {seconds} s."
 )
 SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
 SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."

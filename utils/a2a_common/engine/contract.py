@@ -66,7 +66,11 @@ class TurnRunner(Protocol):
         """See above."""
 
     async def accept(self, turn: Turn, writer: TaskWriter) -> None:
-        """Publish the task of a turn that has to wait, where its agent answers with tasks."""
+        """Publish the task of a turn that has to wait.
+
+        Raises:
+            StorageError: It cannot be stored.
+        """
 
     async def run(
         self,

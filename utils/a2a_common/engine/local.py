@@ -21,6 +21,7 @@ from utils.a2a_common.engine.pace import Pace
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.tasks.endings import copy_of
+from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import Turn
@@ -78,7 +79,11 @@ class LocalEngine:
         for row, turn in await Recovery(self._tasks, self._runs, self._runner, self._abandon).turns():
             job = Job(turn, None, contextvars.copy_context(), resumed=True, attempts=row.attempts)
             writer = await self._claim(job)
-            await writer.add_message(turn.request.message)
+            try:
+                await writer.add_message(turn.request.message)
+            except Fenced:  # another process has taken it meanwhile
+                writer.release()
+                continue
             job.accepted.set()
             self._join(job)
         self._begin_next()

@@ -11,7 +11,9 @@ from collections.abc import Callable
 
 import structlog
 from a2a.server.events.event_queue import Event, EventQueue
+from a2a.types.a2a_pb2 import Task
 
+from utils.a2a_common.execution.shown_task import as_changes
 from utils.a2a_common.tasks.entries import Fenced, Suspended
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import StorageError
@@ -38,14 +40,23 @@ class LogQueue(EventQueue):
         writer: Appends them.
         task_id: The task, for the log lines.
         readers: How many streams of the task are open now.
+        shown: The task, where it was published before the run though its executor may answer with a message.
 
     Attributes:
         closed: Why the queue is closed; empty while it is open.
         dropped: Events that the log refused.
     """
 
-    def __init__(self, writer: TaskWriter, task_id: str, readers: Callable[[], int] = no_readers) -> None:
+    def __init__(
+        self,
+        writer: TaskWriter,
+        task_id: str,
+        readers: Callable[[], int] = no_readers,
+        *,
+        shown: Task | None = None,
+    ) -> None:
         self._writer = writer
+        self._shown = shown
         self._task_id = task_id
         self._readers = readers
         self._streamed = False
@@ -66,6 +77,12 @@ class LogQueue(EventQueue):
         Raises:
             ProtocolViolation: It cannot be part of this task, or no client could read it.
         """
+        events, self._shown = as_changes(event, self._shown) if self._shown is not None else [event], None
+        if not events:
+            return not self._writer.lost.is_set()
+        return all([await self._append(each) for each in events])
+
+    async def _append(self, event: Event) -> bool:
         self._note_readers()
         try:
             taken = await self._writer.append(event)

@@ -36,7 +36,7 @@ class ExecutorRunner:
 
     Args:
         executor: Does the work. Its attribute `resumable` says whether a turn that was cut off can be run again, and
-            `begins_with_task` whether a task may be published before it runs; neither where they are missing.
+            `begins_with_task` whether each of its answers is a task; neither where they are missing.
         tasks: Says how many streams of a task are open.
         stop_seconds: Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any
             more.
@@ -55,9 +55,9 @@ class ExecutorRunner:
         return bool(getattr(self._executor, "resumable", False))
 
     async def accept(self, turn: Turn, writer: TaskWriter) -> None:
-        """Publish the task of a turn that has to wait, where its agent answers with tasks."""
-        if writer.head is None and getattr(self._executor, "begins_with_task", False):
-            await LogQueue(writer, turn.task_id).append(submitted(turn))
+        """Publish the task of a turn that has to wait."""
+        if writer.head is None:
+            await writer.append(submitted(turn))
 
     async def run(
         self,
@@ -70,7 +70,8 @@ class ExecutorRunner:
     ) -> None:
         """Run a turn. When this returns, the turn is settled, or the log takes no more of its events."""
         context = TurnContext(turn, call, task, resumed=resumed)
-        queue = LogQueue(writer, turn.task_id, partial(self._tasks.readers, turn.task_id))
+        readers = partial(self._tasks.readers, turn.task_id)
+        queue = LogQueue(writer, turn.task_id, readers, shown=self._shown(writer.head))
         work = asyncio.create_task(self._outcome(context, queue))
         try:
             await _first(work, writer.lost)
@@ -113,6 +114,12 @@ class ExecutorRunner:
             await _hook(self._executor, "forget")(task_id)
         except Exception:  # a hook of an agent: what it leaves is only space
             log.exception("forget.failed", task_id=task_id)
+
+    def _shown(self, task: Task | None) -> Task | None:
+        """The task of a turn that waited, where its executor may answer with a message all the same."""
+        if task is None or getattr(self._executor, "begins_with_task", False):
+            return None
+        return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
 
     async def _outcome(self, context: TurnContext, queue: LogQueue) -> Failed | None:
         """Run the executor; its failure where it raised."""

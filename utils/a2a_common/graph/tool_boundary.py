@@ -177,7 +177,9 @@ def _kind(cause: BaseException | None) -> str:
 def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
         log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
-        problem = ToolProblem(error=error.code, message=error.message, retryable=error.retryable)
+        problem = ToolProblem(
+            error=error.code, message=error.message, retryable=error.retryable, note=error.advice or None
+        )
     else:
         log.error("tool.crashed", tool=name, exc_info=error)
         problem = ToolProblem(error=INTERNAL, message=TOOL_CRASHED.format(tool=name))

@@ -1,4 +1,7 @@
-"""Wraps every operation of a request handler: malformed parameters are refused, and errors show no internal text."""
+"""Wraps every operation of a request handler.
+
+Malformed parameters are refused, errors show no internal text, and each operation is a span.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,22 @@ from a2a.server.request_handlers import RequestHandler
 
 from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
+from utils.a2a_common.protocol.trace_context import operation_span
+
+_METHODS = {
+    "on_message_send": "SendMessage",
+    "on_message_send_stream": "SendStreamingMessage",
+    "on_get_task": "GetTask",
+    "on_list_tasks": "ListTasks",
+    "on_cancel_task": "CancelTask",
+    "on_subscribe_to_task": "SubscribeToTask",
+    "on_create_task_push_notification_config": "CreateTaskPushNotificationConfig",
+    "on_get_task_push_notification_config": "GetTaskPushNotificationConfig",
+    "on_list_task_push_notification_configs": "ListTaskPushNotificationConfigs",
+    "on_delete_task_push_notification_config": "DeleteTaskPushNotificationConfig",
+    "on_get_extended_agent_card": "GetExtendedAgentCard",
+}
+"""The operations as the protocol names them."""
 
 
 class _Delegating:
@@ -21,18 +40,20 @@ class _Delegating:
 
 def _delegated(name: str) -> Callable[..., Any]:
     """The operation `name` of the interface, answered by the inner handler."""
-    declared = getattr(RequestHandler, name)
+    declared, method = getattr(RequestHandler, name), _METHODS[name]
 
     @wraps(declared, updated=())
     async def unary(self: _Delegating, params: Any, context: ServerCallContext) -> Any:
-        _check(params, context)
-        return await guarded(getattr(self.inner, name)(params, context))
+        with operation_span(method, context):
+            _check(params, context)
+            return await guarded(getattr(self.inner, name)(params, context))
 
     @wraps(declared, updated=())
     async def stream(self: _Delegating, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
-        _check(params, context)
-        async for event in guarded_stream(getattr(self.inner, name)(params, context)):
-            yield event
+        with operation_span(method, context):
+            _check(params, context)
+            async for event in guarded_stream(getattr(self.inner, name)(params, context)):
+                yield event
 
     return stream if inspect.isasyncgenfunction(declared) else unary
 

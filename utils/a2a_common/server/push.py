@@ -31,6 +31,9 @@ log = structlog.get_logger(__name__)
 _NOTE_SECONDS = 1.0
 """Longest time between two writes of what was sent, while a webhook takes one event after the other."""
 
+_LOOK_SECONDS = 0.2
+"""Pause while a turn is under way that writes nothing."""
+
 Key = tuple[str, str, str]
 """Owner, task and id of a webhook."""
 
@@ -44,7 +47,7 @@ class _Lane:
         worker: Its asyncio task.
         noted_at: When the last event was noted as sent, in the loop's time.
         lost: Notifications in a row that the webhook did not take.
-        again: Whether a turn was submitted since the worker began to read one.
+        again: Whether a turn was submitted since the worker looked.
     """
 
     webhook: Webhook
@@ -90,7 +93,7 @@ class PushSender:
         for webhook in self._configs.webhooks(task_id, owner):
             if webhook.sent is None:
                 webhook.sent = after
-            self._lane(webhook).again |= self._under_way(task_id)
+            self._lane(webhook).again = True
 
     def _lane(self, webhook: Webhook) -> _Lane:
         key = (webhook.owner, webhook.config.task_id, webhook.config.id)
@@ -125,11 +128,12 @@ class PushSender:
         """Send what there is, and what comes while a turn is under way. Where the storage fails, try again later."""
         pause = FIRST_PAUSE
         while True:
+            lane.again = False
             try:
-                if not (lane.again or await self._is_behind(lane.webhook) or lane.again):
+                if self._works(lane.webhook) or await self._is_behind(lane.webhook):
+                    await self._send_turn(lane)
+                elif not (lane.again or self._works(lane.webhook)):
                     return
-                lane.again = False
-                await self._send_turn(lane)
             except StorageError:
                 log.warning("push.paused", task_id=lane.webhook.config.task_id, seconds=pause)
                 await asyncio.sleep(pause)
@@ -137,6 +141,10 @@ class PushSender:
             except TaskNotFoundError:
                 await self._note_sent(lane.webhook, None)
                 return
+
+    def _works(self, webhook: Webhook) -> bool:
+        """Whether more may come for a webhook: a turn of its task runs, waits, or has not returned."""
+        return webhook.sent is not None and self._under_way(webhook.config.task_id)
 
     async def _is_behind(self, webhook: Webhook) -> bool:
         """Whether the log holds events that were not sent."""
@@ -154,10 +162,13 @@ class PushSender:
         webhook = lane.webhook
         if webhook.sent is None:
             return
+        before = webhook.sent
         reading = self._tasks.read(webhook.config.task_id, webhook.owner, after=webhook.sent)
         async with aclosing(reading) as entries:
             async for entry in entries:
                 await self._send(lane, entry)
+        if webhook.sent == before:  # its turn writes nothing yet, or nothing more
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _send(self, lane: _Lane, entry: Entry) -> None:
         webhook = lane.webhook

@@ -23,8 +23,9 @@ from utils.a2a_common.tasks.event_codec import entry_of
 from utils.a2a_common.tasks.heads import head_of
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import page_request, page_token
-from utils.a2a_common.tasks.states import OPEN
+from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
+from utils.persistence.database import StorageDamaged
 from utils.persistence.task_log_store import CONTENT, Record, Row, Stored, TaskLogStore, WriteRefused
 from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 
@@ -321,11 +322,10 @@ class TaskLog:
                 task.CopyFrom(await self.head(row.id, row.owner) or Task())
             else:
                 task.ParseFromString(row.body)
-        except (DecodeError, UnsupportedOperationError) as error:
+        except (DecodeError, UnsupportedOperationError, StorageDamaged) as error:
             self.unreadable.note(row.id, type(error).__name__)
-            state = (
-                TaskState.TASK_STATE_FAILED if row.state in OPEN else row.state
-            )  # nobody can go on with it
+            # nobody can go on with it, nor answer it
+            state = row.state if row.state in TERMINAL else TaskState.TASK_STATE_FAILED
             return stand_in(row.id, row.context_id, status_of(state, row.updated))
         task.ClearField("artifacts")
         return task

@@ -1,0 +1,20 @@
+"""What a failed tool tells: the user a sentence, the model the sentence and what to do."""
+
+from __future__ import annotations
+
+from utils.a2a_common.client.bulkhead import SubAgentDown
+from utils.a2a_common.graph.found_results import answer_from, found_in_turn
+from utils.a2a_common.graph.tool_boundary import PROBLEM, _problem_message
+from utils.errors import OutcomeUnknown
+from utils.messages.results import ToolProblem, parse_result
+
+
+def test_advice_for_the_model_is_in_what_the_model_reads_and_in_nothing_that_a_user_reads() -> None:
+    for error in (SubAgentDown("The github agent is unavailable."), OutcomeUnknown("deploy")):
+        told = _problem_message(error, "c1", "github")
+        problem = parse_result(str(told.content))
+        assert isinstance(problem, ToolProblem)
+        assert (problem.message, problem.note) == (error.message, error.advice)
+        assert problem.note
+        assert told.additional_kwargs[PROBLEM]["message"] == error.message
+        assert error.advice not in answer_from(found_in_turn([told]), "Why.")
