@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agents.github.client import GitHubClient
+from agents.github.tools.branches import LIST_BRANCHES
 from agents.github.tools.code import SEARCH_CODE
 from agents.github.tools.commits import LIST_COMMITS
 from agents.github.tools.files import GET_FILE, LIST_DIRECTORY
@@ -30,6 +31,7 @@ SPECS: tuple[ToolSpec[Any], ...] = (
     LIST_ISSUES,
     GET_ISSUE,
     LIST_COMMITS,
+    LIST_BRANCHES,
     GET_FILE,
     LIST_DIRECTORY,
     SEARCH_CODE,

@@ -56,10 +56,39 @@ def test_addresses_become_words(address, written):
         ("the last 5 commits", []),
         ("commits of the last 3 days since 2026-01-02", []),
         ("python 3.11", []),
+        ("issues since January 2026", []),
     ],
 )
 def test_numbers_that_name_a_thing(text, expected):
     assert [number.value for number in entities.numbers(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("pull requests from hubot in acme/rocket", "hubot"),
+        ("mona's open issues", "mona"),
+        ("has mona opened any issue", "mona"),
+        ("issues sorted by comments", None),
+        ("pull requests reviewed by hubot", None),
+        ("issues assigned to @mona", None),
+        ("closed by mistake", None),
+        ("who is the author of it", None),
+    ],
+)
+def test_an_author_is_read_only_where_a_person_is_named_as_one(text, expected):
+    assert entities.person(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["unassigned issues", "issues without an assignee", "which nobody is working on"]
+)
+def test_what_nobody_has_to_do_is_asked_for_as_github_says_it(text):
+    assert entities.assignee(text) == "none"
+
+
+def test_a_file_without_an_ending_is_read_in_any_case():
+    assert entities.path("show me the readme of acme/rocket") == "readme"
 
 
 def test_counts_branches_people_labels_and_folders():

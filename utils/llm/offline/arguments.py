@@ -22,6 +22,8 @@ BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
+DENIED = r"\b(?:no|not|non|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
+"""How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 LABELS = frozenset({"label", "labels"})
 
 
@@ -169,7 +171,9 @@ def _flag(parameter: Parameter, text: str) -> bool | None:
     telling = {"include", "with", "show", "is", "only", "get"}
     wanted = [word for word in parameter.name.split("_") if word not in telling]
     said = all(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text, re.IGNORECASE) for word in wanted)
-    return True if wanted and said else None
+    if not wanted or not said:
+        return None
+    return re.search(DENIED.format(re.escape(wanted[0].rstrip("s"))), text, re.IGNORECASE) is None
 
 
 def _identifier(parameter: Parameter, text: str) -> int | None:
