@@ -86,6 +86,39 @@ def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
     )
 
 
+def test_a_second_section_that_fits_about_as_well_is_quoted_too():
+    copied = article("Copy the folder.", heading="Copy the data", url="docs/a.md")
+    restored = article("Put the folder back.", heading="Restore the data", url="docs/b.md")
+    text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
+    assert text == (
+        "**Copy the data**\n\nCopy the folder.\n\nSource: Guide › Copy the data — docs/a.md\n\n"
+        "**Restore the data**\n\nPut the folder back.\n\nSource: Guide › Restore the data — docs/b.md"
+    )
+    again = article("Copy the folder.", heading="Copy the data", url="docs/c.md")
+    text = passages_text("copy the data", Articles(articles=[copied, again]), WORDS)
+    assert text.count("Copy the folder.") == 1
+    restored.score = 0.5
+    text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
+    assert text.endswith("See also:\n- Guide › Restore the data — docs/b.md")
+
+
+class Unlike:
+    """An embedder to which no two texts are alike."""
+
+    name = "unlike"
+
+    def embed_sync(self, texts):
+        import numpy as np
+
+        return np.eye(len(texts), dtype=np.float32)
+
+
+def test_with_a_model_that_compares_meaning_what_is_about_something_else_is_not_shown():
+    found = Articles(articles=[article(f"Bananas are yellow {n}.", url=f"{n}.md") for n in range(4)])
+    text = passages_text("How do I rotate the signing key?", found, Similarity(Unlike()))
+    assert text == "I found nothing about that in the documents."
+
+
 def test_a_relative_link_of_a_quoted_section_names_the_page_that_it_leads_to():
     content = (
         "Add it [by its address](#by-its-url), as [agents](./agents.md#all) or [the site](https://x.example/a#b) say."

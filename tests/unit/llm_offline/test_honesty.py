@@ -114,6 +114,8 @@ def test_what_is_missing_is_a_question_that_waits(chat):
     [
         "hi there",
         "thanks, that helped!",
+        "evening all! anybody home?",
+        "lol ok, cheers \U0001f44d",
         "What can you do?",
         "who made you?",
         "So who am I talking to, a person or a machine?",
@@ -137,6 +139,8 @@ def test_what_it_can_do_is_a_line_for_each_tool_and_three_requests_to_try(chat):
     [
         "What is 17*23?",
         "tell me a joke about kubernetes",
+        "How do I knit a scarf?",
+        "When was the castle of Heidelberg built?",
         "What will the weather be like in Berlin tomorrow?",
     ],
 )

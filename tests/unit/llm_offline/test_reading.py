@@ -73,6 +73,9 @@ def test_numbers_that_name_a_thing(text, expected):
         ("pull requests reviewed by hubot", None),
         ("issues assigned to @mona", None),
         ("closed by mistake", None),
+        ("tickets from acme-org/rocket-pad", None),
+        ("acme/rocket-pad's open issues", None),
+        ("pull requests by acme-org/rocket-pad", None),
         ("who is the author of it", None),
     ],
 )
@@ -184,4 +187,7 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("great, thank you") is Talk.THANKS
     assert small_talk("what are you able to do?") is Talk.HELP
     assert small_talk("hello world example") is None
+    assert small_talk("what do you do with my data?") is None
+    assert small_talk("who are you calling?") is None
+    assert small_talk("hi, what do you do when an agent dies?") is None
     assert without_prelude("thanks! now list the issues") == "now list the issues"

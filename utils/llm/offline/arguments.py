@@ -162,7 +162,11 @@ def _only_one(tool: ToolSpec, text: str) -> int | None:
     return (
         1
         if alone
-        and re.search(rf"\b(?:latest|last|newest|most recent|current)\s+{one}\b", text, re.IGNORECASE)
+        and re.search(
+            rf"\b(?:latest|last|newest|most recent|current)\s+(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)",
+            text,
+            re.IGNORECASE,
+        )
         else None
     )
 

@@ -74,13 +74,13 @@ _NO_BRANCH = frozenset(_NO_BRANCH_TEXT.split())
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 _PERSON = (
     re.compile(r"(?<![\w.])@([A-Za-z0-9][\w-]*)"),
-    re.compile(r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/])", re.IGNORECASE),
+    re.compile(r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])", re.IGNORECASE),
     re.compile(
-        r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/.])",
+        r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?<![\w/])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
+        r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
         re.IGNORECASE,
     ),
     re.compile(

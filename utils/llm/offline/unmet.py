@@ -57,7 +57,7 @@ _IF = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
-    still total full complete whole top number few own real recently"""
+    still more most fewer total full complete whole top number few own real recently"""
 _PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
 """Words before what is listed that leave nothing out."""
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})

@@ -26,12 +26,17 @@ LONG_TABLE = 900
 SHOWN_ROWS = 8
 SURE = 0.33
 """Score from which a section is taken for the answer. Chosen with development questions of tests/eval."""
+ABOUT = 0.27
+"""Fit below which the nearest section is about something else. Questions about anything but this project stay under it with the embedded
+model, questions that the documents answer are above 0.31; without a model words alone tell too little."""
 SHARED = 0.5
 """Share of the question's words in a section that makes up for a low score."""
 HEADING = 0.6
 """Weight of the place (title and headings) against the closest block of a section."""
 SEARCHED = 1.0
 """Weight of the search engine's own score, in shares of its best, against how well a section fits."""
+SAME = 0.8
+"""Share of a second section's words that the first has already, from which the second says nothing new."""
 LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
 OTHERS = 2
@@ -70,13 +75,27 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     if not sections:
         return _joined(NOTHING, found.note or "")
     best, others = sections[0], sections[1 : 1 + OTHERS]
+    strange = similarity.embedder is not None and best.fit < ABOUT
+    if strange and _shared(question, best) <= SHARED:
+        return _joined(NOTHING, found.note or "")
     if best.fit < SURE and _shared(question, best) < SHARED:
         return _joined(UNSURE, *(_glimpse(question, each) for each in (best, *others)), found.note or "")
     shown = [_answer(question, best, ROOM)]
-    if others and best.score - others[0].score <= TIED and others[0].fit >= SURE:
+    if (
+        others
+        and best.score - others[0].score <= TIED
+        and others[0].fit >= SURE
+        and not _says(best, others[0])
+    ):
         shown, others = [*shown, _answer(question, others[0], SECOND_ROOM)], others[1:]
     see_also = "\n".join(["See also:", *(_link(each.article) for each in others)]) if others else ""
     return _joined(*shown, see_also)
+
+
+def _says(one: Section, other: Section) -> bool:
+    """Whether a section has nearly all the words of another."""
+    theirs, ours = (content_stems(" ".join(part.text for part in each.parts)) for each in (other, one))
+    return overlap(theirs, ours) >= SAME
 
 
 def _answer(question: str, section: Section, room: int) -> str:
