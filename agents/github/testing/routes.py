@@ -67,6 +67,7 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
     branches = [*example("branches"), *data.repeated("branches", 2, name="release-{n}")]
     releases = data.repeated("releases", 12, tag_name="v1.0.{n}", name="v1.0.{n}")
     handlers: dict[str, Handler] = {
+        "": lambda _request: JSONResponse(example("repository")),
         "/pulls": lambda request: _page(request, _by_state(request, data.pulls)),
         "/pulls/{number:int}": lambda request: _row(data.pull(request.path_params["number"])),
         "/pulls/{number:int}/files": lambda request: _page(request, example("pull_files")),

@@ -16,7 +16,7 @@ from agents.github.tools.issues import GET_ISSUE, LIST_ISSUES
 from agents.github.tools.logs import GET_JOB_LOGS
 from agents.github.tools.pulls import GET_PULL_REQUEST, LIST_PULL_REQUESTS
 from agents.github.tools.releases import LIST_RELEASES
-from agents.github.tools.repositories import LIST_REPOSITORIES, SEARCH_REPOSITORIES
+from agents.github.tools.repositories import GET_REPOSITORY, LIST_REPOSITORIES, SEARCH_REPOSITORIES
 from agents.github.tools.spec import ToolSpec
 from agents.github.tools.workflows import GET_WORKFLOW_RUN, LIST_WORKFLOW_RUNS
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 SPECS: tuple[ToolSpec[Any], ...] = (
     SEARCH_REPOSITORIES,
     LIST_REPOSITORIES,
+    GET_REPOSITORY,
     LIST_PULL_REQUESTS,
     GET_PULL_REQUEST,
     LIST_ISSUES,

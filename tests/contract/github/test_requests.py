@@ -79,6 +79,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "page": 2,
         },
     ),
+    ("get_repository", REPO),
     ("list_branches", {**REPO, "limit": 2, "page": 2}),
     ("get_file", {**REPO, "path": "big.log", "ref": "main", "first_line": 2, "limit": 2}),
     ("list_directory", {**REPO, "path": "docs", "ref": "main"}),

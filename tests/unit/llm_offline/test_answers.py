@@ -1,5 +1,8 @@
 """How results are shown."""
 
+import numpy as np
+
+from tests.unit.rag.conftest import WordEmbedder
 from utils.llm.offline.answer.blocks import Kind, blocks, demoted
 from utils.llm.offline.answer.passages import passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
@@ -102,14 +105,10 @@ def test_a_second_section_that_fits_about_as_well_is_quoted_too():
     assert text.endswith("See also:\n- Guide › Restore the data — docs/b.md")
 
 
-class Unlike:
-    """An embedder to which no two texts are alike."""
-
-    name = "unlike"
+class Unlike(WordEmbedder):
+    """To it no two texts are alike."""
 
     def embed_sync(self, texts):
-        import numpy as np
-
         return np.eye(len(texts), dtype=np.float32)
 
 

@@ -14,6 +14,7 @@ from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, SINCE_UNTIL, Parameter, ToolSpec
+from utils.llm.offline.words import spelled_out
 
 REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
 OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
@@ -158,13 +159,14 @@ def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | N
 def _only_one(tool: ToolSpec, text: str) -> int | None:
     """One for "the latest release", where a list has no tool for one of its rows."""
     one = re.escape(tool.noun.removesuffix("s"))
-    alone = tool.noun.endswith(("releases", "commits"))
+    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests"))
+    places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
     return (
         1
         if alone
         and re.search(
-            rf"\b(?:latest|last|newest|most recent|current)\s+(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)",
-            text,
+            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)",
+            spelled_out(text),
             re.IGNORECASE,
         )
         else None

@@ -45,14 +45,14 @@ _NUMBER_WORD = re.compile(
 _LIMIT = re.compile(
     r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
-    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|oldest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
-    r"|\bthe\s+(\d{1,3})\s+(?:issues|pull requests|prs|commits|releases|runs|workflow runs|tickets|builds)\b",
+    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:[a-z]+\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b",
     re.IGNORECASE,
 )
 _MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _DURATION = re.compile(
-    r"\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
+    r"\b(?:more|fewer|less|longer) than \d+\b|\bat least \d+\b|\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{_MONTH})\s+(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?|\d{{4}})\b"
     r"|\b(?:in|since|from|during|until|before|after)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
@@ -64,7 +64,7 @@ _BRANCH = (
     ),
     re.compile(r"\b([\w./-]*\w)\s+branch\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?:on|against|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
+        rf"\b(?:on|against|targeting|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
         re.IGNORECASE,
     ),
     re.compile(r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])", re.IGNORECASE),

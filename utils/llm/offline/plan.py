@@ -126,10 +126,12 @@ class Planner:
         asks = opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text)
         if not asks and _OF_THEMSELVES.match(text):
             return entities.repository_text(text) is None
-        asks = asks or followup.points_back(text)
-        return (not asks and len(words(text)) > FEW and entities.repository_text(text) is None) or bool(
-            _STATES.search(text)
-        )
+        return (
+            not asks
+            and not followup.points_back(text)
+            and len(words(text)) > FEW
+            and entities.repository_text(text) is None
+        ) or bool(_STATES.search(text))
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""

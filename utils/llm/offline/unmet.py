@@ -120,7 +120,9 @@ def _before_the_noun(
     text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
 ) -> list[str]:
     """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = {stem(word) for value in arguments.values() for word in _said_by(value)} | _PLAIN
+    understood = {
+        stem(word) for name, value in arguments.items() for word in _said_by(name if value is True else value)
+    } | _PLAIN
     understood |= {
         s for each in known for line in (each.description, *each.examples) for s in content_stems(line)
     }
