@@ -46,7 +46,7 @@ class GitHubAgent(BaseLangGraphAgent):
 
     name = "github"
     description = (
-        "Reads GitHub: repositories, pull requests, issues, commits, files, code, releases, and GitHub Actions "
+        "Reads GitHub: repositories, pull requests, issues, commits, branches, files, code, releases, and GitHub Actions "
         "runs with their logs."
     )
     skills = _skills((*SPECS, refusal(write=False)))

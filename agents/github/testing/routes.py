@@ -64,8 +64,10 @@ def _free_routes() -> dict[str, Handler]:
 
 def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Handler]:
     commits = data.repeated("commits", 45, sha="{n:08x}dcb09b5b57875f334f61aebed695e2e4")
+    branches = [*example("branches"), *data.repeated("branches", 2, name="release-{n}")]
     releases = data.repeated("releases", 12, tag_name="v1.0.{n}", name="v1.0.{n}")
     handlers: dict[str, Handler] = {
+        "": lambda _request: JSONResponse(example("repository")),
         "/pulls": lambda request: _page(request, _by_state(request, data.pulls)),
         "/pulls/{number:int}": lambda request: _row(data.pull(request.path_params["number"])),
         "/pulls/{number:int}/files": lambda request: _page(request, example("pull_files")),
@@ -73,6 +75,7 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
         "/issues": lambda request: _page(request, _by_state(request, data.issues)),
         "/issues/{number:int}": lambda request: _row(data.issue(request.path_params["number"])),
         "/issues/{number:int}/comments": lambda request: _page(request, example("issue_comments")),
+        "/branches": lambda request: _page(request, branches),
         "/commits": lambda request: _page(request, commits),
         "/contents": _contents,
         "/contents/{path:path}": _contents,
@@ -111,9 +114,12 @@ def _signed_in(request: Request) -> Response | None:
 
 
 def _by_state(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    state, base = request.query_params.get("state", "open"), request.query_params.get("base")
+    asked = request.query_params
+    state, base, creator = asked.get("state", "open"), asked.get("base"), asked.get("creator")
     kept = [row for row in rows if state in ("all", row["state"])]
-    return [row for row in kept if base in (None, row.get("base", {}).get("ref"))]
+    kept = [row for row in kept if base in (None, row.get("base", {}).get("ref"))]
+    kept = [row for row in kept if creator in (None, row["user"]["login"])]
+    return kept[::-1] if asked.get("direction") == "asc" else kept
 
 
 def _page(request: Request, rows: Sequence[Any], key: str | None = None) -> Response:

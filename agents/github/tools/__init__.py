@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agents.github.client import GitHubClient
+from agents.github.tools.branches import LIST_BRANCHES
 from agents.github.tools.code import SEARCH_CODE
 from agents.github.tools.commits import LIST_COMMITS
 from agents.github.tools.files import GET_FILE, LIST_DIRECTORY
@@ -15,7 +16,7 @@ from agents.github.tools.issues import GET_ISSUE, LIST_ISSUES
 from agents.github.tools.logs import GET_JOB_LOGS
 from agents.github.tools.pulls import GET_PULL_REQUEST, LIST_PULL_REQUESTS
 from agents.github.tools.releases import LIST_RELEASES
-from agents.github.tools.repositories import LIST_REPOSITORIES, SEARCH_REPOSITORIES
+from agents.github.tools.repositories import GET_REPOSITORY, LIST_REPOSITORIES, SEARCH_REPOSITORIES
 from agents.github.tools.spec import ToolSpec
 from agents.github.tools.workflows import GET_WORKFLOW_RUN, LIST_WORKFLOW_RUNS
 
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
 SPECS: tuple[ToolSpec[Any], ...] = (
     SEARCH_REPOSITORIES,
     LIST_REPOSITORIES,
+    GET_REPOSITORY,
     LIST_PULL_REQUESTS,
     GET_PULL_REQUEST,
     LIST_ISSUES,
     GET_ISSUE,
     LIST_COMMITS,
+    LIST_BRANCHES,
     GET_FILE,
     LIST_DIRECTORY,
     SEARCH_CODE,

@@ -66,5 +66,6 @@ SEARCH_CODE = ToolSpec(
         "Where is HOME read in octocat/hello-world?",
         "Which place in the source of octo-org/octo-repo raises NotFoundError?",
         "Grep django/django for a word",
+        "Find the string hello in octocat/hello-world",
     ),
 )

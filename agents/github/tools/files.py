@@ -68,12 +68,13 @@ async def get_file(github: GitHubClient, args: GetFile) -> Record | Items:
 
 
 async def _with_ending(github: GitHubClient, args: GetFile) -> str:
-    """The one file whose name without its ending is the path: README.md for README; empty where there is none."""
+    """The one file whose name, in any case and without its ending, is the path: README.md for readme; empty where there is none."""
     if "." in args.path or "/" in args.path:
         return ""
     rows = rows_of(await _contents(github, args, "", args.ref))
     names = [str(row.get("name")) for row in rows if row.get("type") == "file"]
-    found = [name for name in names if name.rpartition(".")[0].lower() == args.path.lower()]
+    wanted = args.path.lower()
+    found = [name for name in names if wanted in (name.lower(), name.rpartition(".")[0].lower())]
     return found[0] if len(found) == 1 else ""
 
 

@@ -26,9 +26,11 @@ class ListIssues(RepositoryArguments):
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
     labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
+    author: str | None = Field(None, description="Only those opened by this user.")
     assignee: str | None = Field(None, description="Only those assigned to this user; none or * also work.")
     since: Moment | None = Field(None, description="Only those changed since this date or time.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
+    direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100
     page: PageArgument = 1
 
@@ -46,9 +48,11 @@ async def list_issues(github: GitHubClient, args: ListIssues) -> Items:
     params = {
         "state": args.state,
         "labels": ",".join(args.labels) or None,
+        "creator": args.author,
         "assignee": args.assignee,
         "since": args.since,
         "sort": args.sort,
+        "direction": args.direction,
     }
     return await list_of_repository(github, args, "issues", "issues", row=_row, params=params, keep=_is_issue)
 
@@ -100,7 +104,7 @@ def _comment(raw: Row) -> str:
 
 LIST_ISSUES = ToolSpec(
     name="list_issues",
-    description="List the issues of a repository (without pull requests), by state, label, assignee or date.",
+    description="List the issues of a repository (without pull requests), by state, label, author, assignee or date.",
     arguments=ListIssues,
     run=list_issues,
     examples=(

@@ -39,13 +39,21 @@ class GetJobLogs(RepositoryArguments):
 
 
 async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
-    """The failing step, the lines around its error, and the log's tail."""
+    """The failing step, the lines around its error, and the log's tail.
+
+    Of a run, the failed job and its step are told even where GitHub refuses the log.
+    """
     job, note = await _find_job(github, args)
     failed = next((step for step in rows_of(job.get("steps")) if is_failed(step)), None)
     window = window_of(failed.get("started_at"), failed.get("completed_at")) if failed else None
     log = JobLog(args.limit or _TAIL, window)
-    if await _read(github, args, job, log) >= _MAX_BYTES:
-        note = f"The log is longer than what was read; its end is missing. {note}".strip()
+    try:
+        if await _read(github, args, job, log) >= _MAX_BYTES:
+            note = f"The log is longer than what was read; its end is missing. {note}".strip()
+    except UpstreamRefused as refused:
+        if args.job_id is not None or failed is None:
+            raise
+        note = f"{refused.message} {note}".strip()
     tail = list(log.tail) if args.limit or not log.excerpt else list(log.tail)[-_SHORT_TAIL:]
     item = {
         "job": text(job.get("name")),
@@ -57,7 +65,7 @@ async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
         "failed_step": text(failed.get("name")) if failed else None,
         "errors": log.errors,
         "error_excerpt": "\n".join(log.excerpt),
-        "log_lines": log.lines,
+        "log_lines": log.lines or None,
         "tail": "\n".join(tail),
     }
     return Record(kind="job log", item=item, note=note or None, source=text(job.get("html_url")))
@@ -128,6 +136,8 @@ GET_JOB_LOGS = ToolSpec(
         "Why did the last build of octo-org/octo-repo fail?",
         "Why did the last run on main of octocat/hello-world fail?",
         "Why did run 30433642 of octo-org/octo-repo fail?",
+        "Why did the latest workflow run of octocat/hello-world fail?",
+        "What broke the last build of django/django, and in which job and step?",
         "Show the logs of job 399444496 in octo-org/octo-repo",
         "What went wrong in workflow run 29679449 of octo-org/octo-repo?",
         "Get the error from the failed GitHub Actions run of django/django",

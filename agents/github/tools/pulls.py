@@ -9,7 +9,7 @@ from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
-from agents.github.tools.arguments import LimitArgument, PageArgument, RepositoryArguments
+from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
@@ -27,7 +27,13 @@ _PATCHES = 6_000
 class ListPullRequests(RepositoryArguments):
     """Which pull requests to list."""
 
-    state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
+    state: Literal["open", "closed", "merged", "all"] = Field(
+        "open", description="Which ones; closed ones may be merged."
+    )
+    author: str | None = Field(None, description="Only those opened by this user.")
+    labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
+    draft: bool | None = Field(None, description="Only drafts, or only those that are none.")
+    since: Moment | None = Field(None, description="Only those changed, or merged, since this date or time.")
     base: str | None = Field(None, description="Only those into this branch.")
     sort: Literal["created", "updated", "popularity", "long-running"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
@@ -44,8 +50,26 @@ class GetPullRequest(RepositoryArguments):
 
 async def list_pull_requests(github: GitHubClient, args: ListPullRequests) -> Items:
     """List one page."""
-    params = {"state": args.state, "base": args.base, "sort": args.sort, "direction": args.direction}
-    return await list_of_repository(github, args, "pull requests", "pulls", row=_row, params=params)
+    state = "closed" if args.state == "merged" else args.state
+    params = {"state": state, "base": args.base, "sort": args.sort, "direction": args.direction}
+    filtered = args.state == "merged" or args.author or args.labels or args.since or args.draft is not None
+    keep = (lambda raw: _is_wanted(raw, args)) if filtered else None
+    return await list_of_repository(
+        github, args, "pull requests", "pulls", row=_row, params=params, keep=keep
+    )
+
+
+def _is_wanted(raw: Row, args: ListPullRequests) -> bool:
+    """Whether a row meets the conditions that GitHub's own list does not know."""
+    merged = args.state == "merged"
+    moment = text(raw.get("merged_at" if merged else "updated_at")) or ""
+    return (
+        (not merged or bool(raw.get("merged_at")))
+        and (args.author is None or (login(raw.get("user")) or "").lower() == args.author.lower())
+        and {label.lower() for label in args.labels} <= {name.lower() for name in names(raw.get("labels"))}
+        and args.draft in (None, bool(raw.get("draft")))
+        and (args.since is None or moment >= args.since)
+    )
 
 
 async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record:
@@ -125,7 +149,7 @@ def _patches(files: list[Row]) -> str:
 
 LIST_PULL_REQUESTS = ToolSpec(
     name="list_pull_requests",
-    description="List the pull requests of a repository: open, closed or all.",
+    description="List the pull requests of a repository, by state, author, label, branch or date.",
     arguments=ListPullRequests,
     run=list_pull_requests,
     examples=(
@@ -134,6 +158,7 @@ LIST_PULL_REQUESTS = ToolSpec(
         "Which pull requests are waiting for review in octo-org/octo-repo?",
         "How many open pull requests does django/django have?",
         "What was merged lately in octocat/hello-world?",
+        "Which pull requests of octo-org/octo-repo got merged since 2026-01-01?",
         "All PRs into the branch release of octo-org/octo-repo",
         "Which changes are proposed for django/django at the moment?",
         "Are there any pull requests by octocat in octo-org/octo-repo?",

@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import Listing, read_list
-from agents.github.tools.arguments import LimitArgument, Owner, PageArgument
+from agents.github.tools.arguments import LimitArgument, Owner, PageArgument, RepositoryArguments
 from agents.github.tools.project import day, field, items, one_line, page_url, text
 from agents.github.tools.spec import ToolSpec
 from utils.errors import UpstreamRefused
-from utils.messages.results import Items
+from utils.messages.results import Items, Record
 
 
 class SearchRepositories(BaseModel):
@@ -36,6 +36,23 @@ class ListRepositories(BaseModel):
     )
     limit: LimitArgument = 30
     page: PageArgument = 1
+
+
+class GetRepository(RepositoryArguments):
+    """Which repository to read."""
+
+
+async def get_repository(github: GitHubClient, args: GetRepository) -> Record:
+    """What GitHub says of one repository."""
+    raw = await github.get_row(path_of("repos", args.owner, args.repo), f"repository {args.full_name}")
+    item = _row(raw) | {
+        "forks": raw.get("forks_count"),
+        "watchers": raw.get("subscribers_count"),
+        "topics": raw.get("topics"),
+        "created": day(raw.get("created_at")),
+        "homepage": text(raw.get("homepage")),
+    }
+    return Record(kind="repository", item=item, source=text(raw.get("html_url")))
 
 
 async def search_repositories(github: GitHubClient, args: SearchRepositories) -> Items:
@@ -124,6 +141,21 @@ SEARCH_REPOSITORIES = ToolSpec(
     ),
 )
 
+GET_REPOSITORY = ToolSpec(
+    name="get_repository",
+    description="Read what GitHub says of one repository: description, language, stars, forks, license, topics, default branch.",
+    arguments=GetRepository,
+    run=get_repository,
+    examples=(
+        "How many stars does octocat/hello-world have?",
+        "What is the description of octo-org/octo-repo?",
+        "Which license does django/django have?",
+        "What is the default branch of octocat/hello-world?",
+        "In which language is octo-org/octo-repo written?",
+        "Is octocat/hello-world archived or private?",
+    ),
+)
+
 LIST_REPOSITORIES = ToolSpec(
     name="list_repositories",
     description="List the repositories of a user or an organisation, the most recently changed first.",
@@ -131,7 +163,6 @@ LIST_REPOSITORIES = ToolSpec(
     run=list_repositories,
     examples=(
         "List the repositories of octocat",
-        "How many stars does octocat/hello-world have?",
         "Which repositories does the organisation octo-org have?",
         "Show my repositories",
         "What projects does torvalds own on GitHub?",

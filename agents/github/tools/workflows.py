@@ -103,6 +103,8 @@ LIST_WORKFLOW_RUNS = ToolSpec(
         "Has octo-org/octo-repo had a failing run?",
         "Is the build of octo-org/octo-repo green on main?",
         "List the GitHub Actions runs of django/django",
+        "Did the last build of octocat/hello-world pass?",
+        "Are there any failing runs on main of octo-org/octo-repo?",
         "Are any pipelines in progress in octo-org/octo-repo?",
         "Which builds of octocat/hello-world were cancelled?",
         "Is CI running for octo-org/octo-repo right now?",

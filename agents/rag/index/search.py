@@ -24,6 +24,9 @@ _NEAR = 0.25
 under 0.3 for their nearest passage, answers to questions inside it are above 0.38 (Python's FAQ)."""
 _COVERED = 0.5
 """Share of the query's words from which a passage counts although it is not near."""
+_OF_QUESTION = 0.6
+"""How much of what its nearest question is closer than a passage itself counts for the passage. Its own text must count too: with
+`python -m tests.eval.retrieval` for text alone, and each known question left out once, less finds the section more often than 1."""
 _PER_SECTION = 2
 """Passages of one section in a result, so that one long section does not fill it."""
 
@@ -104,8 +107,12 @@ class Searcher:
                 cosines[id_] = max(cosine, cosines.get(id_, -1.0))
         questions = _questions(connection, words.keys() | cosines.keys())
         asked = _nearest_questions(questions, cosines or words)
-        words, cosines = _answered(words, questions), _answered(cosines, questions)
-        return fuse(words, cosines), cosines, asked
+        behind = {question.answered_by for question in questions.values()} - cosines.keys()
+        for vector in vectors if behind else ():
+            for id_, cosine in self._vectors.cosines(connection, model, vector).of(behind).items():
+                cosines[id_] = max(cosine, cosines.get(id_, -1.0))
+        ranked = fuse(_answered(words, questions, _OF_QUESTION), _answered(cosines, questions, _OF_QUESTION))
+        return ranked, _answered(cosines, questions), asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +131,18 @@ def _questions(connection: sqlite3.Connection, ids: Collection[int]) -> dict[int
     return {row[0]: _Question(row[1], row[2]) for row in rows}
 
 
-def _answered(scores: Mapping[int, float], questions: Mapping[int, _Question]) -> dict[int, float]:
-    """The score of each passage: its own, or that of the best of its questions."""
-    found: dict[int, float] = {}
-    for id_, score in scores.items():
-        passage = questions[id_].answered_by if id_ in questions else id_
-        found[passage] = max(score, found.get(passage, score))
+def _answered(
+    scores: Mapping[int, float], questions: Mapping[int, _Question], share: float = 1.0
+) -> dict[int, float]:
+    """The score of each passage: its own, raised by a share of what the best of its questions has more."""
+    found = {id_: score for id_, score in scores.items() if id_ not in questions}
+    best: dict[int, float] = {}
+    for id_ in scores.keys() & questions.keys():
+        passage = questions[id_].answered_by
+        best[passage] = max(scores[id_], best.get(passage, scores[id_]))
+    for passage, score in best.items():
+        own = found.get(passage, 0.0)
+        found[passage] = own + share * max(0.0, score - own)
     return found
 
 

@@ -25,6 +25,12 @@ SEARCH = (
     "Find passages about time-outs",
     "What becomes of a request when the process is killed?",
     "Tell me how passwords get into the containers",
+    "How much does it cost to run?",
+    "Give me an overview of this project",
+    "It is slow, or it hangs: what can I do?",
+    "How do I change the port?",
+    "How do I uninstall it?",
+    "Can several people use it?",
 )
 
 FETCH_DOCUMENT = (

@@ -31,6 +31,10 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             {
                 **REPO,
                 "state": state,
+                "author": "octocat",
+                "labels": ["bug"],
+                "draft": False,
+                "since": "2026-01-01",
                 "base": "master",
                 "sort": sort,
                 "direction": "asc",
@@ -38,7 +42,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 "page": 2,
             },
         )
-        for state in ("open", "closed", "all")
+        for state in ("open", "closed", "merged", "all")
         for sort in ("created", "updated", "popularity", "long-running")
     ),
     ("get_pull_request", {**REPO, "number": 12, "include_diff": True}),
@@ -49,6 +53,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
                 **REPO,
                 "state": state,
                 "labels": ["bug", "help wanted"],
+                "author": "octocat",
+                "direction": "asc",
                 "assignee": "octocat",
                 "since": "2026-01-01",
                 "sort": sort,
@@ -73,6 +79,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "page": 2,
         },
     ),
+    ("get_repository", REPO),
+    ("list_branches", {**REPO, "limit": 2, "page": 2}),
     ("get_file", {**REPO, "path": "big.log", "ref": "main", "first_line": 2, "limit": 2}),
     ("list_directory", {**REPO, "path": "docs", "ref": "main"}),
     ("search_code", {"query": "addClass", "owner": "jquery", "repo": "jquery", "limit": 3, "page": 2}),

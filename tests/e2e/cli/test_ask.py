@@ -51,6 +51,29 @@ async def test_the_answer_goes_to_stdout_and_the_progress_to_stderr(tmp_path):
     assert "\x1b" not in done.out + done.err
 
 
+async def test_quiet_leaves_the_answer_alone(tmp_path):
+    assert await ask(answering, tmp_path, "-q") == Finished(0, "The **answer** is 42.\n", "")
+
+
+async def test_a_quiet_chat_prints_answers_and_nothing_else(tmp_path):
+    async with serve(ScriptedAgent(answering)) as url:
+        done = await run("chat", "--url", url, "-q", home=tmp_path, typed="hello\n")
+    assert (done.code, done.out.strip(), done.err) == (0, "The **answer** is 42.", "")
+
+
+async def test_quiet_still_says_why_there_is_no_answer(tmp_path):
+    async def failing(turn: Turn) -> None:
+        await turn.task()
+        await turn.activity(kind="tool_started", agent="boss", call_id="t1", tool="search", arguments="x")
+        await turn.status(
+            "failed", "GitHub is down.", {ERROR: {"code": "upstream_unavailable", "message": "Down."}}
+        )
+
+    done = await ask(failing, tmp_path, "--quiet")
+    assert (done.code, done.out) == (4, "")
+    assert done.err.strip() == "Failed [upstream_unavailable]: Down."
+
+
 async def test_json_prints_one_object_per_event_and_an_end(tmp_path):
     done = await ask(answering, tmp_path, "--json")
     events = [json.loads(line) for line in done.out.splitlines()]

@@ -309,6 +309,15 @@ async def test_a_wrong_agents_file_exits_2_before_anything_starts(tmp_path):
     assert not (tmp_path / "logs").exists()
 
 
+async def test_a_chat_starts_the_agents_of_the_file_that_it_is_given(tmp_path):
+    scene = Scene(tmp_path)
+    scene.file.write_text("one: {module: one}\n")
+    done = await run("chat", "--agents-file", str(scene.file), "--ask", "hi", home=tmp_path, **scene.environ)
+    assert done.code == 2
+    assert "one takes module and port, or url" in done.err
+    assert not (tmp_path / "logs").exists()
+
+
 def processes_of(home: Path) -> list[int]:
     """Every living process that was started for this data folder."""
     wanted = f"PLATFORM_ENGINEER_HOME={home}".encode()

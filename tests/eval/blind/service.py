@@ -16,7 +16,7 @@ from multi_agents.cli.exit_codes import exit_code_of
 from multi_agents.cli.peer.connection import Peer, connect
 from multi_agents.cli.service.local import LaunchOptions, local_service
 from multi_agents.cli.view.startup import StartupView
-from multi_agents.cli.view.state import Node, TurnView
+from multi_agents.cli.view.state import NOTES, Node, TurnView
 from tests.eval.blind.question import Question, Reply, Result, ToolCall
 from tests.ports import free_port
 from utils.a2a_common.client.follow import follow_message
@@ -61,7 +61,7 @@ def _reply(said: str, view: TurnView, sent: tuple[str, ...]) -> Reply:
     answer = "\n".join(filter(None, [view.answer, view.failure or (view.question if view.waits else "")]))
     return Reply(
         said,
-        tuple((node.label, node.detail) for node in view.nodes),
+        tuple((node.label, node.detail) for node in _called(view.nodes)),
         tuple(_calls(view.nodes)),
         view.state,
         int(exit_code_of(view.state)),
@@ -71,7 +71,12 @@ def _reply(said: str, view: TurnView, sent: tuple[str, ...]) -> Reply:
     )
 
 
+def _called(nodes: Sequence[Node]) -> list[Node]:
+    """The calls among the rows; "waiting 5 s" and "rule noted" are none."""
+    return [node for node in nodes if node.key not in NOTES]
+
+
 def _calls(nodes: Sequence[Node]) -> Iterator[ToolCall]:
-    for agent in nodes:
-        for tool in agent.children:
+    for agent in _called(nodes):
+        for tool in _called(agent.children):
             yield ToolCall(agent.label, tool.label, tool.detail, tool.status)

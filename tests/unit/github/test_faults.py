@@ -165,6 +165,12 @@ async def test_what_needs_a_token_says_so(call, tool, arguments):
         await call(tool, **arguments)
 
 
+async def test_of_a_run_the_failed_job_and_step_are_told_without_its_log(call):
+    result = await call("get_job_logs", **REPO)
+    assert (result.item["status"], result.item["failed_step"]) == ("failure", "Run Tests")
+    assert "GITHUB_TOKEN" in result.note
+
+
 @pytest.mark.parametrize("kind", sorted(FAULTS))
 async def test_no_error_shows_the_token_or_what_is_behind_github(github, clients, kind):
     client = clients(github.url, GITHUB_TOKEN=TOKEN, GITHUB_MAX_RETRIES="0")

@@ -205,3 +205,41 @@ async def test_a_date_that_is_none_is_refused_before_a_request(call, github):
     with pytest.raises(ValidationError, match="a date"):
         await call("list_commits", **REPO, since="last week")
     assert github.recorder.requests == []
+
+
+async def test_branches_are_listed_with_their_protection(call):
+    result = await call("list_branches", **REPO)
+    assert result.total == 3
+    assert result.items[0] == {"name": "master", "sha": "c5b97d5ae6c1", "protected": True}
+
+
+async def test_merged_pull_requests_are_those_that_were_merged(call):
+    result = await call("list_pull_requests", **REPO, state="merged")
+    assert {row["state"] for row in result.items} == {"merged"}
+    assert [row["number"] for row in result.items] == [72, 60, 48, 36, 24, 12]
+
+
+@pytest.mark.parametrize(
+    "condition, kept",
+    [
+        ({"author": "Hubot"}, lambda row: row["author"] == "hubot"),
+        ({"draft": True}, lambda row: row["state"] == "draft"),
+        ({"draft": False}, lambda row: row["state"] == "open"),
+        ({"since": "2026-01-03"}, lambda row: row["updated"] >= "2026-01-03"),
+        ({"labels": ["BUG"]}, lambda row: "bug" in row["labels"]),
+        ({"labels": ["no such label"]}, lambda row: False),
+    ],
+)
+async def test_conditions_that_githubs_list_of_pull_requests_lacks_are_met_all_the_same(
+    call, condition, kept
+):
+    every = await call("list_pull_requests", **REPO)
+    found = await call("list_pull_requests", **REPO, **condition)
+    assert [row["number"] for row in found.items] == [row["number"] for row in every.items if kept(row)]
+
+
+async def test_issues_are_listed_by_author_and_in_the_order_asked_for(call):
+    result = await call("list_issues", **REPO, author="hubot", direction="asc")
+    assert {row["author"] for row in result.items} == {"hubot"}
+    numbers = [row["number"] for row in result.items]
+    assert numbers == sorted(numbers)

@@ -133,3 +133,10 @@ async def test_strange_characters_of_a_path_stay_in_the_path(call, github):
         "/repos/octocat/hello-world/contents/a%3Fref%3Dx%23y%2541/%C3%BC%20b.txt"
     ]
     assert github.recorder.requests[0].query == ""
+
+
+async def test_a_repository_tells_its_stars_license_and_default_branch(call):
+    result = await call("get_repository", owner="octocat", repo="hello-world")
+    assert result.kind == "repository"
+    assert (result.item["stars"], result.item["forks"], result.item["license"]) == (80, 9, "MIT")
+    assert result.item["default_branch"] == "master"

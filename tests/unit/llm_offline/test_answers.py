@@ -1,5 +1,8 @@
 """How results are shown."""
 
+import numpy as np
+
+from tests.unit.rag.conftest import WordEmbedder
 from utils.llm.offline.answer.blocks import Kind, blocks, demoted
 from utils.llm.offline.answer.passages import passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
@@ -84,6 +87,35 @@ def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
         f"**Tools**\n\n{content}\n\nSource: Guide › Tools — docs/guide.md\n\n"
         "See also:\n- Guide › Other 0 — docs/o.md#0\n- Guide › Other 1 — docs/o.md#1"
     )
+
+
+def test_a_second_section_that_fits_about_as_well_is_quoted_too():
+    copied = article("Copy the folder.", heading="Copy the data", url="docs/a.md")
+    restored = article("Put the folder back.", heading="Restore the data", url="docs/b.md")
+    text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
+    assert text == (
+        "**Copy the data**\n\nCopy the folder.\n\nSource: Guide › Copy the data — docs/a.md\n\n"
+        "**Restore the data**\n\nPut the folder back.\n\nSource: Guide › Restore the data — docs/b.md"
+    )
+    again = article("Copy the folder.", heading="Copy the data", url="docs/c.md")
+    text = passages_text("copy the data", Articles(articles=[copied, again]), WORDS)
+    assert text.count("Copy the folder.") == 1
+    restored.score = 0.5
+    text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
+    assert text.endswith("See also:\n- Guide › Restore the data — docs/b.md")
+
+
+class Unlike(WordEmbedder):
+    """To it no two texts are alike."""
+
+    def embed_sync(self, texts):
+        return np.eye(len(texts), dtype=np.float32)
+
+
+def test_with_a_model_that_compares_meaning_what_is_about_something_else_is_not_shown():
+    found = Articles(articles=[article(f"Bananas are yellow {n}.", url=f"{n}.md") for n in range(4)])
+    text = passages_text("How do I rotate the signing key?", found, Similarity(Unlike()))
+    assert text == "I found nothing about that in the documents."
 
 
 def test_a_relative_link_of_a_quoted_section_names_the_page_that_it_leads_to():

@@ -56,10 +56,42 @@ def test_addresses_become_words(address, written):
         ("the last 5 commits", []),
         ("commits of the last 3 days since 2026-01-02", []),
         ("python 3.11", []),
+        ("issues since January 2026", []),
     ],
 )
 def test_numbers_that_name_a_thing(text, expected):
     assert [number.value for number in entities.numbers(text)] == expected
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("pull requests from hubot in acme/rocket", "hubot"),
+        ("mona's open issues", "mona"),
+        ("has mona opened any issue", "mona"),
+        ("issues sorted by comments", None),
+        ("pull requests reviewed by hubot", None),
+        ("issues assigned to @mona", None),
+        ("closed by mistake", None),
+        ("tickets from acme-org/rocket-pad", None),
+        ("acme/rocket-pad's open issues", None),
+        ("pull requests by acme-org/rocket-pad", None),
+        ("who is the author of it", None),
+    ],
+)
+def test_an_author_is_read_only_where_a_person_is_named_as_one(text, expected):
+    assert entities.person(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["unassigned issues", "issues without an assignee", "which nobody is working on"]
+)
+def test_what_nobody_has_to_do_is_asked_for_as_github_says_it(text):
+    assert entities.assignee(text) == "none"
+
+
+def test_a_file_without_an_ending_is_read_in_any_case():
+    assert entities.path("show me the readme of acme/rocket") == "readme"
 
 
 def test_counts_branches_people_labels_and_folders():
@@ -155,4 +187,7 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("great, thank you") is Talk.THANKS
     assert small_talk("what are you able to do?") is Talk.HELP
     assert small_talk("hello world example") is None
+    assert small_talk("what do you do with my data?") is None
+    assert small_talk("who are you calling?") is None
+    assert small_talk("hi, what do you do when an agent dies?") is None
     assert without_prelude("thanks! now list the issues") == "now list the issues"

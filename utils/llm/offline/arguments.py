@@ -14,6 +14,7 @@ from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, SINCE_UNTIL, Parameter, ToolSpec
+from utils.llm.offline.words import spelled_out
 
 REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
 OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
@@ -22,6 +23,8 @@ BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
+DENIED = r"\b(?:no|not|non|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
+"""How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 LABELS = frozenset({"label", "labels"})
 
 
@@ -156,11 +159,16 @@ def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | N
 def _only_one(tool: ToolSpec, text: str) -> int | None:
     """One for "the latest release", where a list has no tool for one of its rows."""
     one = re.escape(tool.noun.removesuffix("s"))
-    alone = tool.noun.endswith(("releases", "commits"))
+    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests"))
+    places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
     return (
         1
         if alone
-        and re.search(rf"\b(?:latest|last|newest|most recent|current)\s+{one}\b", text, re.IGNORECASE)
+        and re.search(
+            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)",
+            spelled_out(text),
+            re.IGNORECASE,
+        )
         else None
     )
 
@@ -169,7 +177,9 @@ def _flag(parameter: Parameter, text: str) -> bool | None:
     telling = {"include", "with", "show", "is", "only", "get"}
     wanted = [word for word in parameter.name.split("_") if word not in telling]
     said = all(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text, re.IGNORECASE) for word in wanted)
-    return True if wanted and said else None
+    if not wanted or not said:
+        return None
+    return re.search(DENIED.format(re.escape(wanted[0].rstrip("s"))), text, re.IGNORECASE) is None
 
 
 def _identifier(parameter: Parameter, text: str) -> int | None:

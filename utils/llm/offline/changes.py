@@ -52,7 +52,7 @@ _SAME = {
 _ALONE = frozenset(
     stem(verb)
     for verb in """close reopen merge squash rebase delete remove approve reject dismiss revert assign unassign reassign label unlabel
-    relabel rename lock unlock pin unpin archive unarchive transfer fork star unstar invite rerun retry restart trigger retrigger
+    relabel rename retitle lock unlock pin unpin archive unarchive transfer fork star unstar invite rerun retry restart trigger retrigger
     dispatch kick cancel abort publish comment reply commit push create raise submit deploy redeploy mark convert edit modify rewrite
     fix bump update change unblock reset""".split()  # noqa: SIM905 - a list of verbs reads best as text
 )
@@ -82,6 +82,7 @@ _WITH_AN_OBJECT = re.compile(
     rf"|(?:write|post|leave|drop|put|add|send|attach|give|set|apply|move)\s+(?!me\b|us\b)(?:[^\s,.;]+\s+){{0,7}}{_THING}"
     rf"|(?:write|put)\s+[\"“`']|move\s+(?:issue|#|pr\b|pull|it\b)"
     rf"|(?:run|start|launch)\s+(?:(?:the|an?|this|that|it|all|my|our)\b|workflow)(?:.{{0,40}}\b{_THING}|\s+again)"
+    r"|tag\s+(?:an?|the|this|it|commit|v?\d)\b|make\s+\S+\s+(?:private|public)\b"
     r"|(?:get|have)\s+(?:(?!that|which|were|was|been)[^\s,;]+\s+){1,6}(?:merged|closed|reopened|approved|deleted|assigned|labell?ed)\s*(?:[,.!?]|$|for\b|into\b|please\b|now\b)"
     r"|request\s+(?:an?\s+)?(?:review|changes)\b|open\s+(?:it|this|that)\s+again",
     re.IGNORECASE,

@@ -23,7 +23,7 @@ _MEANS = {
 _STILL_TO_COME = re.compile(
     r"\b(?:waiting|waits?|ready|left|yet|still|needs?|about|going|queued|not|never)\s+(?:to\s+be|to\s+get|to|for|be|been|an?)?\s*(?:a\s+)?(?:merged?|merging|closed?|closing)\b"
 )
-_SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b")
+_SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b")
 """No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""

@@ -21,7 +21,7 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _LEAD = re.compile(
-    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?|second(?:ly)?|finally|lastly)\b[\s,]*)+",
+    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+",
     re.IGNORECASE,
 )
 _REFERS_BACK = re.compile(

@@ -12,7 +12,8 @@ _EXTENSIONS = (
     "md|rst|txt|py|pyi|js|jsx|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|toml|yaml|yml|json|ini|cfg|conf|env|"
     "lock|html|css|xml|csv|tf|proto|gradle|ipynb|pdf|tpl|mod|sum"
 )
-_BARE_FILES = "Dockerfile|Makefile|LICENSE|README|CHANGELOG|CODEOWNERS|Jenkinsfile|Procfile|Gemfile"
+_BARE_FILES = "(?i:Dockerfile|Makefile|README|CODEOWNERS|Jenkinsfile|Procfile|Gemfile)|LICENSE|CHANGELOG"
+"""Files that have a name without an ending; those that are no usual words in any case."""
 _NOT_REPOSITORIES_TEXT = """and/or either/or yes/no input/output i/o client/server read/write tcp/ip ci/cd n/a on/off true/false
     request/response start/stop"""
 _NOT_REPOSITORIES = frozenset(_NOT_REPOSITORIES_TEXT.split())
@@ -44,15 +45,16 @@ _NUMBER_WORD = re.compile(
 _LIMIT = re.compile(
     r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
-    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
+    r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|oldest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
-    r"|\bthe\s+(\d{1,3})\s+(?:issues|pull requests|prs|commits|releases|runs|workflow runs|tickets|builds)\b",
+    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:[a-z]+\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b",
     re.IGNORECASE,
 )
 _MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _DURATION = re.compile(
-    r"\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{_MONTH})\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b",
+    r"\b(?:more|fewer|less|longer) than \d+\b|\bat least \d+\b|\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{_MONTH})\s+(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?|\d{{4}})\b"
+    r"|\b(?:in|since|from|during|until|before|after)\s+(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 _BRANCH_WORD = r"(main|master|develop|development|dev|trunk|staging|production|release[-/][\w./-]*\w|feature/[\w./-]*\w|v?\d+\.\d[\w.]*|gh-pages|next)"
@@ -62,7 +64,7 @@ _BRANCH = (
     ),
     re.compile(r"\b([\w./-]*\w)\s+branch\b", re.IGNORECASE),
     re.compile(
-        rf"\b(?:on|against|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
+        rf"\b(?:on|against|targeting|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
         re.IGNORECASE,
     ),
     re.compile(r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])", re.IGNORECASE),
@@ -72,8 +74,17 @@ _NO_BRANCH = frozenset(_NO_BRANCH_TEXT.split())
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
 _PERSON = (
     re.compile(r"(?<![\w.])@([A-Za-z0-9][\w-]*)"),
+    re.compile(r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])", re.IGNORECASE),
     re.compile(
-        r"\b(?:by|author(?:ed by)?|assigned to|from user|user|opened by)\s+(?!the\b|a\b|an\b|user\b|date\b|name\b)([A-Za-z0-9][\w-]*)(?![\w/])",
+        r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b",
         re.IGNORECASE,
     ),
     re.compile(
@@ -82,7 +93,23 @@ _PERSON = (
         re.IGNORECASE,
     ),
 )
+_NO_PERSON_TEXT = """of in on or and is was for the a an user date name mistake accident chance default hand now then far anyone anybody someone somebody everyone
+    everybody nobody me us him her them you it i we they he she who whom whose which what that this these those any there been not
+    last past previous recent today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday main master branch
+    week month year day github bot bots one team people january february march april may june july august september october november december"""
+_NO_PERSON = frozenset(_NO_PERSON_TEXT.split())
+_OF_OTHERS = re.compile(
+    r"\b(?:assigned to|review(?:s|ed)?(?: requested)? (?:by|from)|(?:approved|merged|closed|commented on|sort(?:ed)?|order(?:ed)?|rank(?:ed)?|group(?:ed)?) by)"
+    r"\s+@?[\w-]+",
+    re.IGNORECASE,
+)
+"""Names of people who are no authors, and of columns."""
 _ASSIGNEE = re.compile(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)", re.IGNORECASE)
+UNASSIGNED = re.compile(
+    r"\bunassigned\b|\b(?:no|without(?: an?)?) assignees?\b|\b(?:nobody|no ?one)(?: is|'s)? (?:assigned|working|works|looks|looking|took|has taken)(?: to| on| at| after| it)*\b"
+    r"|\b(?:not|aren't|isn't) assigned(?: to (?:anyone|anybody))?\b|\bassigned to (?:nobody|no ?one)\b",
+    re.IGNORECASE,
+)
 _FOLDER = (
     re.compile(
         r"\b(?:folder|directory|dir)\s+[`'\"]?(?!of\b|in\b|on\b|structure\b|tree\b|listing\b)([\w./-]*\w)",
@@ -152,7 +179,7 @@ def _is_branch(text: str, match: re.Match[str]) -> bool:
 
 def _is_path(text: str, match: re.Match[str]) -> bool:
     extension = match[2].rsplit(".", 1)[-1].lower() if "." in match[2] else ""
-    if extension not in _EXTENSIONS.split("|") and match[2] not in _BARE_FILES.split("|"):
+    if extension not in _EXTENSIONS.split("|") and not re.fullmatch(_BARE_FILES, match[2]):
         return match[2].endswith(".")
     before = text[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
     return not (extension in {"js", "go", "rs"} and before in {"of", "for", "repo", "repository"})
@@ -246,12 +273,16 @@ def commit(text: str) -> str | None:
 
 
 def person(text: str) -> str | None:
-    """Whose work is asked for: "by mona", "@mona"."""
-    return next((match[1] for pattern in _PERSON if (match := pattern.search(text))), None)
+    """Whose work is asked for: "by mona", "@mona", "mona's issues"."""
+    text = _OF_OTHERS.sub(" ", text)
+    found = (match[1] for pattern in _PERSON for match in pattern.finditer(text))
+    return next((name for name in found if name.lower() not in _NO_PERSON), None)
 
 
 def assignee(text: str) -> str | None:
-    """Who has to do it: "assigned to mona"."""
+    """Who has to do it: "assigned to mona"; `none` for what nobody has to do, as GitHub says it."""
+    if UNASSIGNED.search(text):
+        return "none"
     match = _ASSIGNEE.search(text)
     return match[1] if match else None
 

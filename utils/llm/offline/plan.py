@@ -39,6 +39,11 @@ _STATES = re.compile(
     r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$",
     re.IGNORECASE,
 )
+_OF_THEMSELVES = re.compile(
+    r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b", re.IGNORECASE
+)
+"""The beginning of a sentence in which people tell of themselves before they ask."""
+_ASKS_INSIDE = re.compile(r"[:,]\s+(?:what|which|how|where|why|who|when)\b", re.IGNORECASE)
 _JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
 _COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
 
@@ -118,10 +123,15 @@ class Planner:
             return len(words(text)) <= FEW or text.lower().startswith("should")
         if len(words(text)) == 1:
             return True
-        asks = opens_a_request(text) or "?" in text or asked_change(text) or followup.points_back(text)
-        return (not asks and len(words(text)) > FEW and entities.repository_text(text) is None) or bool(
-            _STATES.search(text)
-        )
+        asks = opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text)
+        if not asks and _OF_THEMSELVES.match(text):
+            return entities.repository_text(text) is None
+        return (
+            not asks
+            and not followup.points_back(text)
+            and len(words(text)) > FEW
+            and entities.repository_text(text) is None
+        ) or bool(_STATES.search(text))
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""

@@ -39,6 +39,8 @@ ASKS_WHICH = 0.6
 """Score from which an agent for repositories is asked although none is named: it asks back which one is meant."""
 ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
+HOW_ELSE = 0.2
+"""How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _QUESTION = re.compile(
@@ -155,7 +157,8 @@ def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, *, kno
     answering = library or next((spec for _, spec in scored if _answers(spec, clause)), None)
     asks = bool(_QUESTION.search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
-    if answering and (outside < least or about_the_product(clause)):
+    product = about_the_product(clause) and outside < best + HOW_ELSE
+    if answering and (outside < least or product):
         return Route(answering, best, ranking)
     return Route(None, best, ranking)
 

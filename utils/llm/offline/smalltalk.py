@@ -1,4 +1,4 @@
-"""Greetings, thanks and questions about the assistant itself."""
+"""Greetings, thanks and questions about the assistant itself, told phrase by phrase: "morning! you there?" are two."""
 
 from __future__ import annotations
 
@@ -7,50 +7,58 @@ from enum import Enum
 
 
 class Talk(Enum):
-    """What kind of small talk a message is."""
+    """What kind of small talk a message is, the one that is answered first at the top."""
 
-    GREETING = "greeting"
-    THANKS = "thanks"
-    BYE = "bye"
     HELP = "help"
+    BYE = "bye"
+    THANKS = "thanks"
+    GREETING = "greeting"
 
 
-_ADDRESSEE = r"(?:\s+(?:there|you|all|everyone|again|team|bot|assistant|friend|folks))*"
-_TABLE = (
-    (
-        Talk.THANKS,
-        r"(?:(?:great|ok|okay|perfect|nice|cool|super|awesome|good|excellent|wonderful)\b[\s,!.]*)*(?:thanks?(?:\s+you)?|thx|ty|cheers|many thanks|much appreciated)\b(?:\s+(?:a lot|so much|very much|again|a bunch|a million|for\s+\w+(?:\s+\w+){0,3}|you))*(?:[\s,!.;-]*(?:that|this|it)(?:'s|\s+is|\s+was)?\s+(?:really |very |so |a lot )?(?:help\w*|work\w*|great|good|useful|perfect|all|enough|what i needed)(?:\s+(?:a lot|me|for now))?)?",
-    ),
-    (
-        Talk.THANKS,
-        r"(?:great|perfect|nice|cool|awesome|excellent|well done|good job|ok|okay|got it|that helps?|wonderful)(?:\s+(?:work|job|one))?",
-    ),
-    (
-        Talk.GREETING,
-        rf"(?:hello|hi|hey|hiya|howdy|greetings|(?:good )?(?:morning|afternoon|evening)|good day|yo|moin|hallo|nice to meet you){_ADDRESSEE}(?:[\s,!.]*(?:how are (?:you|things)(?: doing)?|how'?s (?:it going|everything|life))(?: today)?)?",
-    ),
-    (
-        Talk.GREETING,
-        r"how are you(?: doing)?(?: today)?|what'?s up|how(?: i|'?)s (?:it going|everything|life|your day)(?: today)?|how are things|how do you do",
-    ),
-    (
-        Talk.THANKS,
-        r"(?:you(?:'?re| are)|that(?:'s| is| was)|this is)\s+(?:really |so |just |very |simply )*(?:the best|great|awesome|amazing|brilliant|wonderful|fantastic|a star|lovely|cool|helpful|perfect)(?:[\s,!.]*(?:cheers|thanks?(?: you)?|thx))?",
-    ),
-    (
-        Talk.BYE,
-        r"(?:bye|goodbye|bye bye|see you|see ya|good night|ciao|farewell)(?:\s+(?:later|soon|tomorrow|then|now))*",
-    ),
-    (
-        Talk.HELP,
-        r"help(?:\s+me)?|(?:so\s+)?what (?:can|do|could) you (?:do|help|offer|know how to do)(?:\s.*)?|what are you able to do|how can you help(?: me)?|how do (?:i|you) use (?:you|this)|what are your (?:skills|abilities|capabilities|tools|features)|(?:list|show)(?: me)? your (?:skills|tools|abilities|capabilities)",
-    ),
-    (
-        Talk.HELP,
-        r"(?:who|what) are you\b.*|who (?:made|built|wrote|created|developed) you|tell me about yourself|introduce yourself|what is this(?: thing| service| tool)?|(?:nice to meet you[\s,!.]*)?are you (?:really )?(?:an? )?(?:bot|robot|human|person|model|ai|real|machine)(?: or .{1,30})?|what(?:'s| is) your name|what tools do you have|what (?:kind|sort)s? of (?:questions|things) can .*",
-    ),
+LONGEST = 15
+"""Words of small talk at most."""
+_TO = r"(?: (?:there|you|all|everyone|everybody|again|team|bot|buddy|mate|assistant|friend|folks|guys|so much|very much|a lot|a bunch|a million|today|to you))*"
+_MORE = r"(?: (?:for|with|to|me|us|here|exactly|really|actually|all|everything|help|about|yourself|do|as|this|(?:a|this|the) (?:bot|chat|tool|service|assistant)))*"
+_LEAD = "ok|okay|that's|that is|that was|this is|this was|it's|it is|it was|you're|you are|you were|how|so|really|very|just|simply|an?|the|all|well|pretty|super"
+_GOOD = (
+    "great|perfect|nice|cool|super|awesome|amazing|excellent|wonderful|brilliant|fantastic|lovely|helpful|useful|neat|sweet|impressive|good|best|star"
+    "|lifesaver|done|fine|enough|what i needed|what i was looking for"
 )
-_PATTERNS = tuple((talk, re.compile(rf"^\W*(?:{pattern})\W*$", re.IGNORECASE)) for talk, pattern in _TABLE)
+_PHRASES = {
+    Talk.GREETING: (
+        rf"(?:hello|hi|hey|hiya|howdy|hullo|greetings|(?:good )?(?:morning|afternoon|evening)|good day|yo|moin|hallo|welcome back){_TO}",
+        r"(?:it(?:'s| is) )?(?:(?:so )?nice|good|great|lovely|pleased) to (?:meet|see) you(?: again)?|long time no see|knock knock",
+        r"(?:are |r )?(?:you|u) (?:still )?(?:there|awake|alive|around|up|online|ready|listening|ok|okay|well)(?: today| yet)?",
+        r"(?:is )?any(?:one|body) (?:there|home|here|around|listening)|can you (?:hear|read|see) me|ping|test(?:ing)?(?: test(?:ing)?| one two(?: three)?)?",
+        r"how are (?:you|things)(?: doing)?(?: today)?|how(?: i|')?s (?:it going|everything|life|your (?:day|morning|week))(?: today| going)?|what(?:'s| is)? up|how do you do",
+        r"how (?:have you been|you doing)|(?:i(?:'m| am) )?(?:fine|good|great|well)(?: thanks)?|and you|happy (?:monday|tuesday|wednesday|thursday|friday|weekend|new year)",
+    ),
+    Talk.THANKS: (
+        rf"(?:many |big |ok |okay |great |perfect |nice |cool )*(?:thanks?(?: you)?|thx|tnx|ty|cheers|much appreciated|i appreciate (?:it|that)){_TO}(?: for (?:\w+ ?){{1,5}})?",
+        rf"(?:{_LEAD} )*(?:{_GOOD})(?: job| work| one| stuff| bot| indeed| for now| help)?",
+        r"(?:that|this|it)(?: really| just)? (?:help(?:s|ed)|work(?:s|ed)|did it|does it|will do)(?: a lot| me)*|got it|i see|understood|makes sense|ok(?:ay)?|alright|all right",
+        r"(?:ha)+h?|lol|wow|oh|sorry|my bad|no worries|never mind|nevermind|you(?:'re| are) welcome|i (?:like|love) (?:it|this|that|you)|that(?:'s| is) (?:all|it)(?: for (?:now|today))?",
+    ),
+    Talk.BYE: (
+        r"(?:good ?)?bye(?: bye)?|see (?:you|ya)|good ?night|ciao|farewell|(?:see you |talk |catch you )?(?:later|soon|tomorrow|next time)|take care|have a (?:good|great|nice) (?:\w+)",
+        r"so long|i(?:'m| am) (?:off|done|leaving)(?: now| for today)?|gotta go|until next time|see you (?:later|soon|tomorrow|then|monday)",
+    ),
+    Talk.HELP: (
+        rf"help(?: me)?(?: please)?|(?:so )?what (?:can|do|could) (?:you|i) (?:do|help|offer|know|ask|answer|know how to do){_MORE}|what are you (?:able to do|capable of|good (?:at|for)){_MORE}",
+        r"how (?:can|could|do) (?:you|i) (?:help|use|talk to) ?(?:you|this|me)?(?: out)?|what are your (?:skills|abilities|capabilities|tools|features)",
+        r"(?:list|show|tell)(?: me)?(?: about)? (?:your (?:skills|tools|abilities|capabilities)|yourself)|introduce yourself",
+        r"(?:who|what) (?:exactly )?are you(?: exactly| really| actually| anyway)?|who (?:made|built|wrote|created|developed) you|what is this(?: thing| service| tool)?|what(?:'s| is) your name|do you have a name",
+        r"what tools do you have|what (?:kind|sort)s? of (?:questions|things) can .*|are you (?:(?:really|actually|just|some kind of|an?|the) )*(?:\w+ )?(?:human|person|robot|bot|machine|computer|chatgpt|gpt|ai|model|real|sentient)(?: or .{1,40})?",
+        r".*\b(?:who|what|whom)\b.{0,20}\bam i (?:talking|speaking|chatting|writing)\b.*|who(?:'s| is) there|(?:a|an) (?:\w+ )?(?:person|human|machine|robot|bot|computer)(?: or .*)?",
+        r"am i (?:talking|speaking|chatting) (?:to|with) .*",
+    ),
+}
+_KINDS = tuple(
+    (talk, re.compile(rf"(?:(?:and|so|well|oh|ok|okay|hey|hi|just|now|but|lol|haha) )*(?:{'|'.join(forms)})(?: then| now| please| exactly| ok| okay)?", re.IGNORECASE))
+    for talk, forms in _PHRASES.items()
+)  # fmt: skip
+_CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
+_NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
 _PRELUDE = re.compile(
     r"^\s*(?:(?:thanks?(?: you)?(?: a lot| so much| very much)?|thx|cheers|hello|hi|hey|good (?:morning|afternoon|evening)|great|perfect|ok|okay|nice|cool)"
     r"(?:\s+(?:there|team|again|all|everyone))?\s*(?:[,!.;]+|\s-+)\s+)+(?=\w)",
@@ -58,21 +66,14 @@ _PRELUDE = re.compile(
 )
 
 
-LONGEST = 15
-"""Words of a question about the assistant itself at most."""
-_ABOUT_ITSELF = re.compile(
-    r"\b(?:who|what|whom)\b.{0,20}\b(?:are you|am i (?:talking|speaking|chatting|writing))\b"
-    r"|\b(?:talk(?:ing)?|speak(?:ing)?|chat(?:ting)?)\s+(?:to|with)\s+(?:an?|some)\s+(?:\w+\s+)?(?:person|human|machine|robot|bot|computer|ai|model)\b"
-    r"|\b(?:are you|is this|is that|you are|you're)\b.{0,20}\b(?:human|person|robot|bot|machine|computer|chatgpt|alive|real|sentient)\b"
-    r"|^\W*who'?s there\W*$",
-    re.IGNORECASE,
-)
-
-
 def small_talk(text: str) -> Talk | None:
-    """The kind of small talk that the whole text is; `None` for anything else."""
-    found = next((talk for talk, pattern in _PATTERNS if pattern.match(text)), None)
-    return found or (Talk.HELP if len(text.split()) <= LONGEST and _ABOUT_ITSELF.search(text) else None)
+    """The kind of small talk that the whole text is, phrase by phrase; `None` for anything else."""
+    plain = _NOT_SAID.sub(" ", text.replace("\u2019", "'"))
+    if len(plain.split()) > LONGEST:
+        return None
+    phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
+    kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}
+    return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
 
 
 def without_prelude(text: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
+from utils.llm.offline.arguments import DENIED
 from utils.llm.offline.choices import STATE_WORDS, means
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.language import is_foreign
@@ -35,7 +36,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _TOPIC = re.compile(
-    r"\b(?:about|mentioning|mentions?|containing|contains?|related to|regarding|concerning|with the word)\s+"
+    r"\b(?:about(?!\s+to\b)|mentioning|mentions?|containing|contains?|related to|regarding|concerning|with the word)\s+"
     rf"(.+?){_TO_THE_PLACE}",
     re.IGNORECASE,
 )
@@ -56,7 +57,7 @@ _IF = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
-    still total full complete whole top number few own real recently"""
+    still more most fewer total full complete whole top number few own real recently"""
 _PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
 """Words before what is listed that leave nothing out."""
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
@@ -78,7 +79,8 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     """
     if tool.text_parameter or tool.changes or not tool.parameters or is_foreign(clause):
         return []
-    if not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
+    one = any(p.required and p.is_identifier for p in tool.parameters)
+    if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(clause)
     found = _conditions(text, arguments, tool)
@@ -88,6 +90,10 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
 
 
 def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> list[str]:
+    if arguments.get("assignee") == "none":
+        clause = entities.UNASSIGNED.sub(" ", clause)
+    for name in (name for name, value in arguments.items() if isinstance(value, bool)):
+        clause = re.sub(DENIED.format(re.escape(name)), " ", clause, flags=re.IGNORECASE)
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
     found = []
     if not SINCE_UNTIL & arguments.keys():
@@ -114,13 +120,22 @@ def _before_the_noun(
     text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
 ) -> list[str]:
     """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = {stem(word) for value in arguments.values() for word in _said_by(value)} | _PLAIN
+    understood = {
+        stem(word) for name, value in arguments.items() for word in _said_by(name if value is True else value)
+    } | _PLAIN
     understood |= {
         s for each in known for line in (each.description, *each.examples) for s in content_stems(line)
     }
     plain = spelled_out(text)
     noun = re.escape(tool.noun.rstrip("s"))
-    found = [match[1] for match in re.finditer(rf"\b([A-Za-z-]{{3,}})\s+{noun}s?\b", plain, re.IGNORECASE)]
+    found = [
+        match[1]
+        for match in re.finditer(
+            rf"(?<!\bwho )(?<!\bto )(?<!\byou )(?<!\bthey )\b([A-Za-z-]{{3,}})\s+{noun}s?\b",
+            plain,
+            re.IGNORECASE,
+        )
+    ]
     return [
         word
         for word in found

@@ -9,7 +9,7 @@ from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import items_text
+from utils.llm.offline.answer.tables import cell, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.language import is_foreign
@@ -107,8 +107,13 @@ def _context(arguments: Mapping[str, Any]) -> str:
         else {"limit", "per_page", "page"}
     )
     for name, value in arguments.items():
-        if name not in taken and isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            shown.append(str(value) if name in {"state", "status"} else f"{name.replace('_', ' ')} {value}")
+        if name in taken or value in ("", None, []):
+            continue
+        said, plain = cell(value), name.replace("_", " ")
+        if isinstance(value, bool):
+            shown.append(plain if value else f"no {plain}")
+        else:
+            shown.append(said if name in {"state", "status"} else f"{plain} {said.removesuffix(' 00:00')}")
     return ", ".join(shown)
 
 

@@ -17,17 +17,26 @@ READ = 6
 """Passages that are read: what ranks lower seldom answers."""
 ROOM = 2_000
 """Characters of a section that are quoted; one of usual length fits whole."""
+SECOND_ROOM = 800
+"""Characters of a second section that is quoted besides the first."""
+TIED = 0.2
+"""Score by which a second section may be worse to be quoted too: nearer than that, either may be what was asked for."""
 LONG_TABLE = 900
 """Characters of a table from which only the rows that share words with the question are shown."""
 SHOWN_ROWS = 8
-SURE = 0.37
+SURE = 0.33
 """Score from which a section is taken for the answer. Chosen with development questions of tests/eval."""
+ABOUT = 0.27
+"""Fit below which the nearest section is about something else. Questions about anything but this project stay under it with the embedded
+model, questions that the documents answer are above 0.31; without a model words alone tell too little."""
 SHARED = 0.5
 """Share of the question's words in a section that makes up for a low score."""
 HEADING = 0.6
 """Weight of the place (title and headings) against the closest block of a section."""
-RANK = 0.05
-"""What the search engine's order adds, from its first passage (all of it) to its last."""
+SEARCHED = 1.0
+"""Weight of the search engine's own score, in shares of its best, against how well a section fits."""
+SAME = 0.8
+"""Share of a second section's words that the first has already, from which the second says nothing new."""
 LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
 OTHERS = 2
@@ -43,26 +52,55 @@ UNSURE = "I am not sure that the documents answer this. These sections come near
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The passages that were found of one section, in reading order, the closest block of them, and how well all of it fits."""
+    """The passages that were found of one section, in reading order.
+
+    Attributes:
+        article: The first that was found.
+        parts: Their blocks.
+        closest: The place of the block that is closest to the question.
+        fit: How close place and block are to the question, about 0 to 1.
+        score: What sections are ordered by: the fit and what the search says.
+    """
 
     article: Article
     parts: tuple[Block, ...]
     closest: int
+    fit: float
     score: float
 
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
-    """The best section and links to the next ones; three links where none fits well; a sentence where there is none."""
+    """The best section, a second that is as good, and links; three links where none fits well; a sentence where there is none."""
     sections = sorted(_sections(question, found.articles[:READ], similarity), key=lambda each: -each.score)
     if not sections:
         return _joined(NOTHING, found.note or "")
     best, others = sections[0], sections[1 : 1 + OTHERS]
-    if best.score < SURE and _shared(question, best) < SHARED:
+    strange = similarity.embedder is not None and best.fit < ABOUT
+    if strange and _shared(question, best) <= SHARED:
+        return _joined(NOTHING, found.note or "")
+    if best.fit < SURE and _shared(question, best) < SHARED:
         return _joined(UNSURE, *(_glimpse(question, each) for each in (best, *others)), found.note or "")
+    shown = [_answer(question, best, ROOM)]
+    if (
+        others
+        and best.score - others[0].score <= TIED
+        and others[0].fit >= SURE
+        and not _says(best, others[0])
+    ):
+        shown, others = [*shown, _answer(question, others[0], SECOND_ROOM)], others[1:]
     see_also = "\n".join(["See also:", *(_link(each.article) for each in others)]) if others else ""
-    source = f"Source: {_link(best.article).removeprefix('- ')}"
-    heading = f"**{_crumbs(best.article)[-1]}**"
-    return _joined(heading, _quoted(question, best), source, see_also)
+    return _joined(*shown, see_also)
+
+
+def _says(one: Section, other: Section) -> bool:
+    """Whether a section has nearly all the words of another."""
+    theirs, ours = (content_stems(" ".join(part.text for part in each.parts)) for each in (other, one))
+    return overlap(theirs, ours) >= SAME
+
+
+def _answer(question: str, section: Section, room: int) -> str:
+    source = f"Source: {_link(section.article).removeprefix('- ')}"
+    return _joined(f"**{_crumbs(section.article)[-1]}**", _quoted(question, section, room), source)
 
 
 def _sections(question: str, articles: Sequence[Article], similarity: Similarity) -> list[Section]:
@@ -83,15 +121,16 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
         for _, article, parts in own
         for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
+    most = max((article.score for article in articles), default=0.0)
     near = iter(_closest(question, texts, similarity))
     found = []
     for rank, article, parts in own:
         place = max([next(near) for _ in _titles(article)])
         closeness = [next(near) for _ in parts]
         closest = closeness.index(max(closeness))
-        bonus = RANK * (len(articles) - rank) / len(articles)
-        score = HEADING * place + (1 - HEADING) * closeness[closest] + bonus
-        found.append(Section(article, parts, closest, score))
+        searched = article.score / most if most > 0 else 1 - rank / len(articles)
+        fit = HEADING * place + (1 - HEADING) * closeness[closest]
+        found.append(Section(article, parts, closest, fit, fit + SEARCHED * searched))
     return found
 
 
@@ -122,15 +161,15 @@ def _body(article: Article) -> list[Block]:
     return parts
 
 
-def _quoted(question: str, section: Section) -> str:
+def _quoted(question: str, section: Section, room: int) -> str:
     """The whole section where there is room for it, else the blocks from the closest on, with the line that introduces it."""
     texts = [_linked(_shown(question, part), part, section.article) for part in section.parts]
-    first = 0 if sum(map(len, texts)) <= ROOM else section.closest
+    first = 0 if sum(map(len, texts)) <= room else section.closest
     if first and (texts[first - 1].endswith(":") or section.parts[first].kind is Kind.CODE):
         first -= 1
     shown: list[str] = []
     for text in texts[first:]:
-        if shown and sum(map(len, shown)) + len(text) > ROOM:
+        if shown and sum(map(len, shown)) + len(text) > room:
             shown.append("…")
             break
         if text not in shown:
