@@ -25,9 +25,9 @@ class ListIssues(RepositoryArguments):
     """Which issues to list."""
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
-    labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
-    assignee: str | None = Field(None, description="Only those assigned to this user; none or * also work.")
-    since: Moment | None = Field(None, description="Only those changed since this date or time.")
+    labels: list[str] = Field(default_factory=list, description="With all of these.")
+    assignee: str | None = Field(None, description="A user, none or *.")
+    since: Moment | None = Field(None, description="Changed since.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
     limit: LimitArgument = 100
     page: PageArgument = 1

@@ -28,7 +28,7 @@ class ListPullRequests(RepositoryArguments):
     """Which pull requests to list."""
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
-    base: str | None = Field(None, description="Only those into this branch.")
+    base: str | None = Field(None, description="Into this branch.")
     sort: Literal["created", "updated", "popularity", "long-running"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100
