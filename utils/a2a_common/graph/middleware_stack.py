@@ -49,11 +49,11 @@ def middleware_stack(
     Raises:
         SettingsError: A setting is missing or wrong.
     """
-    from utils.a2a_common.graph.delegation_prompt import DelegationPromptMiddleware
     from utils.a2a_common.graph.model_metrics import ModelMetrics
     from utils.a2a_common.graph.model_pace import ModelPace
     from utils.a2a_common.graph.model_questions import ModelQuestions
     from utils.a2a_common.graph.results_fallback import ResultsFallback
+    from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
     from utils.context.factory import default_context_middleware
@@ -76,7 +76,7 @@ def middleware_stack(
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
         _budget_guard(settings.budget, llm),
-        DelegationPromptMiddleware(),
+        ToldTask(),
         ResultsFallback(),
     )
     retrying = ModelRecovery(
