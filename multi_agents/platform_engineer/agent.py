@@ -78,7 +78,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     role: ClassVar[str] = (
         "the platform engineer: you answer questions about platform engineering by delegating to specialist agents."
     )
-    shown_examples = 12  # a sub-agent has many skills, and one tool
+    shown_examples = 6  # a sub-agent has many skills, and one tool
 
     def __init__(self, runtime: AgentRuntime) -> None:
         from utils.a2a_common.client.client_pool import ClientPool
@@ -162,10 +162,10 @@ class PlatformEngineer(BaseLangGraphAgent):
         return Readiness(ready=True, detail=f"without {down}", without=missing)
 
     def system_prompt(self) -> str:
-        """The instruction, with the agents that are known now."""
-        lines = [f'- {agent.name}: "{agent.description}"' for agent in self._registry.known]
+        """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""
+        names = ", ".join(agent.name for agent in self._registry.known)
         prompt = _PROMPT.read_text("utf-8").replace("{role}", self.role)
-        return prompt.replace("{agents}", "\n".join(lines) or "- none at the moment")
+        return prompt.replace("{agents}", names or "none at the moment")
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
         """The agent's own tools, and one delegation tool for each known sub-agent."""

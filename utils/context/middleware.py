@@ -28,6 +28,7 @@ from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.sending import sent_messages, shown_tools
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
 from utils.context.tool_results import short_result
@@ -37,8 +38,8 @@ from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, Usage, UsageReported
 from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
-from utils.messages.foreign import without_foreign_blocks
-from utils.messages.transcript import stand_in, tool_names
+from utils.messages.told import shortened
+from utils.messages.transcript import stand_in
 from utils.messages.usage import with_usage
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -52,6 +53,7 @@ COMPACT_NOW = "compact_now"
 """Key in a request's state, never stored, that forces a compaction."""
 
 _CACHED_TEXTS = 512
+_TOLD_SHARE = 0.4  # characters for each token of the budget: a tenth of it, and a fifth where they are short
 _SMALLER = 0.7
 _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
 
@@ -126,7 +128,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         prepared = await self._prepare(request, tools, force=bool(_state(request).get(COMPACT_NOW)))
         refused: set[int] = set()
         while True:
-            shown = self._shown(tools, prepared)
+            shown = shown_tools(tools, prepared, self._provider)
             try:
                 with chunk_usage() as streamed:
                     response = await handler(_sent(request, prepared, shown))
@@ -272,8 +274,10 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     ) -> Prepared:
         state, scope = _state(request), scope_of(get_config())
         learnt = self._learnt.of(key_of(request.model))
+        policy = policy or self._policy_for(request)
+        told = int(policy.input_budget * _TOLD_SHARE)
         unprepared = Request(
-            request.messages,
+            [shortened(message, told) for message in request.messages],
             request.system_message,
             await self._tool_tokens.of(tools),
             pinned=pinned_of(state),
@@ -283,7 +287,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         with summary_usage() as used:
             prepared = await prepare(
                 unprepared,
-                policy or self._policy_for(request),
+                policy,
                 self._parts(request.messages, max(ratio, learnt.ratio if learnt else 0.0)),
                 Compaction.from_state(state.get("compaction")),
             )
@@ -352,13 +356,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             message = with_usage(message, round(counted * ratio), self.counter, streamed.chunks)
         return with_count(message, counted)
 
-    def _shown(self, tools: Sequence[Any], prepared: Prepared) -> list[Any]:
-        """The tools to send; this middleware's own only if there is something to read, or a visible call of them."""
-        used = TOOL_NAMES & set(tool_names(prepared.messages))
-        if prepared.handles or prepared.compaction.through or used:
-            return list(tools)
-        return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]
-
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Store texts. If the store fails, the texts are lost and the turn goes on."""
         try:
@@ -375,7 +372,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
 
 
 def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:
-    messages: list[Any] = without_foreign_blocks(prepared.messages, getattr(request.model, "_llm_type", ""))
+    messages = sent_messages(prepared.messages, getattr(request.model, "_llm_type", ""))
     return request.override(system_message=prepared.system, messages=messages, tools=tools)
 
 

@@ -24,6 +24,7 @@ from langchain_core.runnables import Runnable
 from pydantic import ConfigDict, Field
 
 from utils.embeddings import Embedder
+from utils.llm.offline import MODEL_NAME
 from utils.llm.offline.reply import Reply, pieces, reply
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import payload, specs
@@ -34,7 +35,6 @@ OFFLINE_NOTICE = (
     "This answer comes from the offline model, which routes requests and quotes what the tools return; it writes no text "
     "of its own. For a language model, set LLM_PROVIDER and the provider's key in .env (see docs/configuration.md)."
 )
-MODEL_NAME = "embedded-router"
 CHARACTERS_PER_TOKEN = 4
 """English text has about four characters to a token; the model has no tokens of its own to count."""
 

@@ -22,6 +22,7 @@ from utils.messages.tokens import (
     count_text_tokens,
     count_tools_tokens,
 )
+from utils.messages.told import told_with
 from utils.model_providers import PROVIDER_TRAITS
 
 UNKNOWN_RATIO = 1.35
@@ -180,7 +181,7 @@ def _key(message: BaseMessage) -> object:
     calls = 0
     if isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls):
         calls = hash((repr(message.tool_calls), repr(message.invalid_tool_calls)))
-    return message.id, message.type, message.name, body, calls
+    return message.id, message.type, message.name, body, calls, hash(told_with(message))
 
 
 def _blocks_hash(blocks: Sequence[object]) -> int:

@@ -19,6 +19,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.messages.media.blocks import media_of
 from utils.messages.media.charges import UNKNOWN, MediaCharges
+from utils.messages.told import told_with
 
 if TYPE_CHECKING:
     import tiktoken
@@ -64,7 +65,9 @@ def count_message_tokens(
     total = TOKENS_PER_MESSAGE + count_text_tokens(_role(message), encoding)
     if message.name and not isinstance(message, ToolMessage):  # a result's name is not sent
         total += TOKENS_PER_NAME + count_text_tokens(message.name, encoding)
-    total += _content_tokens(message.content, encoding, charges)
+    total += _content_tokens(message.content, encoding, charges) + count_text_tokens(
+        told_with(message), encoding
+    )
     if isinstance(message, ToolMessage):
         total += TOKENS_PER_RESULT_ID
     if isinstance(message, AIMessage):

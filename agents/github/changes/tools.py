@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
-from agents.github.tools.arguments import RepositoryArguments
+from agents.github.tools.arguments import TOLD, RepositoryArguments
 from utils.messages.repeatable import REPEATABLE
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ class ChangeSpec(Generic[A]):
     def bind(self, sender: Sender) -> BaseTool:
         """The LangChain tool; its result is the JSON of a `Record`."""
         from langchain.tools import ToolRuntime
-        from langchain_core.tools import StructuredTool
         from langgraph.types import interrupt
 
+        from utils.a2a_common.graph.plain_tool import PlainTool
         from utils.messages.results import dump_result
 
         async def call(runtime: Any, **values: Any) -> str:
@@ -101,11 +101,12 @@ class ChangeSpec(Generic[A]):
             return dump_result(await sender.run(change, entry_of(runtime, change), interrupt))
 
         call.__annotations__["runtime"] = ToolRuntime  # LangGraph injects the runtime by this annotation
-        return StructuredTool.from_function(
+        return PlainTool.from_function(
             coroutine=call,
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
+            told=TOLD,
             metadata={"examples": list(self.examples), "changes": True, REPEATABLE: True},  # by the journal
         )
 

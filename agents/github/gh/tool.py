@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from agents.github.gh.allowed import ALLOWED, parse
-from agents.github.tools.arguments import RepositoryArguments
+from agents.github.tools.arguments import TOLD, RepositoryArguments
 from agents.github.tools.joblog import JobLog
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Record, dump_result
@@ -33,7 +33,7 @@ class RunGh(RepositoryArguments):
 
 def gh_tool(gh: Gh) -> BaseTool:
     """The LangChain tool; its result is the JSON of a `Record`."""
-    from langchain_core.tools import StructuredTool
+    from utils.a2a_common.graph.plain_tool import PlainTool
 
     async def call(**values: Any) -> str:
         args = RunGh.model_validate(values)
@@ -42,11 +42,12 @@ def gh_tool(gh: Gh) -> BaseTool:
         return dump_result(record_of(arguments, output))
 
     commands = ", ".join(" ".join(words) for words in ALLOWED)
-    return StructuredTool.from_function(
+    return PlainTool.from_function(
         coroutine=call,
         name="gh",
         description=f"Run a read-only command of the gh program for one repository. Allowed: {commands}.",
         args_schema=RunGh,
+        told=TOLD,
         metadata={READ_ONLY: True},
     )
 

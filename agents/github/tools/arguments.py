@@ -11,6 +11,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
+TOLD = frozenset({"owner", "repo", "ref", "branch", "number", "state", "sort", "direction", "limit", "page"})
+"""Arguments that mean the same in every tool: `prompts/system.md` explains them."""
+
+
 def _name(value: str) -> str:
     if not _NAME.fullmatch(value) or set(value) == {"."}:
         raise ValueError("only letters, digits, dots, hyphens and underscores")

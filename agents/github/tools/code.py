@@ -16,7 +16,7 @@ class SearchCode(BaseModel):
     """What to search for in code."""
 
     query: str = Field(
-        min_length=1, max_length=256, description="Words or a symbol, and qualifiers such as language:go."
+        min_length=1, max_length=256, description="Words or a symbol, and qualifiers: language:go."
     )
     owner: Owner | None = Field(None, description="Only code of this user or organisation.")
     repo: Repo | None = Field(None, description="Only code of this repository of the owner.")

@@ -16,10 +16,10 @@ class ListCommits(RepositoryArguments, Paged):
     """Which commits to list."""
 
     branch: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
-    path: str | None = Field(None, description="Only commits that change this file or folder.")
-    author: str | None = Field(None, description="Only commits of this user or e-mail address.")
-    since: Moment | None = Field(None, description="Only after this date or time.")
-    until: Moment | None = Field(None, description="Only before this date or time.")
+    path: str | None = Field(None, description="File or folder that they change.")
+    author: str | None = Field(None, description="User or e-mail address.")
+    since: Moment | None = Field(None, description="After.")
+    until: Moment | None = Field(None, description="Before.")
 
 
 async def list_commits(github: GitHubClient, args: ListCommits) -> Items:

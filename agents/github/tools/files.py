@@ -29,7 +29,7 @@ _TEXT_LIMIT = 40_000
 class GetFile(RepositoryArguments):
     """Which file to read."""
 
-    path: str = Field(min_length=1, description="Path in the repository, for example docs/README.md.")
+    path: str = Field(min_length=1, description="Such as docs/README.md.")
     ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
     first_line: int = Field(1, ge=1, description="First line to give.")
     limit: int = Field(500, ge=1, le=5000, description="Lines to give at most.")
@@ -38,7 +38,7 @@ class GetFile(RepositoryArguments):
 class ListDirectory(RepositoryArguments):
     """Which folder to list."""
 
-    path: str = Field("", description="Folder in the repository; its top when empty.")
+    path: str = Field("", description="Its top when empty.")
     ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
 
 

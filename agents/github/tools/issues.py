@@ -25,10 +25,10 @@ class ListIssues(RepositoryArguments):
     """Which issues to list."""
 
     state: Literal["open", "closed", "all"] = Field("open", description="Which ones.")
-    labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
-    author: str | None = Field(None, description="Only those opened by this user.")
-    assignee: str | None = Field(None, description="Only those assigned to this user; none or * also work.")
-    since: Moment | None = Field(None, description="Only those changed since this date or time.")
+    labels: list[str] = Field(default_factory=list, description="With all of these.")
+    author: str | None = Field(None, description="Opened by this user.")
+    assignee: str | None = Field(None, description="A user, none or *.")
+    since: Moment | None = Field(None, description="Changed since.")
     sort: Literal["created", "updated", "comments"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100

@@ -30,12 +30,10 @@ class GetJobLogs(RepositoryArguments):
     run_id: int | None = Field(
         None,
         ge=1,
-        description="Id of a workflow run, for its failed job; the latest failed run when omitted.",
+        description="For its failed job; the latest failed run when omitted.",
     )
-    branch: str | None = Field(None, description="Branch whose latest failed run is meant, without a run_id.")
-    limit: int | None = Field(
-        None, ge=1, le=500, description="Lines to give from the end of the log; few where an error was found."
-    )
+    branch: str | None = Field(None, description="Without a run_id: whose latest failed run is meant.")
+    limit: int | None = Field(None, ge=1, le=500, description="Lines from the end of the log.")
 
 
 async def get_job_logs(github: GitHubClient, args: GetJobLogs) -> Record:
@@ -127,8 +125,8 @@ async def _newest(github: GitHubClient, args: GetJobLogs, status: str) -> Row | 
 GET_JOB_LOGS = ToolSpec(
     name="get_job_logs",
     description=(
-        "Read the log of a GitHub Actions job: the failing step, the lines around its error and the end of the "
-        "log. By job, by workflow run, or the latest failed run of the repository or of a branch. Needs a token."
+        "Read the log of a GitHub Actions job: the failing step, the lines around its error and its end. By job, by "
+        "run, or the latest failed run of the repository or of a branch. Needs a token."
     ),
     arguments=GetJobLogs,
     run=get_job_logs,

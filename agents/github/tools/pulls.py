@@ -30,11 +30,11 @@ class ListPullRequests(RepositoryArguments):
     state: Literal["open", "closed", "merged", "all"] = Field(
         "open", description="Which ones; closed ones may be merged."
     )
-    author: str | None = Field(None, description="Only those opened by this user.")
-    labels: list[str] = Field(default_factory=list, description="Only those with all of these labels.")
-    draft: bool | None = Field(None, description="Only drafts, or only those that are none.")
-    since: Moment | None = Field(None, description="Only those changed, or merged, since this date or time.")
-    base: str | None = Field(None, description="Only those into this branch.")
+    author: str | None = Field(None, description="Opened by this user.")
+    labels: list[str] = Field(default_factory=list, description="With all of these.")
+    draft: bool | None = Field(None, description="Only drafts, or none.")
+    since: Moment | None = Field(None, description="Changed, or merged, since.")
+    base: str | None = Field(None, description="Into this branch.")
     sort: Literal["created", "updated", "popularity", "long-running"] = Field("created", description="Order.")
     direction: Literal["desc", "asc"] = Field("desc", description="desc: newest first.")
     limit: LimitArgument = 100

@@ -21,7 +21,7 @@ class SearchRepositories(BaseModel):
     query: str = Field(
         min_length=1,
         max_length=256,
-        description="Words, and GitHub qualifiers such as language:python, stars:>100, org:NAME, topic:NAME.",
+        description="Words, and qualifiers: language:go, stars:>100, org:NAME, topic:NAME.",
     )
     sort: Literal["best-match", "stars", "forks", "updated"] = Field("best-match", description="Order.")
     limit: LimitArgument = 10

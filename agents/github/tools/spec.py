@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from agents.github.client import GitHubClient
+from agents.github.tools.arguments import TOLD
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Result, dump_result
 
@@ -40,15 +41,16 @@ class ToolSpec(Generic[A]):
 
     def bind(self, github: GitHubClient) -> StructuredTool:
         """The LangChain tool that reads from `github`; its result is the JSON of a `Result`."""
-        from langchain_core.tools import StructuredTool
+        from utils.a2a_common.graph.plain_tool import PlainTool
 
         async def call(**values: Any) -> str:
             return dump_result(await self.run(github, self.arguments.model_validate(values)))
 
-        return StructuredTool.from_function(
+        return PlainTool.from_function(
             coroutine=call,
             name=self.name,
             description=self.description,
             args_schema=self.arguments,
+            told=TOLD,
             metadata={"examples": list(self.examples), "changes": self.changes, READ_ONLY: True},
         )

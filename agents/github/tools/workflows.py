@@ -25,9 +25,9 @@ class ListWorkflowRuns(RepositoryArguments, Paged):
 
     status: (
         Literal["success", "failure", "cancelled", "in_progress", "queued", "completed", "timed_out"] | None
-    ) = Field(None, description="Only runs in this state.")
+    ) = Field(None, description="State of the runs.")
     branch: str | None = Field(None, description="Only runs for this branch.")
-    event: str | None = Field(None, description="Only runs started by this event (push, schedule, …).")
+    event: str | None = Field(None, description="What started them: push, schedule…")
 
 
 class GetWorkflowRun(RepositoryArguments):

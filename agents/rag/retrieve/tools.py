@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from langchain.tools import ToolRuntime
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
 from pydantic import Field
 
 from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.retrieve.library import Library
 from agents.rag.retrieve.limit import searches_before
 from agents.rag.settings import RagSettings
+from utils.a2a_common.graph.plain_tool import PlainTool
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.results import Articles, dump_result
@@ -55,6 +56,6 @@ def build_tools(library: Library, settings: RagSettings) -> list[BaseTool]:
 
 
 def _tool(run: Callable[..., Awaitable[str]], description: str, examples: tuple[str, ...]) -> BaseTool:
-    return StructuredTool.from_function(
+    return PlainTool.from_function(
         coroutine=run, description=description, metadata={"examples": list(examples), READ_ONLY: True}
     )

@@ -98,8 +98,8 @@ PARTS: tuple[Rule, ...] = (
             broken(
                 "files and data do not reach the model",
                 "utils/a2a_common/graph/graph_run.py::GraphRun._entry",
-                "HumanMessage(user_content(request, self._takes), id=request.turn_id or None)",
-                "HumanMessage(request.text, id=request.turn_id or None)",
+                "self._said(user_content(request, self._takes))",
+                "self._said(request.text)",
                 _MODES + "test_a_message_may_be_a_file_alone",
                 _MODES + "test_every_kind_of_data_reaches_the_model",
             ),

@@ -287,7 +287,7 @@ async def test_each_tool_has_examples_and_hides_what_the_model_does_not_give(tmp
         assert {skill.id for skill in made.skills} == {tool.name for tool in tools}
     for tool in tools:
         assert len((tool.metadata or {})["examples"]) >= 5
-        assert "runtime" not in json.dumps(tool.tool_call_schema.model_json_schema())  # type: ignore[union-attr]
+        assert "runtime" not in json.dumps(tool.tool_call_schema)
 
 
 def test_the_command_ingests_and_removes_with_exit_codes(

@@ -224,7 +224,9 @@ def said(script: Script, turn: int, turns: int) -> str:
 
 def _parts(request: ChatRequest) -> str:
     tools = [tool.name for tool in request.tools]
-    return json.dumps([tools, *([each.role, each.text] for each in request.messages)], ensure_ascii=False)
+    return json.dumps(
+        [tools, *([each.role, each.text, each.told] for each in request.messages)], ensure_ascii=False
+    )
 
 
 def _shared(old: str, new: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, ContextCompacted
 from utils.messages.tokens import count_message_tokens, count_tools_tokens
+from utils.messages.told import dated
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 from utils.testing.strict_provider import Call, ChatRequest, Reply, run_strict_provider
@@ -155,7 +157,8 @@ async def test_the_estimate_counts_system_prompt_history_query_and_tool_schemas(
     assert await estimate(tmp_path, own_tools=(restart,)) - base == count_tools_tokens(
         [convert_to_openai_tool(restart)]
     )
-    turn = [HumanMessage(f"Question 18? {LONG}"), AIMessage(LONG, name=Talker.name)]
+    said = HumanMessage(f"Question 18? {LONG}", additional_kwargs=dict(dated(datetime.now(UTC).date())))
+    turn = [said, AIMessage(LONG, name=Talker.name)]
     assert await estimate(tmp_path, turns=19) - base == sum(map(count_message_tokens, turn))
 
 

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 
 from tests.e2e.context.test_middleware import Bench, Brain
+from utils.context.tools import TOOL_NAMES
 from utils.testing.strict_provider import Call, Reply, run_strict_provider
 
 WINDOW = 128_000
@@ -58,7 +59,7 @@ async def test_a_research_agent_with_seven_tools_comes_to_its_end_in_a_window_of
         text, _ = await bench.say("Research the market.")
         assert text == "The report."
         assert double.rejections == []
-        assert {tool.name for tool in double.requests[0].tools} == set(NAMES)
+        assert {tool.name for tool in double.requests[0].tools} == {*NAMES, *TOOL_NAMES}
         state = await bench.state()
     found = [message for message in state["messages"] if isinstance(message, ToolMessage)]
     assert len(found) == 58

@@ -10,7 +10,7 @@ from typing import Any
 
 from a2a.types.a2a_pb2 import ListTasksRequest, Task
 from langchain.tools import ToolRuntime
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.types import interrupt
 
@@ -137,3 +137,9 @@ def results(scripted: ScriptedModel, request: int = -1) -> list[str]:
 def sent_ids(task: Task) -> list[str]:
     """Ids of the user's messages in a task, in order."""
     return [each.message_id for each in task.history if each.role == 1]
+
+
+def words_alone(message: BaseMessage) -> str:
+    """What a message says, without what a model is told behind the user's words."""
+    content = message.content
+    return content if isinstance(content, str) else str(content[0]["text"])  # type: ignore[index]

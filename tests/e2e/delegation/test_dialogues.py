@@ -10,7 +10,7 @@ import pytest
 from a2a.types.a2a_pb2 import TaskState
 
 from tests.e2e.agents.peers import ask, connected
-from tests.e2e.delegation.teams import results, sent_ids, team
+from tests.e2e.delegation.teams import results, sent_ids, team, words_alone
 from utils.testing.scripted_model import ScriptedModel, ScriptedRequest, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -38,7 +38,7 @@ DIALOGUES = [
 
 def talk(request: ScriptedRequest) -> list[tuple[str, str]]:
     """The conversation as a model is shown it, without the prompt and tool calls."""
-    shown = [(m.type, str(m.content)) for m in request.messages]
+    shown = [(m.type, words_alone(m)) for m in request.messages]
     return [(kind, text) for kind, text in shown if kind in ("human", "ai") and text]
 
 
@@ -103,7 +103,7 @@ async def test_a_new_topic_is_a_new_task_and_asks_its_own_question_again() -> No
     assert third.text == "Found in Newark."
     assert len(tasks) == 1
     told: ScriptedModel = it.models["asker"]
-    assert '"Sunny."' in str(told.requests[0].messages[0].content)  # quoted as an earlier result
+    assert '"Sunny."' in str(told.requests[0].messages[-1].content)  # quoted as an earlier result
     assert talk(told.requests[0]) == [("human", "Find restaurants near the user")]
 
 

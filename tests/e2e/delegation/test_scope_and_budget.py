@@ -74,9 +74,11 @@ async def test_a_sub_agents_tool_reads_the_request_the_results_and_the_history()
         ("user", 200),
         ("assistant", 10),
     ]
-    shown = reader.requests[0].messages
-    assert 'original request: "Look at a, then read"' in str(shown[0].content)
-    assert [str(m.content) for m in shown[1:]] == ["Read this"]  # none of the parent's messages
+    shown: Any = reader.requests[0].messages
+    assert "original request" not in str(shown[0].content)  # what changes stands behind what does not
+    ((words, told),) = [m.content for m in shown[1:]]  # none of the parent's messages
+    assert words["text"] == "Read this"
+    assert 'original request: "Look at a, then read"' in told["text"]
 
 
 async def test_no_history_is_told_where_the_setting_says_so() -> None:

@@ -20,6 +20,7 @@ import structlog
 from utils.a2a_common.client.absence import Absence
 from utils.a2a_common.client.connection import card_text, fetch_card, http_client, stored_card
 from utils.a2a_common.client.peer_errors import PeerError
+from utils.a2a_common.protocol.card_description import without_model
 from utils.a2a_common.protocol.skill import REFUSED
 from utils.errors import PeerLimitExceeded, StorageError
 
@@ -37,6 +38,7 @@ _DOUBT_SECONDS = 30.0
 """How long an agent is looked at every second after a call to it failed: a restart takes seconds."""
 _MOST_EXAMPLES = 200
 _LONGEST = 600
+_LONGEST_DESCRIPTION = 4_000
 
 
 @dataclass(frozen=True)
@@ -57,11 +59,12 @@ class SubAgent:
 
     @property
     def description(self) -> str:
-        """What it does, from its card, capped."""
+        """What it does, from its card: whole, unless it is longer than any of ours; without the name of its model."""
         if self.card is None:
             return ""
         skills = "; ".join(f"{skill.name}: {skill.description}" for skill in self.card.skills)
-        return " ".join(f"{self.card.description} {skills}".split())[:_LONGEST]
+        said = " ".join(f"{without_model(self.card.description)} {skills}".split())
+        return said if len(said) <= _LONGEST_DESCRIPTION else _cut(said)
 
     @property
     def summary(self) -> str:
@@ -85,6 +88,11 @@ class SubAgent:
             example[:_LONGEST] for skill in skills if tag not in skill.tags for example in skill.examples
         ]
         return found[:_MOST_EXAMPLES]
+
+
+def _cut(text: str) -> str:
+    """The beginning of a text that is too long, up to the end of a word."""
+    return text[: _LONGEST_DESCRIPTION - 2].rsplit(" ", 1)[0] + " …"
 
 
 class _Doubt:

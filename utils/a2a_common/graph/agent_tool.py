@@ -73,14 +73,15 @@ class AgentTool:
         Raises:
             TypeError: The function has no docstring, or an argument without a type.
         """
-        from langchain_core.tools import StructuredTool
         from langchain_core.tools.base import create_schema_from_function
+
+        from utils.a2a_common.graph.plain_tool import PlainTool
 
         self._check()
         schema = create_schema_from_function(
             self.name, self.function, filter_args=self._injected(), parse_docstring=True
         )
-        return StructuredTool.from_function(
+        return PlainTool.from_function(
             coroutine=self._runner(),
             name=self.name,
             description=schema.__doc__ or "",

@@ -11,6 +11,7 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.untraced_calls import stay_in_place_unless_traced
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.llm.inputs import file_types
+from utils.settings import ModelProvider
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -57,6 +58,7 @@ async def build_graph(
     system, checkpointer = agent.system_prompt(), agent.runtime.checkpointer
     reasoning = agent.runtime.settings.llm.show_reasoning
     takes = file_types(agent.runtime.model)
+    dated = agent.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
     options: dict[str, Any] = {
         "model": agent.runtime.model,
         "tools": tools,
@@ -77,6 +79,7 @@ async def build_graph(
             tools,
             reasoning=reasoning,
             takes=takes,
+            dated=dated,
         )
     if not isinstance(own, StateGraph):
         raise TypeError(f"graph() of the agent {agent.name} must return a StateGraph that is not compiled.")
@@ -85,5 +88,5 @@ async def build_graph(
     if not agents:
         raise TypeError(f"The graph of the agent {agent.name} has no node that is parts.agent.")
     return BuiltGraph(
-        graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes
+        graph, system, tools, writer=min(agents), agents=agents, reasoning=reasoning, takes=takes, dated=dated
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
@@ -21,10 +22,11 @@ from utils.a2a_common.graph.recovery import (
     stored_answer,
 )
 from utils.a2a_common.graph.stream_translator import MODEL_NODE, STREAM_MODES, STRUCTURED, StreamTranslator
-from utils.a2a_common.graph.user_message import answer_text, user_content
+from utils.a2a_common.graph.user_message import Content, answer_text, user_content
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, TextRestarted
+from utils.messages.told import dated
 from utils.resilience.ledger import close_open_calls
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ class BuiltGraph(NamedTuple):
         agents: The nodes of an own graph that are agents themselves; none for the usual graph.
         reasoning: Whether the model's reasoning is shown.
         takes: Media types of the files that the model takes.
+        dated: Whether the model is told the date; the offline model has a clock.
     """
 
     graph: Any
@@ -55,6 +58,7 @@ class BuiltGraph(NamedTuple):
     agents: frozenset[str] = frozenset()
     reasoning: bool = False
     takes: tuple[str, ...] = ()
+    dated: bool = False
 
     async def update(self, config: RunnableConfig, values: Mapping[str, Any]) -> None:
         """Change the state of a conversation between turns; nothing is left to run afterwards."""
@@ -77,6 +81,7 @@ class GraphRun:
         self._graph = built.graph
         self._agents = built.agents
         self._takes = built.takes
+        self._dated = built.dated
         self._request = request
         self._config = config
         self._asked: Sequence[Interrupt] = ()
@@ -176,7 +181,12 @@ class GraphRun:
         if self._asked:
             return Command(resume={self._asked[0].id: self._answer()})
         request = self._request
-        return {"messages": [HumanMessage(user_content(request, self._takes), id=request.turn_id or None)]}
+        return {"messages": [self._said(user_content(request, self._takes))]}
+
+    def _said(self, content: Content) -> HumanMessage:
+        """The user's message. What it was written on is kept with it, so that later requests begin as this one does."""
+        day = dated(datetime.now(UTC).date()) if self._dated else {}
+        return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=dict(day))
 
     def _answer(self) -> Any:
         """The user's answer as the value that the graph is resumed with."""

@@ -43,17 +43,18 @@ def middleware_stack(
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: the model's
     questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
-    management, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
+    management, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
     metrics and time limits are innermost so that each request is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
-    from utils.a2a_common.graph.delegation_prompt import DelegationPromptMiddleware
     from utils.a2a_common.graph.model_metrics import ModelMetrics
     from utils.a2a_common.graph.model_pace import ModelPace
     from utils.a2a_common.graph.model_questions import ModelQuestions
+    from utils.a2a_common.graph.prompt_cache import PromptCache
     from utils.a2a_common.graph.results_fallback import ResultsFallback
+    from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
     from utils.context.factory import default_context_middleware
@@ -76,7 +77,7 @@ def middleware_stack(
         LoopGuard(),
         ModelCallLimit(context.model_calls_per_turn),
         _budget_guard(settings.budget, llm),
-        DelegationPromptMiddleware(),
+        ToldTask(),
         ResultsFallback(),
     )
     retrying = ModelRecovery(
@@ -86,7 +87,7 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
-    inside = (LoopEnd(), retrying, managed, ModelMetrics(), pace)
+    inside = (LoopEnd(), retrying, managed, PromptCache(), ModelMetrics(), pace)
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 

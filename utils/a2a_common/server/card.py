@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from utils.a2a_common.protocol.card_description import with_model
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
@@ -66,7 +67,7 @@ def build_card(
 
     card = AgentCard(
         name=name,
-        description=f"{description} Answers with {model}.",
+        description=with_model(description, model),
         version=version,
         documentation_url=options.documentation_url,
         supported_interfaces=_interfaces(url.rstrip("/"), options.grpc_url),

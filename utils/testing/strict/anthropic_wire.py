@@ -136,9 +136,9 @@ def _said(message: Mapping[str, Any]) -> Iterator[Said]:
     calls = [
         Call(block["id"], block["name"], block["input"]) for block in content if block["type"] == "tool_use"
     ]
-    text = "".join(block["text"] for block in content if block["type"] == "text")
-    if text or calls:
-        yield Said(message["role"], text, calls)
+    texts = [block["text"] for block in content if block["type"] == "text"]
+    if any(texts) or calls:
+        yield Said.of_texts(message["role"], texts, calls)
 
 
 def _head(request: ChatRequest) -> dict[str, Any]:

@@ -99,10 +99,10 @@ def _said(message: Mapping[str, Any]) -> Iterator[Said]:
             text = "".join(_part(part) for part in result["content"])
             yield Said("tool", text, call_id=result["toolUseId"], failed=result.get("status") == "error")
     uses = [block["toolUse"] for block in message["content"] if "toolUse" in block]
-    text = "".join(block["text"] for block in message["content"] if "text" in block)
-    if text or uses:
+    texts = [block["text"] for block in message["content"] if "text" in block]
+    if any(texts) or uses:
         calls = [Call(use["toolUseId"], use["name"], use["input"]) for use in uses]
-        yield Said(message["role"], text, calls)
+        yield Said.of_texts(message["role"], texts, calls)
 
 
 def _part(part: Mapping[str, Any]) -> str:

@@ -17,6 +17,9 @@ class Api(StrEnum):
     GEMINI = "gemini"
 
 
+_TOLD = ("(Today is ", "Another agent delegated this task.")
+
+
 @dataclass(frozen=True)
 class Call:
     """A tool call, made by the model or found in the history."""
@@ -28,13 +31,24 @@ class Call:
 
 @dataclass(frozen=True)
 class Said:
-    """One message. A tool's result has `call_id`; roles are system, user, assistant and tool."""
+    """One message. A tool's result has `call_id`; roles are system, user, assistant and tool.
+
+    `told` is what our agents tell a model behind a user's words, in a block of its own: `text` is the words alone.
+    """
 
     role: str
     text: str = ""
     calls: Sequence[Call] = ()
     call_id: str | None = None
     failed: bool = False
+    told: str = ""
+
+    @classmethod
+    def of_texts(cls, role: str, texts: Sequence[str], calls: Sequence[Call] = ()) -> Said:
+        """A message of the user or the model from its blocks of text."""
+        if role == "user" and len(texts) > 1 and texts[-1].startswith(_TOLD):
+            return cls(role, "".join(texts[:-1]), calls, told=texts[-1])
+        return cls(role, "".join(texts), calls)
 
 
 @dataclass(frozen=True)

@@ -125,9 +125,9 @@ def _said(turn: int, content: Mapping[str, Any]) -> Iterator[Said]:
     calls = [
         Call(f"{turn}-{position}", each["name"], each.get("args") or {}) for position, each in enumerate(used)
     ]
-    text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
-    if text or calls:
-        yield Said("assistant" if content.get("role") == "model" else "user", text, calls)
+    texts = [part["text"] for part in parts if part.get("text") and not part.get("thought")]
+    if texts or calls:
+        yield Said.of_texts("assistant" if content.get("role") == "model" else "user", texts, calls)
 
 
 def _text_and_reason(request: ChatRequest, reply: Reply) -> tuple[str, str]:

@@ -100,13 +100,16 @@ def _said(message: Mapping[str, Any]) -> Said:
         Call(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"] or "{}"))
         for call in message.get("tool_calls") or ()
     ]
-    return Said(role, _text(message.get("content")), calls, message.get("tool_call_id"))
+    texts = _texts(message.get("content"))
+    if role == "tool":
+        return Said(role, "".join(texts), calls, message.get("tool_call_id"))
+    return Said.of_texts(role, texts, calls)
 
 
-def _text(content: object) -> str:
+def _texts(content: object) -> list[str]:
     if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content)
-    return str(content or "")
+        return [str(part["text"]) for part in content if part.get("text")]
+    return [str(content or "")]
 
 
 def _tool(function: Mapping[str, Any]) -> DeclaredTool:

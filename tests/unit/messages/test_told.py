@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from datetime import date
+
+from langchain_core.messages import AIMessage, HumanMessage
+
+from utils.messages.counter import MessageCounter
+from utils.messages.told import as_sent, dated, shortened, told_with, with_task
+
+DAY = dated(date(2026, 11, 23))
+
+
+def test_the_day_and_the_task_stand_behind_the_words_in_a_block_of_their_own():
+    said = with_task(HumanMessage("List the issues.", additional_kwargs=DAY), "sub-task: 1 of 2")
+    assert as_sent(said).content == [
+        {"type": "text", "text": "List the issues."},
+        {"type": "text", "text": "(Today is Monday, 2026-11-23.)\nsub-task: 1 of 2"},
+    ]
+
+
+def test_blocks_of_the_user_stay_in_front():
+    picture = {"type": "image", "base64": "AAAA", "mime_type": "image/png"}
+    said = HumanMessage([{"type": "text", "text": "What is it?"}, picture], additional_kwargs=DAY)
+    assert as_sent(said).content[:2] == said.content
+
+
+def test_a_message_without_anything_is_sent_as_it_is():
+    for said in (HumanMessage("Hello."), AIMessage("Hello.", additional_kwargs=DAY)):
+        assert as_sent(said) is said
+        assert told_with(said) == ""
+
+
+def test_what_is_told_costs_tokens():
+    counter, bare = MessageCounter(), HumanMessage("List the issues.")
+    told = HumanMessage("List the issues.", additional_kwargs=DAY)
+    assert counter.message(told) == counter.message(bare) + counter.text(told_with(told))
+
+
+def test_a_long_task_is_cut_and_says_so():
+    said = with_task(HumanMessage("List."), "x" * 500)
+    assert told_with(shortened(said, 100)) == "x" * 100 + " … (cut)"
+    assert shortened(said, 500) is said

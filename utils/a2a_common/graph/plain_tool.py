@@ -1,0 +1,59 @@
+"""A tool whose schema is sent to the model in as few tokens as it can be said in, with every argument.
+
+A schema is sent with every request of an agent, so that each of its words is paid for again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from langchain_core.tools import StructuredTool
+from pydantic import BaseModel
+
+_BOUNDS = ("minimum", "maximum", "minLength")
+
+
+class PlainTool(StructuredTool):
+    """A structured tool with a plain schema. What it accepts stays what `args_schema` says.
+
+    Attributes:
+        told: Names of arguments that the agent's system prompt explains, once for all its tools.
+    """
+
+    told: frozenset[str] = frozenset()
+
+    @property
+    def tool_call_schema(self) -> dict[str, Any]:
+        """The schema of the arguments for the model."""
+        schema: Any = super().tool_call_schema
+        if isinstance(schema, type) and issubclass(schema, BaseModel):
+            schema = schema.model_json_schema()
+        return plain_schema(schema, self.told)
+
+
+def plain_schema(schema: Mapping[str, Any], told: Collection[str] = ()) -> dict[str, Any]:
+    """A tool's schema without what tells a model nothing. Pure.
+
+    An argument that may be `null` is one that may be left out. An argument of `told` loses its description, its
+    bounds and a default that is no choice; the tool refuses a wrong value with a sentence.
+    """
+    properties = {
+        name: _plain(shape, whole=name not in told) for name, shape in schema.get("properties", {}).items()
+    }
+    return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
+
+
+def _plain(shape: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
+    kept = {key: value for key, value in shape.items() if key not in {"title", "anyOf"}}
+    if kept.get("default", ...) is None:
+        del kept["default"]
+    options = [option for option in shape.get("anyOf", ()) if option.get("type") != "null"]
+    if len(options) == 1:
+        kept = {**options[0], **kept}
+    elif options:
+        kept["anyOf"] = options
+    if whole:
+        return kept
+    dropped = {"description", *_BOUNDS} | (set() if "enum" in kept else {"default"})
+    return {key: value for key, value in kept.items() if key not in dropped}

@@ -1,0 +1,17 @@
+"""The description on an agent's card, which says for people what model answers. Pure."""
+
+from __future__ import annotations
+
+_MARK = " Answers with "
+_LONGEST_NAME = 100
+
+
+def with_model(description: str, model: str) -> str:
+    """The description with the model's name behind it."""
+    return f"{description}{_MARK}{model}."
+
+
+def without_model(description: str) -> str:
+    """The description as another agent's model reads it: what a model is called says nothing of what an agent can do."""
+    said, mark, model = description.rpartition(_MARK)
+    return said if mark and len(model) <= _LONGEST_NAME else description

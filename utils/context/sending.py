@@ -1,0 +1,42 @@
+"""What of a prepared request goes to the model: its tools, and the messages in the form of the model's provider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from utils.context.pipeline import Prepared
+from utils.context.tools import TOOL_NAMES
+from utils.llm.offline import MODEL_NAME
+from utils.messages.foreign import without_foreign_blocks
+from utils.messages.told import as_sent
+from utils.messages.transcript import tool_names
+from utils.settings import ModelProvider
+
+_WITHOUT_CACHE = (None, ModelProvider.EMBEDDED)
+
+
+def sent_messages(messages: Sequence[BaseMessage], llm_type: str) -> list[Any]:
+    """The messages as the model gets them.
+
+    Args:
+        messages: The messages to send.
+        llm_type: LangChain's name of the client, `BaseChatModel._llm_type`.
+    """
+    own = without_foreign_blocks(messages, llm_type)
+    if llm_type == MODEL_NAME:  # it reads the user's words alone, and has a clock
+        return own
+    return [as_sent(message) for message in own]
+
+
+def shown_tools(tools: Sequence[Any], prepared: Prepared, provider: str | None) -> list[Any]:
+    """The tools to send. A provider gets all of them in every request: a change empties its prompt cache.
+
+    The offline model gets those of context management only if there is something to read, or a visible call of them.
+    """
+    used = TOOL_NAMES & set(tool_names(prepared.messages))
+    if provider not in _WITHOUT_CACHE or prepared.handles or prepared.compaction.through or used:
+        return list(tools)
+    return [tool for tool in tools if getattr(tool, "name", "") not in TOOL_NAMES]

@@ -1,0 +1,53 @@
+"""What a model is told with a user's message besides the user's words: the date, and what another agent said of the task.
+
+It changes from request to request, so it stands behind everything that does not: a provider's prompt cache, and that of a
+server of one's own, holds the system text, the tools and the conversation up to the newest message. It is no part of the
+message's content, so that nobody takes it for the user's words. Pure.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+_DATE = "date"
+_TASK = "delegated_with"
+
+
+def dated(day: date) -> dict[str, str]:
+    """`additional_kwargs` of a user's message that was written on a day; they are stored with it."""
+    return {_DATE: day.isoformat()}
+
+
+def with_task(message: BaseMessage, told: str) -> BaseMessage:
+    """The message with what another agent says of the task."""
+    return message.model_copy(update={"additional_kwargs": {**message.additional_kwargs, _TASK: told}})
+
+
+def told_with(message: BaseMessage) -> str:
+    """What the model is told besides; empty for most messages."""
+    if not isinstance(message, HumanMessage):
+        return ""
+    day, task = (str(message.additional_kwargs.get(key) or "") for key in (_DATE, _TASK))
+    return "\n".join(filter(None, [_weekday(day), task]))
+
+
+def as_sent(message: BaseMessage) -> BaseMessage:
+    """The message with what is told as a block of text of its own, behind the user's words."""
+    told = told_with(message)
+    if not told:
+        return message
+    content = message.content
+    own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    return message.model_copy(update={"content": [*own, {"type": "text", "text": told}]})
+
+
+def shortened(message: BaseMessage, most: int) -> BaseMessage:
+    """The message with at most so many characters of what another agent said."""
+    task = str(message.additional_kwargs.get(_TASK) or "")
+    return with_task(message, f"{task[:most]} … (cut)") if len(task) > most else message
+
+
+def _weekday(day: str) -> str:
+    return f"(Today is {date.fromisoformat(day):%A, %Y-%m-%d}.)" if day else ""
