@@ -92,7 +92,7 @@ def refusal(*, write: bool) -> ToolSpec[NoArguments]:
 
     return ToolSpec(
         name=REFUSAL,
-        description="For a change on GitHub that no other tool makes: says that it is not made. Changes nothing.",
+        description="For a change that no other tool makes: says that it is not made.",
         arguments=NoArguments,
         run=refuse,
         examples=_NEVER if write else (*_WITH_WRITE, *_NEVER),

@@ -11,7 +11,22 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
-TOLD = frozenset({"owner", "repo", "ref", "branch", "number", "state", "sort", "direction", "limit", "page"})
+_WHERE = {"owner", "repo", "ref", "branch", "base", "number", "run_id", "job_id"}
+_WHICH = {
+    "state",
+    "author",
+    "assignee",
+    "labels",
+    "since",
+    "until",
+    "sort",
+    "direction",
+    "limit",
+    "page",
+    "include_diff",
+    "first_line",
+}
+TOLD = frozenset(_WHERE | _WHICH)
 """Arguments that mean the same in every tool: `prompts/system.md` explains them."""
 
 

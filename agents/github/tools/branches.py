@@ -29,7 +29,7 @@ def _row(raw: Row) -> Row:
 
 LIST_BRANCHES = ToolSpec(
     name="list_branches",
-    description="List the branches of a repository, with their last commits and whether they are protected.",
+    description="List the branches of a repository: last commits, protection.",
     arguments=ListBranches,
     run=list_branches,
     examples=(

@@ -54,7 +54,7 @@ def _row(raw: Row) -> Row:
 
 SEARCH_CODE = ToolSpec(
     name="search_code",
-    description="Search the code on GitHub for a word or symbol, in one repository or everywhere. Needs a token.",
+    description="Search code for a word or symbol, in one repository or everywhere. Needs a token.",
     arguments=SearchCode,
     run=search_code,
     examples=(

@@ -16,7 +16,7 @@ class ListCommits(RepositoryArguments, Paged):
     """Which commits to list."""
 
     branch: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
-    path: str | None = Field(None, description="File or folder that they change.")
+    path: str | None = Field(None, description="File or folder.")
     author: str | None = Field(None, description="User or e-mail address.")
     since: Moment | None = Field(None, description="After.")
     until: Moment | None = Field(None, description="Before.")
@@ -47,7 +47,7 @@ def _row(raw: Row) -> Row:
 
 LIST_COMMITS = ToolSpec(
     name="list_commits",
-    description="List the commits of a repository, by branch, file, author or date, the newest first.",
+    description="List the commits of a repository, by branch, file, author or date.",
     arguments=ListCommits,
     run=list_commits,
     examples=(

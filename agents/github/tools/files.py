@@ -29,7 +29,7 @@ _TEXT_LIMIT = 40_000
 class GetFile(RepositoryArguments):
     """Which file to read."""
 
-    path: str = Field(min_length=1, description="Such as docs/README.md.")
+    path: str = Field(min_length=1, description="docs/README.md")
     ref: str | None = Field(None, description="Branch, tag or commit; the default branch when omitted.")
     first_line: int = Field(1, ge=1, description="First line to give.")
     limit: int = Field(500, ge=1, le=5000, description="Lines to give at most.")
@@ -188,7 +188,7 @@ GET_FILE = ToolSpec(
 
 LIST_DIRECTORY = ToolSpec(
     name="list_directory",
-    description="List the files and folders in a folder of a repository.",
+    description="List a folder of a repository.",
     arguments=ListDirectory,
     run=list_directory,
     examples=(

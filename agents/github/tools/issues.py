@@ -104,7 +104,7 @@ def _comment(raw: Row) -> str:
 
 LIST_ISSUES = ToolSpec(
     name="list_issues",
-    description="List the issues of a repository (without pull requests), by state, label, author, assignee or date.",
+    description="List the issues of a repository, by state, label, author, assignee or date.",
     arguments=ListIssues,
     run=list_issues,
     examples=(

@@ -124,10 +124,7 @@ async def _newest(github: GitHubClient, args: GetJobLogs, status: str) -> Row | 
 
 GET_JOB_LOGS = ToolSpec(
     name="get_job_logs",
-    description=(
-        "Read the log of a GitHub Actions job: the failing step, the lines around its error and its end. By job, by "
-        "run, or the latest failed run of the repository or of a branch. Needs a token."
-    ),
+    description="Read a job's log: failing step, lines around the error, end. By job, run, or the latest failed run. Needs a token.",
     arguments=GetJobLogs,
     run=get_job_logs,
     examples=(

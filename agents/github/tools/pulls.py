@@ -167,7 +167,7 @@ LIST_PULL_REQUESTS = ToolSpec(
 
 GET_PULL_REQUEST = ToolSpec(
     name="get_pull_request",
-    description="Read one pull request by its number: description, changed files and reviews.",
+    description="Read one pull request by its number: text, files, reviews.",
     arguments=GetPullRequest,
     run=get_pull_request,
     examples=(

@@ -40,7 +40,7 @@ def _row(raw: Row) -> Row:
 
 LIST_RELEASES = ToolSpec(
     name="list_releases",
-    description="List the releases of a repository with their notes, the newest first.",
+    description="List the releases of a repository with their notes.",
     arguments=ListReleases,
     run=list_releases,
     examples=(

@@ -21,7 +21,7 @@ class SearchRepositories(BaseModel):
     query: str = Field(
         min_length=1,
         max_length=256,
-        description="Words, and qualifiers: language:go, stars:>100, org:NAME, topic:NAME.",
+        description="Words, qualifiers: language:go, stars:>100, org:NAME.",
     )
     sort: Literal["best-match", "stars", "forks", "updated"] = Field("best-match", description="Order.")
     limit: LimitArgument = 10
@@ -125,7 +125,7 @@ _ORDER = {"sort": "pushed", "direction": "desc"}
 
 SEARCH_REPOSITORIES = ToolSpec(
     name="search_repositories",
-    description="Search GitHub for repositories by words, language, topic or stars.",
+    description="Search repositories by words, language, topic or stars.",
     arguments=SearchRepositories,
     run=search_repositories,
     examples=(
@@ -143,7 +143,7 @@ SEARCH_REPOSITORIES = ToolSpec(
 
 GET_REPOSITORY = ToolSpec(
     name="get_repository",
-    description="Read what GitHub says of one repository: description, language, stars, forks, license, topics, default branch.",
+    description="Read one repository: description, language, stars, license, topics.",
     arguments=GetRepository,
     run=get_repository,
     examples=(
@@ -158,7 +158,7 @@ GET_REPOSITORY = ToolSpec(
 
 LIST_REPOSITORIES = ToolSpec(
     name="list_repositories",
-    description="List the repositories of a user or an organisation, the most recently changed first.",
+    description="List the repositories of a user or an organisation.",
     arguments=ListRepositories,
     run=list_repositories,
     examples=(

@@ -25,7 +25,7 @@ class ListWorkflowRuns(RepositoryArguments, Paged):
 
     status: (
         Literal["success", "failure", "cancelled", "in_progress", "queued", "completed", "timed_out"] | None
-    ) = Field(None, description="State of the runs.")
+    ) = Field(None, description="Their state.")
     branch: str | None = Field(None, description="Only runs for this branch.")
     event: str | None = Field(None, description="What started them: push, schedule…")
 
@@ -94,7 +94,7 @@ def _job(raw: Row) -> str:
 
 LIST_WORKFLOW_RUNS = ToolSpec(
     name="list_workflow_runs",
-    description="List the GitHub Actions workflow runs of a repository, by status, branch or event.",
+    description="List the workflow runs of a repository, by status, branch or event.",
     arguments=ListWorkflowRuns,
     run=list_workflow_runs,
     examples=(
@@ -114,7 +114,7 @@ LIST_WORKFLOW_RUNS = ToolSpec(
 
 GET_WORKFLOW_RUN = ToolSpec(
     name="get_workflow_run",
-    description="Read one GitHub Actions workflow run by its id, with its jobs and failed steps.",
+    description="Read one workflow run by its id: jobs and failed steps.",
     arguments=GetWorkflowRun,
     run=get_workflow_run,
     examples=(

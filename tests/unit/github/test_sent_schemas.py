@@ -65,7 +65,7 @@ async def test_choices_keep_their_values_and_their_default(agent):
     tool = next(tool for tool in await agent.tools() if tool.name == "list_pull_requests")
     assert sent(tool)["properties"]["state"] == {
         "default": "open",
-        "enum": ["open", "closed", "all"],
+        "enum": ["open", "closed", "merged", "all"],
         "type": "string",
     }
 

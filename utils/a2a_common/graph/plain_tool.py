@@ -44,13 +44,20 @@ def plain_schema(schema: Mapping[str, Any], told: Collection[str] = ()) -> dict[
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
 
 
+def _tells(key: str, value: Any) -> bool:
+    """Whether a part of an argument's shape tells a model what it would not do by itself."""
+    return not (key == "minLength" and value == 1)
+
+
 def _plain(shape: Mapping[str, Any], *, whole: bool) -> dict[str, Any]:
-    kept = {key: value for key, value in shape.items() if key not in {"title", "anyOf"}}
+    kept = {
+        key: value for key, value in shape.items() if key not in {"title", "anyOf"} and _tells(key, value)
+    }
     if kept.get("default", ...) is None:
         del kept["default"]
     options = [option for option in shape.get("anyOf", ()) if option.get("type") != "null"]
     if len(options) == 1:
-        kept = {**options[0], **kept}
+        kept = {**{key: value for key, value in options[0].items() if _tells(key, value)}, **kept}
     elif options:
         kept["anyOf"] = options
     if whole:
