@@ -57,7 +57,7 @@ class RunStore(ABC):
 
     @abstractmethod
     async def put(self, row: RunRow) -> None:
-        """Add a turn behind the others. A row that an earlier turn of the task left is replaced."""
+        """Add a turn behind the others. A row that an earlier turn of the task left is replaced, and not that of a newer writer."""
 
     @abstractmethod
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
@@ -86,8 +86,10 @@ class MemoryRuns(RunStore):
 
     async def put(self, row: RunRow) -> None:
         """Add a turn behind the others."""
-        self._rows.pop(row.task_id, None)
-        self._rows[row.task_id] = row
+        known = self._rows.get(row.task_id)
+        if known is None or known.writer <= row.writer:
+            self._rows.pop(row.task_id, None)
+            self._rows[row.task_id] = row
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
         """Note who works on a turn now."""
@@ -122,7 +124,10 @@ class SqliteRuns(RunStore):
 
     async def put(self, row: RunRow) -> None:
         """Add a turn behind the others."""
-        insert = f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"  # noqa: S608 - constant names
+        insert = (
+            f"INSERT OR REPLACE INTO runs ({_COLUMNS}) SELECT ?1, ?2, ?3, ?4, ?5, ?6"  # noqa: S608 - constant names
+            " WHERE NOT EXISTS (SELECT 1 FROM runs WHERE task_id = ?1 AND writer > ?5)"
+        )
         values = (row.task_id, row.conversation, row.owner, row.body, row.writer, row.attempts)
         await self._execute(insert, values)
 

@@ -36,6 +36,12 @@ async def test_a_task_has_one_row_and_a_newer_turn_stands_behind_the_others(runs
     assert [(each.task_id, each.body) for each in await runs.rows()] == [("b", b"{}"), ("a", b"newer")]
 
 
+async def test_the_row_of_a_newer_writer_is_not_replaced_by_one_that_comes_late(runs: RunStore) -> None:
+    await runs.put(row("a", writer=5, body=b"newer"))
+    await runs.put(row("a", writer=2, body=b"late"))
+    assert await runs.rows() == [row("a", writer=5, body=b"newer")]
+
+
 async def test_a_row_is_removed_by_its_own_writer_and_by_none_before_it(runs: RunStore) -> None:
     await runs.put(row("a", writer=3))
     await runs.remove("a", writer=2)

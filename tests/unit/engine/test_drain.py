@@ -9,10 +9,12 @@ from a2a.types.a2a_pb2 import TaskState, TaskStatusUpdateEvent
 from google.protobuf import json_format
 
 from tests.unit.engine.test_cancel import endless, first_event
-from tests.unit.engine.turns import OWNER, Executor, House, turn
+from tests.unit.engine.turns import CALL, OWNER, Executor, House, turn
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, parse_resubscribe
 from utils.a2a_common.tasks.entries import Suspended
 from utils.errors import Draining
+from utils.persistence.task_log_memory import MemoryTaskLogStore
+from utils.persistence.task_log_store import Write
 
 
 async def test_no_turn_is_taken_and_a_running_one_finishes_within_the_grace() -> None:
@@ -94,3 +96,32 @@ async def test_work_in_the_background_holds_up_a_stop_for_a_bounded_time() -> No
     async with asyncio.timeout(10):
         await after.engine.drain(0)
     assert after.executor.abandoned == ["a"]
+
+
+class HeldAppends(MemoryTaskLogStore):
+    """Stores nothing while `free` is not set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = asyncio.Event()
+        self.free.set()
+
+    async def append(self, write: Write) -> None:
+        await self.free.wait()
+        await super().append(write)
+
+
+async def test_a_waiting_turn_that_is_canceled_while_the_process_stops_ends_once() -> None:
+    store = HeldAppends()
+    house = House(Executor(endless), store, max_turns=1)
+    await house.submit(turn("a"), turn("b"))
+    store.free.clear()
+    cancel = asyncio.create_task(house.engine.cancel("b", OWNER, CALL))
+    stop = asyncio.create_task(house.engine.drain(0))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    store.free.set()
+    async with asyncio.timeout(10):
+        await asyncio.gather(cancel, stop)
+    assert await house.state("b") in ("canceled", "failed")
+    assert not house.engine.under_way("b")

@@ -294,8 +294,9 @@ class LocalEngine:
     async def _stop_run(self, job: Job) -> None:
         """Stop a run whose end is written, and what waits in the line."""
         if job.work is None:
-            self._forget(job)
-            await self._close(job)
+            if not job.ended.is_set():  # else it was canceled and put off at the same time
+                self._forget(job)
+                await self._close(job)
             return
         job.work.cancel()
         await asyncio.wait([job.work])
