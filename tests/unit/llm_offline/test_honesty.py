@@ -160,6 +160,11 @@ def test_another_language_is_looked_up_and_said_not_to_be_understood(chat, quest
     assert "I understand English only." in bound.invoke([HumanMessage(question), called, result]).text
 
 
+def test_no_words_are_cut_out_of_a_language_that_is_not_understood(chat):
+    answer = _asked(chat, "github", "列出 octo-org/octo-repo 的所有分支")
+    assert (answer.tool_calls, answer.text.startswith("I understand English only.")) == ([], True)
+
+
 def test_a_follow_up_about_something_else_carries_no_earlier_sentence(chat):
     bound = chat.bind_tools(tools_of("rag"))
     first = bound.invoke([HumanMessage("How do I run it with Docker?")])

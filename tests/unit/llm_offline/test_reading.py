@@ -98,6 +98,9 @@ def test_counts_branches_people_labels_and_folders():
     assert entities.limit("the last 5 commits") == 5
     assert entities.limit("top 3 open PRs") == 3
     assert entities.limit("pull request 5") is None
+    assert entities.limit("3 open PRs of acme/rocket") == 3
+    assert entities.limit("which of the two has more branches") is None
+    assert entities.limit("issues with more than 5 comments") is None
     assert entities.branch("commits on main") == "main"
     assert entities.branch("what changed on branch release-2?") == "release-2"
     assert entities.branch("issues of acme/rocket") is None

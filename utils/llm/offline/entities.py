@@ -47,7 +47,7 @@ _LIMIT = re.compile(
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|oldest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
-    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:[a-z]+\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b",
+    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:(?:open|closed|merged|draft|failed|latest|newest|oldest|recent)\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b",
     re.IGNORECASE,
 )
 _MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"

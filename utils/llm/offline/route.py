@@ -191,6 +191,8 @@ def _may(tool: ToolSpec, clause: str) -> bool:
         said = set(content_stems(clause))
         own = {stem for line in (tool.description, *tool.examples) for stem in content_stems(line)}
         return not said or len(said & own) >= LISTS * len(said)
+    if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
+        return False  # the words to look for cannot be told from the others
     if _needs_document(tool):
         return _READS.search(clause) is not None
     return True
