@@ -29,6 +29,7 @@ CACHED_PRICE = 0.1
 
 TURNS = 120
 WINDOW = 32_000
+SMALL_WINDOW = 8_000
 SYSTEM = SystemMessage("You are a platform engineer. Answer from what the tools return. " * 20)
 
 
@@ -120,14 +121,14 @@ class Ledger:
         return self.sent - self.unchanged * (1 - CACHED_PRICE)
 
 
-async def managed(counter: MessageCounter) -> Ledger:
+async def managed(counter: MessageCounter, window: int = WINDOW) -> Ledger:
     """The pipeline."""
     ledger, talk, compaction, parts = Ledger(), list[BaseMessage](), Compaction(), Parts(counter)
     for number in range(TURNS):
         for message in turn(number, 450):
             if not isinstance(message, AIMessage):
                 request = Request([*talk, message], SYSTEM)
-                prepared = await prepare(request, standard(WINDOW), parts, compaction)
+                prepared = await prepare(request, standard(window), parts, compaction)
                 ledger.summaries += prepared.compaction.count - compaction.count
                 ledger.record(prepared.whole(), counter, compacted=bool(prepared.report.steps))
                 compaction = prepared.compaction
@@ -196,6 +197,12 @@ async def measure() -> None:
         print(
             f"context over {TURNS} turns, {name}: {100 * row.stable:.1f} % unchanged beginning, input cost "
             f"{row.cost:,.0f} tokens, {row.summaries} summaries, {row.broken} requests changed without a compaction"
+        )
+
+    for window in (SMALL_WINDOW, WINDOW):
+        shared = (await managed(counter, window)).stable
+        print(
+            f"context prompt cache, window of {window:,}: {100 * shared:.1f} % of the input is a cached prefix"
         )
 
 

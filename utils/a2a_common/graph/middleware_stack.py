@@ -43,7 +43,7 @@ def middleware_stack(
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: the model's
     questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
-    management, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
+    management, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
     metrics and time limits are innermost so that each request is measured as it is sent.
 
     Raises:
@@ -52,6 +52,7 @@ def middleware_stack(
     from utils.a2a_common.graph.model_metrics import ModelMetrics
     from utils.a2a_common.graph.model_pace import ModelPace
     from utils.a2a_common.graph.model_questions import ModelQuestions
+    from utils.a2a_common.graph.prompt_cache import PromptCache
     from utils.a2a_common.graph.results_fallback import ResultsFallback
     from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
@@ -86,7 +87,7 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
-    inside = (LoopEnd(), retrying, managed, ModelMetrics(), pace)
+    inside = (LoopEnd(), retrying, managed, PromptCache(), ModelMetrics(), pace)
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 
