@@ -52,9 +52,10 @@ class StepStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
-    """The next piece of the answer's text."""
+    """The next piece of the answer's text. `origin` is the agent whose words it is, where that is another one."""
 
     text: str
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

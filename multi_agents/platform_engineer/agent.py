@@ -179,13 +179,15 @@ class PlatformEngineer(BaseLangGraphAgent):
         return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
-        """Offers the agents that fit, tells the plan before its steps begin, and saves what they found."""
+        """Passes on what is an answer, offers the agents that fit, tells the plan before its steps begin, saves results."""
         from multi_agents.platform_engineer.agent_selector import AgentSelector
         from multi_agents.platform_engineer.node_outputs_middleware import NodeOutputsMiddleware
+        from multi_agents.platform_engineer.passed_answer import PassedAnswer
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
 
         return (
+            PassedAnswer(),
             SynthesisFallback(self._settings.synthesis_turns),
             AgentSelector(self._settings.shown),
             PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),

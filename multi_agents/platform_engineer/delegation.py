@@ -22,6 +22,7 @@ from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
+from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import passed_files, too_many
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
@@ -38,9 +39,7 @@ from utils.a2a_common.client.sentences import (
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_chain import LOOP
-from utils.a2a_common.protocol.delegation_context import (
-    reference_of,
-)
+from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
@@ -217,7 +216,10 @@ class Delegation:
                     "\n\n".join(filter(None, [said, too_many(task)])),
                     tool_call_id=cause.call_id,
                     name=name,
-                    additional_kwargs={FINISHED_AT: time.time()},
+                    additional_kwargs={
+                        FINISHED_AT: time.time(),
+                        **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),
+                    },
                     artifact=data_of(task),
                 )
 

@@ -60,6 +60,10 @@ class DelegationScopes:
         ours = hop(self._name, self._url, told.request or runtime.context.text)
         return [*(parent.trail if parent else ()), ours]
 
+    def is_own(self, name: str) -> bool:
+        """Whether an agent is one of ours, which is told everything; our configuration says so, not the agent."""
+        return self._shares.get(name) is Shares.RESULTS
+
     def scope(
         self,
         kept: DelegationRecord,

@@ -80,7 +80,7 @@ async def test_two_tasks_at_once_have_each_their_own_plan_and_usage() -> None:
         used = Usage(1 if asked == "apples" else 1_000)
         if messages[-1].type == "tool":
             return ScriptedReply(f"{asked} are done", usage=used)
-        return ScriptedReply(tool_calls=[call("keys", request=asked)], usage=used)
+        return ScriptedReply(tool_calls=[call("keys", request=f"count {asked}")], usage=used)
 
     def look(messages: Sequence[BaseMessage]) -> ScriptedReply:
         arrived.append(heard(messages))
@@ -90,20 +90,20 @@ async def test_two_tasks_at_once_have_each_their_own_plan_and_usage() -> None:
 
     async with team(supervise, keys=look) as it, connected(it.url) as client:
         answers = await asyncio.gather(ask(client, "apples"), ask(client, "pears"))
-    assert sorted(arrived) == ["apples", "pears"]
+    assert sorted(arrived) == ["count apples", "count pears"]
     for answer, asked, tokens in zip(answers, ("apples", "pears"), (2, 2_000), strict=True):
         assert answer.text == f"{asked} are done"
-        assert {step["title"] for plan in answer.plans for step in plan} == {asked}
+        assert {step["title"] for plan in answer.plans for step in plan} == {f"count {asked}"}
         assert {step["status"] for step in answer.plans[-1]} == {"completed"}
         assert answer.metadata(USAGE_EXTENSION)[-1]["platform-engineer"]["input_tokens"] == tokens
 
 
 async def test_two_conversations_have_two_remote_ones() -> None:
-    script = [calls(call("keys", request="one")), "first", calls(call("keys", request="two")), "second"]
+    script = [calls(call("keys", request="do one")), "first", calls(call("keys", request="do two")), "second"]
     async with team(script, keys=["r1", "r2"]) as it, connected(it.url) as client:
         await ask(client, "one")
         await ask(client, "two")
         remote = await it.tasks("keys")
     assert len({task.context_id for task in remote}) == len(remote) == 2
     shown = [str(each.content) for each in it.models["keys"].requests[1].messages if each.type == "human"]
-    assert shown == ["two"]
+    assert shown == ["do two"]

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 MARK = {"type": "ephemeral"}
 POINT = {"cachePoint": {"type": "default"}}
-SCRIPT = [Reply("", [Call("c1", "deployment", {"number": 1})]), "It is fine."]
+SCRIPT: list[Any] = [Reply("", [Call("c1", "deployment", {"number": 1})]), "It is fine."]
 
 
 async def requests(provider: str, **environ: str) -> list[ChatRequest]:

@@ -17,9 +17,9 @@ from utils.testing.scripted_model import call, calls
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 SCRIPT = [
-    calls(call("words", request="My city is Lyon.")),
+    calls(call("words", request="The city of the user is Lyon.")),
     "Noted.",
-    calls(call("words", request="Which city is mine?")),
+    calls(call("words", request="Which city is the user in?")),
     "I do not know.",
 ]
 

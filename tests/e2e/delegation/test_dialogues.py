@@ -87,7 +87,7 @@ async def test_a_sub_agents_questions_are_answered_in_its_own_task(said: list[st
 
 async def test_a_new_topic_is_a_new_task_and_asks_its_own_question_again() -> None:
     script = [
-        calls(call("words", "c1", request="Weather in Paris")),
+        calls(call("words", "c1", request="The weather in Paris")),
         "Sunny in Paris.",
         calls(call("asker", "c2", request="Find restaurants near the user")),
         "Found in Newark.",

@@ -55,7 +55,7 @@ async def test_what_an_agent_did_for_an_answer_stays_in_its_own_conversation() -
     supervisor = [
         calls(call("keys", "c1", request="Look up a.")),
         "a is 1.",
-        calls(call("keys", "c2", request="And b?")),
+        calls(call("keys", "c2", request="What is b?")),
         "b is 2.",
     ]
     keys = [calls(call("lookup", "k1", key="a")), "a is 1", "b is 2"]

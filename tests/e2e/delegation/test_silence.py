@@ -38,7 +38,7 @@ async def until_signs(answer: Answer, number: int, url: str, text: str, gate: as
 
 async def test_a_silent_agent_is_waited_for_with_progress_shown() -> None:
     gate, answer = asyncio.Event(), Answer()
-    script = [calls(call("keys", request="What is a?")), "a is 1, after a while."]
+    script = [calls(call("keys", request="What is the value of a?")), "a is 1, after a while."]
     pace = {"SUB_AGENT_PROGRESS_SECONDS": "0.1", "SUB_AGENT_TIMEOUT_SECONDS": "60"}
     async with team(script, environ=pace, keys=[ScriptedReply(text="a is 1", gate=gate)]) as it:
         await until_signs(answer, 4, it.url, "What is a?", gate)

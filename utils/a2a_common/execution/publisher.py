@@ -112,8 +112,8 @@ class Publisher:
 
         self._note(event)
         match event:
-            case TextDelta(text=text):
-                await self._response.write(text)
+            case TextDelta(text=text, origin=origin):
+                await self._response.write(text, origin)
             case TextRestarted():
                 self._response.restart()
             case PlanUpdated():

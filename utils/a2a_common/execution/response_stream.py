@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from utils.a2a_common.execution.event_sink import EventSink
-from utils.a2a_common.protocol.extensions import RESPONSE_ARTIFACT
+from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, RESPONSE_ARTIFACT
 from utils.a2a_common.protocol.output_modes import MARKDOWN
 
 FLUSH_SECONDS = 0.08
@@ -31,17 +31,20 @@ class ResponseStream:
         self._media_type = media_type
         self.unsent = False
         self._buffer = ""
+        self._origin = ""
         self._started = False
         self._opened = False
         self._timer: asyncio.Task[None] | None = None
         self._lock = asyncio.Lock()
 
-    async def write(self, text: str) -> None:
-        """Add text; it is published now or within `FLUSH_SECONDS`."""
+    async def write(self, text: str, origin: str = "") -> None:
+        """Add text; it is published now or within `FLUSH_SECONDS`. `origin` is the agent whose words an answer begins with."""
         if self._media_type is None:
             self.unsent = True
             return
         self._buffer += text
+        if not self._opened:
+            self._origin = origin
         if not self._opened or len(self._buffer) >= FLUSH_CHARACTERS:
             await self.flush()
         elif self._timer is None:
@@ -75,6 +78,9 @@ class ResponseStream:
             name=RESPONSE_ARTIFACT,
             parts=[Part(text=text, media_type=self._media_type)],
         )
+        if self._origin and not append:
+            artifact.metadata.update({ARTIFACT_EXTENSION: {"origin": self._origin}})
+            artifact.extensions.append(ARTIFACT_EXTENSION)
         await self._sink.artifact(artifact, append=append, last=last)
 
     async def _flush_later(self) -> None:

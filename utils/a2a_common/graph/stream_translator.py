@@ -43,6 +43,9 @@ STRUCTURED = "structured_response"
 ANSWER_ARTIFACT = "answer"
 """Id of the artifact that such an answer is published as."""
 
+ORIGIN = "origin"
+"""Key of an answer's `response_metadata` that names the agent whose words it is, where that is another one."""
+
 COST = "cost_usd"
 """Key of an answer's `response_metadata` that holds its cost in US dollars."""
 
@@ -96,7 +99,7 @@ class StreamTranslator:
             ):
                 shown = self._answer.feed(message_text(message))
                 yield from self._reasoning.feed(reasoning_of(message) + shown.thoughts)
-                yield from self._say(shown)
+                yield from self._say(shown, _origin(message))
         elif mode == "updates":
             for node, update in part.items():
                 yield from self._update(node, update)
@@ -125,7 +128,7 @@ class StreamTranslator:
 
     def repeat(self, answer: AIMessage, filled: Any = None) -> list[AgentEvent]:
         """The events of an answer that was counted already, and of the schema that it filled."""
-        events = list(self._say(Shown(message_text(answer))))
+        events = list(self._say(Shown(message_text(answer)), _origin(answer)))
         return events if filled is None else [*events, *self._filled(filled)]
 
     @property
@@ -158,7 +161,7 @@ class StreamTranslator:
             self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
             yield event
 
-    def _say(self, shown: Shown) -> Iterator[AgentEvent]:
+    def _say(self, shown: Shown, origin: str = "") -> Iterator[AgentEvent]:
         self._restart = self._restart or (shown.anew and bool(self._text))
         if not shown.text:
             return
@@ -170,7 +173,7 @@ class StreamTranslator:
                 yield TextRestarted()
         self._text += shown.text
         if not self._failed:  # a failure is told once, by the event that ends the turn
-            yield TextDelta(shown.text)
+            yield TextDelta(shown.text, origin)
 
     def _update(self, node: str, update: Any) -> Iterator[AgentEvent]:
         if node == "__interrupt__":
@@ -201,7 +204,7 @@ class StreamTranslator:
         """What was held back of an answer, now that it was read."""
         answer, self._answer = self._answer, AnswerStream(self._tools)
         yield from self._reasoning.flush()
-        yield from self._say(answer.close(message_text(message)))
+        yield from self._say(answer.close(message_text(message)), _origin(message))
 
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:
@@ -243,6 +246,10 @@ def _messages(update: Any) -> Sequence[BaseMessage]:
         found = update.get("messages", ())
         return [found] if isinstance(found, BaseMessage) else list(found or ())
     return ()
+
+
+def _origin(answer: AIMessage) -> str:
+    return str(answer.response_metadata.get(ORIGIN, ""))
 
 
 def usage_of(message: AIMessage | AIMessageChunk) -> Usage:

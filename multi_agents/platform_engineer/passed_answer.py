@@ -1,0 +1,97 @@
+"""Ends a turn with a sub-agent's own answer, where the supervisor could only say it a second time.
+
+That is so where one agent of ours did all of the request in the user's own words. Everything else is put into words by
+the supervisor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from multi_agents.platform_engineer.node_outputs import data_of
+from utils.a2a_common.graph.stream_translator import ORIGIN
+from utils.context.constraints import constraints_in
+from utils.context.state import edits_of, pinned_of
+from utils.messages.handles import full_output_of
+from utils.messages.text import message_text
+
+if TYPE_CHECKING:
+    from utils.a2a_common.client.task_view import TaskView
+
+log = structlog.get_logger(__name__)
+
+WHOLE = "whole_answer"
+"""Key of a delegation's result in `additional_kwargs`: it is all that the agent said, in words, without a question."""
+
+_TURN = 3
+"""Messages of such a turn: the request, the one call, its result."""
+
+
+def whole_answer(task: TaskView, *, own: bool, asked: bool) -> dict[str, bool]:
+    """The mark of a result that may be the user's answer as it is.
+
+    Args:
+        task: The remote task, which has ended.
+        own: Whether the agent is one of ours, by our configuration.
+        asked: Whether it asked the user a question.
+    """
+    plain = not (task.error or task.files or data_of(task)) and bool(task.text().strip())
+    return {WHOLE: True} if own and plain and not asked else {}
+
+
+class PassedAnswer(AgentMiddleware[Any, Any]):
+    """Before the model would be asked to put a result into words: takes it as the answer where it is one."""
+
+    async def awrap_model_call(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any] | AIMessage:
+        """Answer with the sub-agent's words, or let the model write the answer."""
+        state: Any = request.state
+        answer = None if request.response_format else passed_answer(request.messages, state)
+        if answer is None:
+            return await handler(request)
+        log.info("synthesis.passed", agent=answer.response_metadata[ORIGIN])
+        return answer
+
+
+def passed_answer(messages: Sequence[BaseMessage], state: Mapping[str, Any]) -> AIMessage | None:
+    """The answer that a turn ends with, in a sub-agent's words; `None` where the supervisor writes it. Pure.
+
+    Standing constraints are the supervisor's to keep: no sub-agent knows them.
+    """
+    if len(messages) < _TURN:
+        return None
+    said, asking, result = messages[-_TURN:]
+    if not (
+        isinstance(said, HumanMessage) and isinstance(asking, AIMessage) and isinstance(result, ToolMessage)
+    ):
+        return None
+    if not _is_whole(result) or not _is_unchanged(said, asking):
+        return None
+    if constraints_in(messages, pinned_of(state), edits_of(state)):
+        return None
+    return AIMessage(message_text(result), response_metadata={ORIGIN: str(result.name)})
+
+
+def _is_whole(result: ToolMessage) -> bool:
+    """Whether a result is all that the agent said, not shortened to fit."""
+    return (
+        bool(result.additional_kwargs.get(WHOLE))
+        and result.status != "error"
+        and full_output_of(result) is None
+        and bool(message_text(result).strip())
+    )
+
+
+def _is_unchanged(said: HumanMessage, asking: AIMessage) -> bool:
+    """Whether the one call of an answer carries the user's words. A message with a file is more than its words."""
+    if len(asking.tool_calls) != 1 or asking.invalid_tool_calls or not isinstance(said.content, str):
+        return False
+    return str(asking.tool_calls[0]["args"].get("request", "")).split() == said.content.split()
