@@ -45,10 +45,20 @@ class Said:
 
     @classmethod
     def of_texts(cls, role: str, texts: Sequence[str], calls: Sequence[Call] = ()) -> Said:
-        """A message of the user or the model from its blocks of text."""
-        if role == "user" and len(texts) > 1 and texts[-1].startswith(_TOLD):
-            return cls(role, "".join(texts[:-1]), calls, told=texts[-1])
-        return cls(role, "".join(texts), calls)
+        """A message of the user or the model from its blocks of text.
+
+        Clients of some providers make one of several messages of the user in a row: each ends with what was told behind it.
+        """
+        if role != "user":
+            return cls(role, "".join(texts), calls)
+        said, told = [""], list[str]()
+        for text in texts:
+            if said[-1] and text.startswith(_TOLD):
+                told.append(text)
+                said.append("")
+            else:
+                said[-1] += text
+        return cls(role, "\n".join(filter(None, said)), calls, told="\n".join(told))
 
 
 @dataclass(frozen=True)
