@@ -18,6 +18,7 @@ import sys
 import tempfile
 from asyncio.base_subprocess import BaseSubprocessTransport
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -108,7 +109,8 @@ class Forked:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it may end between the two
+                os.kill(self.pid, number)
 
     def terminate(self) -> None:
         """Ask it to end."""

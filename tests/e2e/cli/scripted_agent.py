@@ -60,6 +60,7 @@ class Turn:
 
     async def status(self, state: str, text: str = "", metadata: dict[str, Any] | None = None) -> None:
         status = TaskStatus(state=f"TASK_STATE_{state.upper()}")
+        status.timestamp.GetCurrentTime()  # lists are in its order
         if text:
             status.message.CopyFrom(new_text_message(text, role=Role.ROLE_AGENT, **self.ids))
         event = TaskStatusUpdateEvent(**self.ids, status=status, metadata=_struct(metadata or {}))

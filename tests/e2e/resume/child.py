@@ -4,7 +4,7 @@
 
 Writes each event as a line of JSON to standard output. What a tool did and what the model was asked is appended to files in the
 home, which all processes share. `stop` names the place where the process stays until it is killed: `input` (before the first
-checkpoint), `stream` (after the first piece of the answer), `answer` (the model's answer is stored, the nodes after it did not run), `tool`, `record` (a tool has ended, its checkpoint is not written),
+checkpoint), `stream` (after the first piece of the answer), `answer` (the model's answer is stored, the nodes after it did not run), `tool`, `record` (a tool has ended, its checkpoint is not written; `record order`: that tool),
 `written` (the model's call is stored, its checkpoint is not), `end` (the graph has finished).
 """
 
@@ -150,7 +150,9 @@ def hold(saver: Any, stop: str) -> None:
         return await put(*args)
 
     async def aput_writes(config: Any, writes: Any, *args: Any) -> None:
-        if stop == "record" and "ToolMessage" in repr(writes):
+        if stop.startswith("record") and all(
+            part in repr(writes) for part in ("ToolMessage", *stop.split()[1:])
+        ):
             stopped.set()
             await for_ever("record")
         await put_writes(config, writes, *args)

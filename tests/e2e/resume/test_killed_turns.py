@@ -210,7 +210,7 @@ async def test_the_conversation_after_a_recovered_turn_has_no_orphan_and_each_me
 
 
 async def test_a_turn_that_is_killed_twice_goes_on_again(turns: Turns) -> None:
-    await turns.killed("please order look", "record")
+    await turns.killed("please order look", "record order")
     await turns.killed("please order look", "stream", recovered=True)
     events = await turns.recovered("please order look")
     assert text_of(events) == "I have ordered, seen."
