@@ -147,7 +147,7 @@ async def started(everyone: list[Pod]) -> AsyncIterator[None]:
         for process in processes:
             if process.returncode is None:
                 process.terminate()
-        codes = await asyncio.gather(*(asyncio.wait_for(process.wait(), 30) for process in processes))
+        codes = await asyncio.gather(*(asyncio.wait_for(process.wait(), 60) for process in processes))
         assert set(codes) <= {0, -signal.SIGTERM}
         for pod in everyone:
             assert "Application shutdown complete" in pod.log.read_text(), f"{pod.name} did not end cleanly"

@@ -15,7 +15,7 @@ LAST = "Done."
 """What the model says once the replies of a row are used up."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-HASTY = MappingProxyType({"LLM_TIMEOUT_SECONDS": "0.6", "LLM_STREAM_TIMEOUT_SECONDS": "0.6"})
+HASTY = MappingProxyType({"LLM_TIMEOUT_SECONDS": "4", "LLM_STREAM_TIMEOUT_SECONDS": "4"})
 LIMITED = MappingProxyType({"LLM_MAX_OUTPUT_TOKENS": "40"})
 
 

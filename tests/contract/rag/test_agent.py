@@ -232,7 +232,7 @@ async def test_an_operator_can_have_questions_wait_for_the_vectors(documents: Pa
             return await super().embed(texts)
 
     async with agent(tmp_path / "home", documents, [], Held(), RAG_READY_SECONDS="600") as made:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "passages embedded" not in (state := await made.readiness()).detail:
                 await asyncio.sleep(0.01)
         assert not state.ready

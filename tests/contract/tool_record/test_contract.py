@@ -87,5 +87,5 @@ async def test_a_file_that_is_opened_by_several_at_once_can_be_closed(tmp_path):
     record = SqliteToolRecord(tmp_path / "tool_calls.sqlite")
     await asyncio.gather(*(record.open() for _ in range(5)))
     await record.finish(KEY, b"one")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await record.close()

@@ -80,7 +80,7 @@ async def _until_ready(url: str, started: asyncio.subprocess.Process) -> None:
 
 
 async def _until_sent(github: GitHubServer) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not github.recorder.changes():
             await asyncio.sleep(0.01)
 

@@ -46,7 +46,7 @@ async def fake_service(folder: Path, extra: str = "", method: str = "spawn") -> 
 
 
 async def answers(url: str) -> None:
-    async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(30):
+    async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(60):
         while True:
             try:
                 (await http.get(f"{url}/readyz")).raise_for_status()

@@ -85,7 +85,7 @@ async def test_no_answer_waits_for_it_and_a_shutdown_ends_it():
     brain.may_answer.clear()
     with run_strict_provider(brain) as double:
         try:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(60):
                 async with running_agent(Keys, environ=settings(double)) as url, connected(url) as client:
                     first = await ask(client, SAID)
                     assert first.state == "completed"

@@ -113,7 +113,7 @@ class Unlucky(Unreliable):
             error = {"code": -32004, "message": "Streams are not taken up again."}
             return httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "error": error})
         self._gate.set()
-        async with connected(str(request.url)) as client, asyncio.timeout(20):
+        async with connected(str(request.url)) as client, asyncio.timeout(60):
             while (await client.list_tasks(ListTasksRequest())).tasks[0].status.state != COMPLETED:
                 await asyncio.sleep(0.01)
         return await super().handle_async_request(request)

@@ -28,14 +28,14 @@ async def test_a_turn_is_stored_analysed_delegated_answered_with_the_history_and
     async with team(supervisor, keys=keys) as it, connected(it.url) as client:
         first = await ask(client, "I am Ada.")
         asking = asyncio.create_task(ask(client, ASKED, context_id=first.context_id))
-        await asyncio.wait_for(analyses.wait(), 30)
+        await asyncio.wait_for(analyses.wait(), 60)
         (stored,) = (
             await client.list_tasks(ListTasksRequest(history_length=9, status=TaskState.TASK_STATE_WORKING))
         ).tasks
         assert [part.text for said in stored.history for part in said.parts] == [ASKED]
         assert it.models["keys"].requests == []
         analysed.set()
-        await asyncio.wait_for(executes.wait(), 30)
+        await asyncio.wait_for(executes.wait(), 60)
         assert len(it.supervisor.requests) == 2, "the answer is not begun before the results are there"
         executed.set()
         answer = await asking

@@ -55,7 +55,8 @@ async def test_a_silent_agent_is_waited_for_with_progress_shown() -> None:
 async def test_past_its_deadline_the_answer_comes_without_it_and_says_so() -> None:
     never = asyncio.Event()
     script = [BOTH, "b is 2. The keys agent did not answer in time."]
-    pace = {"SUB_AGENT_PROGRESS_SECONDS": "0.2", "SUB_AGENT_TIMEOUT_SECONDS": "1"}
+    # The other agent answers within the same limit, on a machine that is busy too.
+    pace = {"SUB_AGENT_PROGRESS_SECONDS": "0.2", "SUB_AGENT_TIMEOUT_SECONDS": "12"}
     keys = [ScriptedReply(text="late", gate=never)]
     async with team(script, environ=pace, keys=keys, words=["b is 2"]) as it, connected(it.url) as client:
         answer = await ask(client, "a and b?")
@@ -63,7 +64,7 @@ async def test_past_its_deadline_the_answer_comes_without_it_and_says_so() -> No
     assert (answer.state, answer.text) == ("completed", "b is 2. The keys agent did not answer in time.")
     late, in_time = results(it.supervisor)
     assert '"error":"deadline_exceeded"' in late
-    assert "did not finish within 1 seconds" in late
+    assert "did not finish within 12 seconds" in late
     assert in_time == "b is 2"
     assert len(waits(answer)) >= 2
     assert task.status.state in (TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_FAILED)

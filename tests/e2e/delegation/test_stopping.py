@@ -32,7 +32,7 @@ async def test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered() ->
         connected(keys_url) as at_keys,
     ):
         asking = asyncio.create_task(ask(client, "slow"))
-        await asyncio.wait_for(started.wait(), 30)
+        await asyncio.wait_for(started.wait(), 60)
         (parent,) = (await client.list_tasks(ListTasksRequest())).tasks
         began = time.monotonic()
         await client.cancel_task(CancelTaskRequest(id=parent.id))
@@ -67,17 +67,3 @@ async def test_a_user_who_speaks_of_something_else_gets_that_and_nobody_waits_an
     shown = [str(m.content) for m in it.supervisor.requests[1].messages if m.type == "human"]
     assert shown == ["Find places near me", "Never mind, what is the value of a?"]
     assert results(it.supervisor)[-1] == "a is 1"
-
-
-async def test_a_silent_agent_is_left_at_its_deadline_and_the_answer_says_so() -> None:
-    never = asyncio.Event()
-    both = calls(call("keys", "c1", request="a"), call("words", "c2", request="b"))
-    script = [both, "b is 2; keys did not answer in time."]
-    keys = [ScriptedReply(text="late", gate=never)]
-    limit = {"SUB_AGENT_TIMEOUT_SECONDS": "1"}
-    async with team(script, environ=limit, keys=keys, words=["b is 2"]) as it, connected(it.url) as client:
-        answer = await ask(client, "both")
-        tasks = await it.tasks("keys")
-    assert answer.text == "b is 2; keys did not answer in time."
-    assert any('"error":"deadline_exceeded"' in result for result in results(it.supervisor))
-    assert tasks[0].status.state in (TaskState.TASK_STATE_CANCELED, TaskState.TASK_STATE_FAILED)

@@ -27,7 +27,7 @@ async def trace_of_a_failure(headers: dict[str, str]) -> str:
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message("hello")}}
     async with (
         running_agent(Keys, model=model) as url,
-        httpx.AsyncClient(trust_env=False, timeout=20) as http,
+        httpx.AsyncClient(trust_env=False, timeout=60) as http,
     ):
         answer = await http.post(url, json=body, headers={**HEADERS, **headers})
     found: str = answer.json()["result"]["task"]["metadata"][ERROR_EXTENSION]["trace_id"]

@@ -50,7 +50,7 @@ class Desk(BaseLangGraphAgent):
         return [read, long_read, hang]
 
 
-async def until_exists(path: Path, seconds: float = 30) -> None:
+async def until_exists(path: Path, seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while not await asyncio.to_thread(path.exists):
             await asyncio.sleep(0.01)

@@ -105,13 +105,13 @@ async def vanish_after_the_first_chunk(http: httpx.AsyncClient, url: str, number
 
 async def gone(log: TaskLog, *task_ids: str) -> None:
     """Wait until the server has noticed that nobody reads these tasks any more."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while any(map(log.readers, task_ids)):
             await asyncio.sleep(0.01)
 
 
 async def finished_task(http: httpx.AsyncClient, url: str, task_id: str) -> dict[str, Any]:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while True:
             body = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": task_id}}
             task: dict[str, Any] = (await http.post(f"{url}/", json=body, headers=HEADERS)).json()["result"]
@@ -203,7 +203,7 @@ async def test_a_run_whose_events_cannot_be_stored_is_stopped_and_its_task_faile
             store.failing.add("*")
             talker.go.set()
             task = await finished_task(http, url, task_id)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while not talker.stopped:
                     await asyncio.sleep(0.01)
             store.failing.clear()
@@ -225,7 +225,7 @@ async def test_fifty_tasks_whose_storage_fails_log_fifty_lines(caplog: pytest.Lo
             store.failing.add("*")
             talker.go.set()
             tasks = await asyncio.gather(*(finished_task(http, url, task_id) for task_id in ids))
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while len(talker.stopped) < 50:
                     await asyncio.sleep(0.01)
             store.failing.clear()

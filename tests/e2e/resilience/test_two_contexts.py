@@ -64,7 +64,7 @@ class Whoami(BaseLangGraphAgent):
             """Tells who asks."""
             asker = runtime.context.caller.name
             self.order.append(f"{asker} in")
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await self.meeting.wait()
             for _ in range(self.dice.randrange(LONGEST_PAUSE)):
                 await asyncio.sleep(0)

@@ -132,7 +132,7 @@ async def test_a_remote_task_of_a_turn_that_is_not_resumed_does_not_stay_working
 
 
 async def until_canceled(url: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while {task.status.state for task in await remote_tasks(url)} != {TaskState.TASK_STATE_CANCELED}:
             await asyncio.sleep(0.02)
 

@@ -17,7 +17,7 @@ async def main(url: str) -> None:
     from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 
     helpers: Any = importlib.import_module("a2a.client.helpers")
-    async with httpx.AsyncClient(trust_env=False, timeout=20) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as http:
         card: Any = await A2ACardResolver(http, url).get_agent_card()
         client: Any = ClientFactory(ClientConfig(httpx_client=http)).create(card)
         states = []

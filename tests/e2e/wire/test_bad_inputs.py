@@ -22,7 +22,7 @@ async def _answer(http: httpx.AsyncClient, url: str, bad: Bad) -> httpx.Response
     request = http.build_request(
         bad.method, url + bad.path, content=bad.body, headers={**HEADERS, **bad.headers}
     )
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(60):
         return await http.send(request)
 
 

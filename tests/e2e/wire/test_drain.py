@@ -53,7 +53,7 @@ def text_of(events: list[dict[str, Any]]) -> str:
 
 
 async def logged(served: Served, words: str) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not any(words in line for line in served.lines):
             await asyncio.sleep(0.02)
 

@@ -91,7 +91,7 @@ async def saying(*steps: Step) -> AsyncIterator[Wire]:
         AgentService(card=card(), executor=executor, log=memory_log()),
         ServerSettings.load({}),
     )
-    async with running(app) as url, httpx.AsyncClient(timeout=20, trust_env=False, verify=False) as http:
+    async with running(app) as url, httpx.AsyncClient(timeout=60, trust_env=False, verify=False) as http:
         yield Wire(url, http, app, Scripted(echo))
 
 
@@ -114,7 +114,7 @@ def words(event: dict[str, Any]) -> str:
 
 
 async def until_said(events: AsyncIterator[dict[str, Any]], text: str) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async for event in events:
             if words(event) == text:
                 return
@@ -258,7 +258,7 @@ async def test_the_plan_of_a_task_that_is_canceled_leaves_no_step_open() -> None
 
     async with saying(steps, *tree, wait) as wire:
         reading = asyncio.create_task(wire.stream({**HEADERS, "A2A-Extensions": PLAN_EXTENSION}))
-        await asyncio.wait_for(at_work.wait(), 20)
+        await asyncio.wait_for(at_work.wait(), 60)
         task_id = (await wire.rpc("ListTasks"))["result"]["tasks"][0]["id"]
         await wire.rpc("CancelTask", {"id": task_id})
         events, task = await reading, await wire.get(task_id)

@@ -60,7 +60,7 @@ async def serving(gate: Gate) -> AsyncIterator[tuple[Any, Wire]]:
     app = build_app(service, GRPC)
     async with (
         running(app) as url,
-        httpx.AsyncClient(trust_env=False, timeout=20) as http,
+        httpx.AsyncClient(trust_env=False, timeout=60) as http,
         grpc.aio.insecure_channel(f"127.0.0.1:{app.state.grpc_port}") as channel,
     ):
         yield a2a_pb2_grpc.A2AServiceStub(channel), Wire(url, http, app, agent)
@@ -105,7 +105,7 @@ async def reached(stub: Any, task: str, metadata: Any, tenant: str = "") -> list
 
 async def test_over_grpc_a_user_reaches_no_task_of_another() -> None:
     gate = Gate()
-    async with asyncio.timeout(20), serving(gate) as (stub, wire):
+    async with asyncio.timeout(60), serving(gate) as (stub, wire):
         task = (await stub.SendMessage(request(), metadata=ANN)).task
         await gate.entered.wait()
         assert await reached(stub, task.id, BOB) == []
@@ -126,7 +126,7 @@ async def test_over_grpc_a_user_reaches_no_task_of_another() -> None:
 
 async def test_over_grpc_a_tenant_reaches_no_task_of_another() -> None:
     gate = Gate()
-    async with asyncio.timeout(20), serving(gate) as (stub, wire):
+    async with asyncio.timeout(60), serving(gate) as (stub, wire):
         task = (await stub.SendMessage(request("one"), metadata=ANN)).task
         await gate.entered.wait()
         assert await reached(stub, task.id, ANN, "two") == []
@@ -140,7 +140,7 @@ async def test_over_grpc_a_tenant_reaches_no_task_of_another() -> None:
 async def test_a_caller_over_grpc_is_the_caller_over_http() -> None:
     gate = Gate()
     gate.open.set()
-    async with asyncio.timeout(20), serving(gate) as (stub, wire):
+    async with asyncio.timeout(60), serving(gate) as (stub, wire):
         listed = pb.GetExtendedAgentCardRequest()
         assert (await stub.GetExtendedAgentCard(listed, metadata=ANN)).name == "Echo"
         with pytest.raises(grpc.aio.AioRpcError):

@@ -73,7 +73,7 @@ async def test_a_client_that_accepts_one_of_what_the_card_offers_is_answered(mod
 async def answer_to(modes: list[str], text: str = "hi", headers: dict[str, str] = HEADERS) -> dict[str, Any]:
     async with (
         running_agent(Planner, model=ScriptedModel.of()) as url,
-        httpx.AsyncClient(trust_env=False, timeout=20) as http,
+        httpx.AsyncClient(trust_env=False, timeout=60) as http,
     ):
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": sending(modes, text)}
         task: dict[str, Any] = (await http.post(f"{url}/", json=body, headers=headers)).json()["result"][

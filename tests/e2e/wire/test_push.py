@@ -35,7 +35,7 @@ class Hook:
         return await self._answer(len(self.requests)) if self._answer else Response(status_code=204)
 
     async def heard(self, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.requests) < count:
                 self._changed.clear()
                 await self._changed.wait()

@@ -144,7 +144,7 @@ async def test_a_message_that_was_refused_is_served_later_under_its_own_id() -> 
         body = {"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": {"message": sent}}
         refused = await wire.http.post(f"{wire.url}/", json=body, headers=HEADERS)
         gate.go.set()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             served = refused
             while served.status_code == 503:
                 served = await wire.http.post(f"{wire.url}/", json=body, headers=HEADERS)

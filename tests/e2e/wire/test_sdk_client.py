@@ -47,7 +47,7 @@ async def test_the_sdks_client_reads_the_card_and_streams(binding):
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     app = build_app(service(url), ServerSettings.load({}))
-    async with running(app, listener=listener), httpx.AsyncClient(trust_env=False, timeout=20) as http:
+    async with running(app, listener=listener), httpx.AsyncClient(trust_env=False, timeout=60) as http:
         config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding])
         client = await create_client(url, client_config=config)
         events = [event async for event in client.send_message(REQUEST)]

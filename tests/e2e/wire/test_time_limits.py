@@ -38,7 +38,7 @@ async def test_a_body_that_does_not_arrive_is_answered_with_408(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.2)
-    async with asyncio.timeout(10), serving(echo) as wire:
+    async with asyncio.timeout(60), serving(echo) as wire:
         status, body = await trickle(wire, path)
         assert status == 408
         assert json.loads(body)["error"]["message"] == "The request's body did not arrive."

@@ -118,7 +118,7 @@ async def serving(
     app = build_app(service, ServerSettings.load(settings or {}))
     async with (
         running(app, listener=listener) as url,
-        httpx.AsyncClient(timeout=20, trust_env=False, verify=False) as http,
+        httpx.AsyncClient(timeout=60, trust_env=False, verify=False) as http,
     ):
         yield Wire(url, http, app, agent)
 

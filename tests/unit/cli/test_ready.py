@@ -52,7 +52,7 @@ async def test_a_supervisor_that_gave_an_agent_up_is_waited_for_until_it_has_fou
         return Readiness(ready=looks["late"] > 3)
 
     told: list[tuple[str, ready.Readiness]] = []
-    async with processes(supervisor=supervisor, late=late) as children, asyncio.timeout(20):
+    async with processes(supervisor=supervisor, late=late) as children, asyncio.timeout(60):
         await wait_ready(children, lambda name, state: told.append((name, state)))
     assert told[-1] == ("supervisor", ready.Readiness(answers=True, ready=True))
     assert ("late", ready.Readiness(answers=True, ready=True)) in told
@@ -63,7 +63,7 @@ async def test_an_agent_that_runs_elsewhere_and_is_down_is_not_waited_for() -> N
         return Readiness(True, "without weather", ("weather",))
 
     told: list[ready.Readiness] = []
-    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(20):
+    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(60):
         await wait_ready(children, lambda _, state: told.append(state))
     assert frozenset({"weather"}) in [state.without for state in told]
 
@@ -76,7 +76,7 @@ async def test_a_supervisor_that_never_finds_an_agent_is_not_waited_for_for_ever
     def supervisor() -> Readiness:
         return Readiness(True, "without rag", ("rag",))
 
-    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(20):
+    async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(60):
         await wait_ready(children, lambda _, __: None)
 
 

@@ -65,7 +65,7 @@ async def test_a_task_at_an_agent_that_is_down_is_canceled_when_it_comes_up_also
     later = Abandoned(store, agents.cancel)
     later.came_up("rag")
     later.came_up("github")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while await store.abandoned("github"):
             await asyncio.sleep(0)
     assert agents.canceled == ["r1"]

@@ -211,7 +211,7 @@ async def test_a_row_that_cannot_be_removed_is_removed_as_soon_as_the_storage_wo
     house = House(Executor(), runs=runs)
     await house.submit(turn("a"))
     assert await house.settled("a") == ["completed"]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await runs.removed.wait()
     assert await house.row_ids() == []
 

@@ -130,7 +130,7 @@ class Executor(AgentExecutor):
 
     async def begun(self, count: int) -> None:
         """Wait until that many turns have begun."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.contexts) < count:
                 self.changed.clear()
                 await self.changed.wait()
@@ -160,7 +160,7 @@ class House:
 
     async def events(self, task_id: str) -> list[Event]:
         """All events of a task, up to the end of its turn."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             return [entry.event async for entry in self.log.read(task_id, OWNER)]
 
     async def state(self, task_id: str) -> str:
@@ -171,7 +171,7 @@ class House:
 
     async def settled(self, *task_ids: str) -> list[str]:
         """The states of tasks once nothing is under way for them."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while any(self.engine.under_way(task_id) for task_id in task_ids):
                 await asyncio.sleep(0)
         return [await self.state(task_id) for task_id in task_ids]

@@ -12,7 +12,7 @@ from utils.llm.factory import create_chat_model
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import StrictProvider
 
-PATIENT, HASTY = "20", "0.3"  # seconds that a client waits for an answer; hasty ones meet stalls
+PATIENT, HASTY = "60", "3"  # seconds that a client waits for an answer; hasty ones meet stalls
 
 
 __all__ = ["aws_credentials", "double", "model_of", "running_double"]

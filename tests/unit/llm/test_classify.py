@@ -415,7 +415,7 @@ def closed_port():
 
 
 def client_of(double: StrictProvider, provider: str, **changes: str) -> BaseChatModel:
-    limits = {"LLM_MAX_RETRIES": "0", "LLM_TIMEOUT_SECONDS": "2"}
+    limits = {"LLM_MAX_RETRIES": "0", "LLM_TIMEOUT_SECONDS": "20"}
     return create_chat_model(LLMSettings.load(double.environment(provider) | limits | changes))
 
 

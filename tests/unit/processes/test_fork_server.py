@@ -59,7 +59,7 @@ class Scene:
 
     async def waiting(self, name: str) -> AdoptedProcess:
         process = await self.fork(WAITS, name=name)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while "waits" not in self.output(name).read_text():
                 await asyncio.sleep(0.01)
         return process
@@ -87,7 +87,7 @@ def gone(pid: int) -> bool:
 
 
 async def until_gone(*pids: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not all(gone(pid) for pid in pids):
             await asyncio.sleep(0.01)
 
@@ -172,7 +172,7 @@ async def test_when_the_client_is_killed_the_fork_server_and_its_processes_end(t
         sys.executable, "-c", CLIENT, env=environ, stdout=asyncio.subprocess.PIPE
     )
     assert client.stdout is not None
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         pids = [int(pid) for pid in (await client.stdout.readline()).split()]
     assert len(pids) == 2
     client.kill()
