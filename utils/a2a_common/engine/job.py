@@ -85,4 +85,11 @@ def is_over(turn: Turn, head: Task | None) -> bool:
         return True
     if head.status.state not in INTERRUPTED or not head.status.HasField("message"):
         return False
+    return has_received(turn, head)
+
+
+def has_received(turn: Turn, head: Task | None) -> bool:
+    """Whether the message of a turn stands in its task already."""
+    if head is None:
+        return False
     return any(known.message_id == turn.request.message.message_id for known in head.history)

@@ -15,7 +15,7 @@ from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 
 from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
-from utils.a2a_common.engine.job import Job
+from utils.a2a_common.engine.job import Job, has_received, is_over
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.pace import Pace
 from utils.a2a_common.engine.recovery import Recovery
@@ -186,6 +186,11 @@ class LocalEngine:
         turn = job.turn
         try:
             writer = await self._claim(job)
+            if has_received(turn, job.task):  # another process has taken it since it was admitted here
+                if is_over(turn, job.task):
+                    self._leave(job)
+                    return
+                job.resumed = True  # it goes on here, since the claim has fenced the other one
             _check_open(writer.head)
             row = RunRow(turn.task_id, turn.conversation, turn.owner, encode(turn), writer.attempt)
             await self._runs.put(row)
@@ -201,6 +206,13 @@ class LocalEngine:
         finally:
             job.accepted.set()
         self._begin(job)
+
+    def _leave(self, job: Job) -> None:
+        """Let go of a turn that has ended in another process: its task answers, and its row is not this one's."""
+        assert job.writer is not None
+        job.writer.release()
+        job.writer = None
+        self._forget(job)
 
     async def _claim(self, job: Job) -> TaskWriter:
         job.writer = writer = await self._tasks.claim(job.turn.task_id, job.turn.owner)
