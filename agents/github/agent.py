@@ -94,6 +94,12 @@ class GitHubAgent(BaseLangGraphAgent):
                         await self._sender.journal.tell(entry.key)
                 yield event
 
+    async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
+        """Delete what is kept of a conversation, its changes at GitHub included."""
+        await super().delete_conversation(thread_id, task_ids)
+        if self._settings.write:
+            await self._sender.journal.delete(thread_id)
+
     async def stop(self) -> None:
         """Close the connections to GitHub and the journal of changes."""
         await self._github.stop()

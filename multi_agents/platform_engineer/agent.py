@@ -151,6 +151,13 @@ class PlatformEngineer(BaseLangGraphAgent):
         if self._delegation is not None:
             await self._delegation.forget(thread_id)
 
+    async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
+        """Delete what is kept of a conversation here; the sub-agents keep theirs as long as their own setting says."""
+        await super().delete_conversation(thread_id, task_ids)
+        if self._contexts is not None and self._delegations is not None:
+            await self._contexts.delete(thread_id)
+            await self._delegations.delete(thread_id)
+
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""
         missing = tuple(agent.name for agent in self._registry.agents if not agent.reachable)

@@ -379,6 +379,16 @@ class BaseLangGraphAgent(ABC):
         await self._middlewares.context.forget(thread_id)
         await self.runtime.checkpointer.adelete_thread(thread_id)
 
+    async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
+        """Delete what the agent keeps of a conversation besides its tasks; one with storage of its own extends this.
+
+        Raises:
+            StorageError: Something cannot be deleted.
+        """
+        await BaseLangGraphAgent.clear_context(self, thread_id)
+        for task_id in task_ids:
+            await self.forget_calls(task_id)
+
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""
         if not self.runtime.notice or request.delegation is not None:

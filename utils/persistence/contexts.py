@@ -85,6 +85,15 @@ class RemoteContexts:
 
         return await self._database.write(write)
 
+    async def delete(self, thread_id: str) -> None:
+        """Delete what is known of a thread."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM remote_contexts WHERE thread_id = ?", (thread_id,))
+            connection.execute("DELETE FROM cleared_threads WHERE thread_id = ?", (thread_id,))
+
+        await self._database.write(write)
+
 
 def _first_id(thread_id: str, agent: str, cleared: int) -> str:
     name = f"{thread_id}/{agent}/{cleared}" if cleared else f"{thread_id}/{agent}"

@@ -160,6 +160,14 @@ class DelegationStore:
 
         await self._database.write(write)
 
+    async def delete(self, thread_id: str) -> None:
+        """Delete all delegations of a conversation, those too that were still to be canceled at their agent."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM errands WHERE thread_id = ?", (thread_id,))
+
+        await self._database.write(write)
+
     async def _find(self, where: str, *values: str) -> list[DelegationRecord]:
         sql = f"SELECT {_COLUMNS} FROM errands WHERE {where} ORDER BY number"  # noqa: S608 - our own conditions
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    IdleContext,
     Kind,
     Query,
     Record,
@@ -109,6 +110,18 @@ class MemoryTaskLogStore(TaskLogStore):
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows in one of `states`."""
         return [log.row for log in self._logs.values() if log.row is not None and log.row.state in states]
+
+    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+        """Conversations that nobody went on with."""
+        contexts: dict[tuple[str, str], list[Row]] = {}
+        for log in self._logs.values():
+            if log.row is not None:
+                contexts.setdefault((log.row.owner, log.row.context_id), []).append(log.row)
+        newest = {key: max(row.updated for row in rows) for key, rows in contexts.items()}
+        idle = heapq.nsmallest(
+            limit, (key for key in contexts if newest[key] < before), key=newest.__getitem__
+        )
+        return [IdleContext(*key, tuple(sorted(row.id for row in contexts[key]))) for key in idle]
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete a task."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
     LOST,
+    IdleContext,
     Kind,
     Query,
     Record,
@@ -82,6 +84,10 @@ class SqliteTaskLogStore(TaskLogStore):
         sql = f"SELECT {_ROW} FROM tasks WHERE id IN ({found})"  # noqa: S608
         rows = await self._database.read(lambda db: db.execute(sql).fetchall())
         return [Row(*row) for row in rows]
+
+    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+        """Conversations that nobody went on with."""
+        return await self._database.read(lambda db: _idle(db, before, limit))
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete a task."""
@@ -226,6 +232,19 @@ def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str
         " ORDER BY updated DESC, id DESC LIMIT ?"
     )
     return db.execute(sql, (*values, query.limit)).fetchall(), total
+
+
+_IDLE = """
+SELECT owner, context_id, json_group_array(id) FROM tasks
+GROUP BY owner, context_id HAVING max(updated) < ? ORDER BY max(updated) LIMIT ?
+"""
+
+
+def _idle(db: sqlite3.Connection, before: int, limit: int) -> list[IdleContext]:
+    found = db.execute(_IDLE, (before, limit)).fetchall()
+    return [
+        IdleContext(owner, context_id, tuple(sorted(json.loads(ids)))) for owner, context_id, ids in found
+    ]
 
 
 def _delete(db: sqlite3.Connection, task_id: str, owner: str) -> None:

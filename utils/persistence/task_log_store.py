@@ -79,6 +79,21 @@ class Row:
     sequence: int
 
 
+@dataclass(frozen=True, slots=True)
+class IdleContext:
+    """A conversation of which no task has changed for long.
+
+    Attributes:
+        owner: Who sees it.
+        context_id: The conversation, as its client names it.
+        task_ids: All tasks of it.
+    """
+
+    owner: str
+    context_id: str
+    task_ids: tuple[str, ...]
+
+
 LOST = b"\xff"
 """The body of a row whose page is damaged: no task can be parsed from it."""
 
@@ -246,6 +261,10 @@ class TaskLogStore(ABC):
     @abstractmethod
     async def unfinished(self, states: Sequence[int]) -> list[Row]:
         """Rows of every owner in one of `states`."""
+
+    @abstractmethod
+    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+        """Up to `limit` conversations without a task whose status changed at `before` or later, longest idle first."""
 
     @abstractmethod
     async def delete(self, task_id: str, owner: str) -> None:

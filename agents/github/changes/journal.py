@@ -84,6 +84,14 @@ class Journal:
         """Close the file. Safe to call twice."""
         await self._database.close()
 
+    async def delete(self, thread_id: str) -> None:
+        """Delete what is recorded of a conversation."""
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM changes WHERE thread_id = ?", (thread_id,))
+
+        await self._write(write)
+
     async def ask(self, entry: Entry) -> tuple[Entry, bool]:
         """Record that the user is asked. Return the stored entry of this call, and whether it is new."""
         values = (entry.key, entry.thread_id, entry.task_id, entry.digest, entry.what, ASKED, "", time.time())

@@ -8,6 +8,7 @@ from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CONTENT,
+    IdleContext,
     Kind,
     Query,
     Record,
@@ -201,3 +202,20 @@ async def test_tasks_in_some_states_are_found_for_every_owner(store):
     await a_task(store, "works")
     await a_task(store, "done", state=COMPLETED)
     assert [each.id for each in await store.unfinished([WORKING])] == ["works"]
+
+
+async def test_conversations_that_nobody_went_on_with_are_found_with_all_their_tasks(store):
+    for task_id, context_id, updated in (
+        ("a", "old", 1),
+        ("b", "old", 4),
+        ("c", "new", 2),
+        ("d", "new", 9),
+        ("e", "older", 3),
+    ):
+        attempt = (await store.claim(task_id, "ann")).attempt
+        head = Row(task_id, "ann", context_id, COMPLETED, updated, b"", 1)
+        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+    found = await store.idle(5, 10)
+    assert found == [IdleContext("ann", "older", ("e",)), IdleContext("ann", "old", ("a", "b"))]
+    assert await store.idle(5, 1) == found[:1]
+    assert await store.idle(1, 10) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from a2a.server.context import ServerCallContext
@@ -52,6 +53,9 @@ class Engine(Protocol):
 
     def under_way(self, task_id: str) -> bool:
         """Whether a turn of the task runs, waits or is being canceled."""
+
+    def at_rest(self, conversation: str) -> AbstractContextManager[bool]:
+        """Let no turn of a conversation begin within the block; `False` where one is under way."""
 
 
 class TurnRunner(Protocol):

@@ -16,6 +16,7 @@ class Line:
         self._most_waiting = most_waiting
         self._running: dict[str, str] = {}
         self._waiting: dict[str, str] = {}
+        self._held: set[str] = set()
 
     @property
     def running(self) -> int:
@@ -40,10 +41,21 @@ class Line:
         self._running.pop(task_id, None)
         self._waiting.pop(task_id, None)
 
+    def hold(self, conversation: str) -> bool:
+        """Let no turn of a conversation begin until it is released; `False` where one runs, waits, or it is held already."""
+        if conversation in {*self._running.values(), *self._waiting.values(), *self._held}:
+            return False
+        self._held.add(conversation)
+        return True
+
+    def release(self, conversation: str) -> None:
+        """Turns of a held conversation may begin again."""
+        self._held.discard(conversation)
+
     def next(self) -> list[str]:
         """The tasks whose turns begin now; they count as running until they leave."""
         begun: list[str] = []
-        busy = set(self._running.values())
+        busy = {*self._running.values(), *self._held}
         for task_id, conversation in self._waiting.items():
             if len(self._running) + len(begun) >= self._at_once:
                 break
@@ -56,4 +68,4 @@ class Line:
 
     def _begins_now(self, conversation: str) -> bool:
         free = len(self._running) < self._at_once
-        return free and conversation not in {*self._running.values(), *self._waiting.values()}
+        return free and conversation not in {*self._running.values(), *self._waiting.values(), *self._held}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
 import structlog
@@ -69,6 +69,17 @@ class LocalEngine:
     def under_way(self, task_id: str) -> bool:
         """Whether a turn of the task runs, waits or is being canceled."""
         return task_id in self._jobs or task_id in self._cancels
+
+    @contextlib.contextmanager
+    def at_rest(self, conversation: str) -> Iterator[bool]:
+        """Let no turn of a conversation begin within the block; `False` where one is under way."""
+        held = self._line.hold(conversation)
+        try:
+            yield held
+        finally:
+            if held:
+                self._line.release(conversation)
+                self._begin_next()
 
     async def start(self) -> None:
         """Go on with the turns that an earlier process left; fail those that cannot go on.

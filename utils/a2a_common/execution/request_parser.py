@@ -20,6 +20,7 @@ from utils.a2a_common.protocol.extensions import (
     parse_usage,
 )
 from utils.a2a_common.protocol.output_modes import accepted_of
+from utils.a2a_common.protocol.owner import parts_of
 from utils.a2a_common.protocol.parts import decode_part
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
@@ -114,6 +115,12 @@ def thread_id(agent: str, caller: Caller, context_id: str) -> str:
     parts = (agent, caller.tenant, caller.name, context_id)
     text = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def stored_thread_id(agent: str, owner: str, context_id: str) -> str:
+    """The same key, for the owner of a stored task."""
+    tenant, user = parts_of(owner)
+    return thread_id(agent, Caller(name=user, tenant=tenant), context_id)
 
 
 def _caller(context: RequestContext) -> Caller:

@@ -8,6 +8,7 @@ from typing import Self
 
 from utils.context.settings import ConstraintSettings, ContextSettings
 from utils.observability.settings import TelemetrySettings
+from utils.persistence.settings import RetentionSettings
 from utils.settings import (
     BudgetSettings,
     EmbeddingSettings,
@@ -36,6 +37,7 @@ class AgentSettings:
         recovery: Time limits and the fallback model.
         budget: What one task may use.
         mcp: MCP servers and the waits for them.
+        retention: When conversations are deleted.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -49,6 +51,7 @@ class AgentSettings:
     recovery: RecoverySettings
     budget: BudgetSettings
     mcp: McpSettings
+    retention: RetentionSettings
 
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> Self:
@@ -69,4 +72,5 @@ class AgentSettings:
             recovery=RecoverySettings.load(environ),
             budget=BudgetSettings.load(environ),
             mcp=McpSettings.load(environ),
+            retention=RetentionSettings.load(environ),
         )

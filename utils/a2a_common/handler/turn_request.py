@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest
 from google.protobuf import json_format
@@ -12,7 +10,7 @@ from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import ANSWERED_TASK
 from utils.a2a_common.protocol.trace_context import trace_of_call
-from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.turn import Turn, conversation_key
 
 
 def turn_of(
@@ -36,7 +34,7 @@ def turn_of(
     return Turn(
         task_id=task_id,
         context_id=context_id,
-        conversation=json.dumps([owner, context_id], ensure_ascii=False),
+        conversation=conversation_key(owner, context_id),
         owner=owner,
         request=request,
         tenant=call.tenant,

@@ -18,6 +18,12 @@ def owner_of(context: ServerCallContext) -> str:
     return _key(context.tenant, user)
 
 
+def parts_of(owner: str) -> tuple[str, str]:
+    """Tenant and user of such a key; the user of anonymous callers is empty."""
+    tenant, user = json.loads(owner)
+    return tenant, user
+
+
 @lru_cache(maxsize=1024)
 def _key(tenant: str, user: str) -> str:
     return json.dumps([tenant, user], ensure_ascii=False)

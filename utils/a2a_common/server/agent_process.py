@@ -29,11 +29,25 @@ if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.a2a_common.protocol.readiness import Readiness
+    from utils.a2a_common.server.retention import RetentionPlan
+    from utils.persistence.task_log_store import IdleContext
 
 log = structlog.get_logger(__name__)
 
 EXIT_SETTINGS = 2
 """Exit code for a wrong setting."""
+
+CONVERSATION_FILES = (
+    "tasks.sqlite",
+    "checkpoints.sqlite",
+    "artifacts.sqlite",
+    "tool_calls.sqlite",
+    "push.sqlite",
+    "contexts.sqlite",
+    "errands.sqlite",
+    "changes.sqlite",
+)
+"""The files of an agent's folder that hold what users and agents said."""
 
 _NOT_LISTENING = (
     "This agent cannot listen on {}:{}: another program uses that port, or the address is not of this machine. "
@@ -147,8 +161,25 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         on_stop=agent.close,
         middleware=agent.http_middleware(),
         takes_files=True,
+        retention=_retention(agent),
     )
     return build_app(service, settings)
+
+
+def _retention(agent: BaseLangGraphAgent) -> RetentionPlan | None:
+    """When the agent deletes conversations, by its settings; `None` where it keeps them."""
+    from utils.a2a_common.execution.request_parser import stored_thread_id
+    from utils.a2a_common.server.retention import RetentionPlan
+
+    async def forget(idle: IdleContext) -> None:
+        thread_id = stored_thread_id(agent.name, idle.owner, idle.context_id)
+        await agent.delete_conversation(thread_id, idle.task_ids)
+
+    days = agent.runtime.settings.retention.days
+    if not days:
+        return None
+    files = [agent.runtime.home / name for name in CONVERSATION_FILES]
+    return RetentionPlan(days, forget, files)
 
 
 async def _readiness(agent: BaseLangGraphAgent) -> Readiness:

@@ -39,6 +39,7 @@ from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
+from utils.a2a_common.server.retention import Retention, RetentionPlan
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import SettingsError
 from utils.net.url_guard import ForbiddenUrl, check_form, checked_target
@@ -92,6 +93,7 @@ class AgentService:
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
         pending_input: Decides about tasks that wait for their user; usually the agent.
+        retention: When conversations are deleted; never when omitted.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
@@ -109,6 +111,7 @@ class AgentService:
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
+    retention: RetentionPlan | None = None
     takes_files: bool = False
 
 
@@ -250,6 +253,10 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
             stack.push_async_callback(service.on_stop)
             await parts.engine.start()
             parts.push.start()
+            if service.retention is not None:
+                retention = Retention(service.retention, service.log, service.push_configs, parts.engine)
+                retention.start()
+                stack.push_async_callback(retention.stop)
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
             stack.push_async_callback(parts.engine.drain, 0)
             if settings.grpc_port is not None:

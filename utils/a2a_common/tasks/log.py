@@ -26,7 +26,15 @@ from utils.a2a_common.tasks.pages import page_request, page_token
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
 from utils.persistence.database import StorageDamaged
-from utils.persistence.task_log_store import CONTENT, Record, Row, Stored, TaskLogStore, WriteRefused
+from utils.persistence.task_log_store import (
+    CONTENT,
+    IdleContext,
+    Record,
+    Row,
+    Stored,
+    TaskLogStore,
+    WriteRefused,
+)
 from utils.persistence.unreadable import UNREADABLE, Noted, stand_in, status_of
 
 __all__ = ["Entry", "Fenced", "Snapshot", "Suspended", "TaskLog", "TaskWriter"]
@@ -333,6 +341,10 @@ class TaskLog:
     async def unfinished(self) -> builtins.list[tuple[str, str]]:
         """Submitted and working tasks of every owner: their ids and owners."""
         return [(row.id, row.owner) for row in await self._store.unfinished(sorted(OPEN))]
+
+    async def idle(self, before: int, limit: int) -> builtins.list[IdleContext]:
+        """Up to `limit` conversations of every owner without a task that changed since `before`, in nanoseconds since 1970."""
+        return await self._store.idle(before, limit)
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete the owner's task with its events."""

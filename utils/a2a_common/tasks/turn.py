@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -39,3 +40,8 @@ class Turn:
     judged: bool = False
     accepted_at: float = 0.0
     deadline: float | None = None
+
+
+def conversation_key(owner: str, context_id: str) -> str:
+    """Key of an owner's conversation. A list in JSON, since a separator could be part of a name."""
+    return json.dumps([owner, context_id], ensure_ascii=False)

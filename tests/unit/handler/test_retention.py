@@ -1,0 +1,101 @@
+"""What the look for old conversations deletes, leaves and repeats."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+
+from tests.unit.engine.turns import OWNER, Executor, House, turn
+from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.server.retention import Retention, RetentionPlan
+from utils.a2a_common.tasks.turn import conversation_key
+from utils.errors import StorageError
+from utils.persistence.task_log_store import IdleContext
+
+DAY = 86_400
+KEY = conversation_key(OWNER, "c")
+
+
+class Kept:
+    """Two agents' worth of other storage: notes what is to be forgotten, and may fail."""
+
+    def __init__(self) -> None:
+        self.forgotten: list[tuple[str, tuple[str, ...]]] = []
+        self.fails = False
+
+    async def forget(self, idle: IdleContext) -> None:
+        if self.fails:
+            raise StorageError("The database failed. Try again.")
+        self.forgotten.append((idle.context_id, idle.task_ids))
+
+
+def retention(
+    house: House, kept: Kept, *, days_later: float, webhooks: PushConfigs | None = None
+) -> Retention:
+    now = time.time() + days_later * DAY
+    plan = RetentionPlan(30, kept.forget)
+    return Retention(plan, house.log, webhooks or PushConfigs(), house.engine, now=lambda: now)
+
+
+async def test_what_nobody_went_on_with_is_deleted_with_its_webhooks_and_nothing_earlier() -> None:
+    house, kept, webhooks = House(Executor()), Kept(), PushConfigs()
+    await house.submit(turn("a"))
+    assert await house.settled("a") == ["completed"]
+    config = TaskPushNotificationConfig(id="w", task_id="a", url="https://example.com")
+    await webhooks.put("a", OWNER, config, after=0)
+    assert await retention(house, kept, days_later=29, webhooks=webhooks).look() == 0
+    assert await house.state("a") == "completed"
+    assert await retention(house, kept, days_later=31, webhooks=webhooks).look() == 1
+    assert await house.state("a") == ""
+    assert webhooks.of_task("a", OWNER) == []
+    assert kept.forgotten == [("c", ("a",))]
+
+
+async def test_a_conversation_with_a_turn_under_way_is_left_alone() -> None:
+    house, kept = House(Executor(begins_with_task=True)), Kept()
+    await house.submit(turn("done", conversation=KEY))
+    assert await house.settled("done") == ["completed"]
+    house.executor.gate.clear()
+    await house.submit(turn("works", conversation=KEY))
+    await house.executor.begun(2)
+    assert await retention(house, kept, days_later=31).look() == 0
+    assert kept.forgotten == []
+    house.executor.gate.set()
+    assert await house.settled("works") == ["completed"]
+
+
+async def test_a_deletion_that_failed_in_the_middle_is_repeated() -> None:
+    house, kept = House(Executor()), Kept()
+    await house.submit(turn("a"))
+    assert await house.settled("a") == ["completed"]
+    kept.fails = True
+    with pytest.raises(StorageError):
+        await retention(house, kept, days_later=31).look()
+    assert await house.state("a") == "completed"
+    kept.fails = False
+    assert await retention(house, kept, days_later=31).look() == 1
+    assert await house.state("a") == ""
+
+
+async def test_a_message_that_comes_while_its_conversation_is_deleted_waits_and_begins_it_anew() -> None:
+    house, kept = House(Executor()), Kept()
+    await house.submit(turn("old", conversation=KEY))
+    assert await house.settled("old") == ["completed"]
+    deleting, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(idle: IdleContext) -> None:
+        deleting.set()
+        await go_on.wait()
+
+    kept.forget = slow
+    look = asyncio.create_task(retention(house, kept, days_later=31).look())
+    await deleting.wait()
+    await house.submit(turn("new", conversation=KEY))
+    assert house.executor.began == ["old"]
+    go_on.set()
+    assert await look == 1
+    assert await house.settled("new") == ["completed"]
+    assert await house.state("old") == ""
