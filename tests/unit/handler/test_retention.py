@@ -81,17 +81,18 @@ async def test_a_deletion_that_failed_in_the_middle_is_repeated() -> None:
 
 
 async def test_a_message_that_comes_while_its_conversation_is_deleted_waits_and_begins_it_anew() -> None:
-    house, kept = House(Executor()), Kept()
+    house = House(Executor())
     await house.submit(turn("old", conversation=KEY))
     assert await house.settled("old") == ["completed"]
     deleting, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slow(idle: IdleContext) -> None:
-        deleting.set()
-        await go_on.wait()
+    class Slow(Kept):
+        async def forget(self, idle: IdleContext) -> None:
+            deleting.set()
+            await go_on.wait()
+            await super().forget(idle)
 
-    kept.forget = slow
-    look = asyncio.create_task(retention(house, kept, days_later=31).look())
+    look = asyncio.create_task(retention(house, Slow(), days_later=31).look())
     await deleting.wait()
     await house.submit(turn("new", conversation=KEY))
     assert house.executor.began == ["old"]
