@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+import structlog
 from a2a.helpers.proto_helpers import new_task_from_user_message
 from a2a.server.agent_execution import RequestContext
 from a2a.server.events.event_queue import EventQueue
@@ -216,10 +217,13 @@ async def test_a_cancel_that_never_returns_is_waited_for_a_while_and_ends_cancel
     house = House(executor, stop_seconds=0.0)
     await house.submit(turn("a"))
     await executor.begun(1)
-    async with asyncio.timeout(60):
-        await house.engine.cancel("a", OWNER, CALL)
-        assert await house.state("a") == "canceled"
-        await house.engine.drain(0.0)
+    with structlog.testing.capture_logs() as logs:
+        async with asyncio.timeout(60):
+            await house.engine.cancel("a", OWNER, CALL)
+            assert await house.state("a") == "canceled"
+            await house.engine.drain(0.0)
+    told = [(line["event"], line["log_level"]) for line in logs if line["event"].startswith("cancel.")]
+    assert told == [("cancel.timed_out", "warning")]
 
 
 async def test_a_cancel_that_the_executor_writes_itself_is_the_one_end() -> None:

@@ -92,10 +92,13 @@ class ExecutorRunner:
         context = RequestContext(call, task_id=task_id, context_id=context_id, task=copy_of(writer.head))
         queue = LogQueue(writer, task_id)
         try:
-            async with asyncio.timeout(self._stop_seconds):
+            async with asyncio.timeout(self._stop_seconds) as allowed:
                 await self._executor.cancel(context, queue)
-        except Exception:  # the executor boundary: the task ends canceled all the same
-            log.exception("cancel.failed", task_id=task_id)
+        except Exception as error:  # the executor boundary: the task ends canceled all the same
+            if isinstance(error, TimeoutError) and allowed.expired():
+                log.warning("cancel.timed_out", task_id=task_id, seconds=self._stop_seconds)
+            else:
+                log.exception("cancel.failed", task_id=task_id)
         if writer.head is None or writer.head.status.state not in TERMINAL:
             await queue.append(canceled_status(task_id, context_id))
         else:
