@@ -147,7 +147,7 @@ def _count_remarks(gate: Gate, turns: list[Turn], effects: set[str], tally: Tall
         if remark.startswith("refused"):
             tally.fault("refused", remark, times)
         elif remark == "message doubled":
-            tally.fault("doubled", f"the message of {key} stands in its conversation twice")
+            tally.doubled(key, f"the message of {key} stands in its conversation twice")
         else:
             seen[remark.replace(key, "KEY")] += times
     for remark, times in seen.most_common(8):

@@ -38,6 +38,7 @@ class Tally:
         self.finished: set[str] = set()
         self.unplaced = 0
         self._killed: list[tuple[float, str]] = []
+        self._sent_again: set[str] = set()
 
     def fault(self, kind: str, text: str, times: int = 1) -> None:
         """Count something that went wrong; the first of each kind are printed."""
@@ -55,6 +56,8 @@ class Tally:
         self.turns += 1
         if seen.state == COMPLETED and seen.text == seen.stored == turn.order.answer:
             self.finished.add(turn.order.key)
+            if self.most_kills(seen) > MOST_TAKE_OVERS:
+                self._sent_again.add(turn.order.key)
             return
         self.unfinished(seen, f"{turn.order.text} by {turn.binding}, kill {turn.kill or 'of others'}")
 
@@ -71,7 +74,15 @@ class Tally:
         """Whether every effect was there once at most."""
         for key, times in Counter(effects).items():
             if times > 1:
-                self.fault("doubled", f"effect of {key}: {times} times", times - 1)
+                self.doubled(key, f"effect of {key}: {times} times", times - 1)
+
+    def doubled(self, key: str, text: str, times: int = 1) -> None:
+        """Something was there twice. It may be where a turn failed because it was killed more than twice, and was sent again."""
+        if key in self._sent_again:
+            self.overkilled += 1
+            print(f"overkilled: {text}", flush=True)
+        else:
+            self.fault("doubled", text, times)
 
     def most_kills(self, seen: Seen) -> int:
         """How often the agent that was killed most was killed in a turn."""

@@ -90,6 +90,19 @@ def test_a_turn_whose_process_was_killed_three_times_may_fail_and_one_that_was_k
     assert (tally.overkilled, tally.wrong.total()) == (1, 1)
 
 
+def test_an_effect_is_there_twice_only_of_a_turn_that_was_killed_three_times_and_sent_again() -> None:
+    tally = Tally()
+    began = time.monotonic()
+    for number in range(3):
+        tally.killed(GROUPS[0], ("supervisor",), began + 0.1 * (number + 1))
+    tally.check(TURN, seen(began=began, ended=began + 0.25))
+    tally.check_effects([ORDER.key, ORDER.key])
+    assert (tally.overkilled, dict(tally.wrong)) == (0, {"doubled": 1})
+    tally.check(TURN, seen(began=began, ended=began + 1))
+    tally.check_effects([ORDER.key, ORDER.key])
+    assert (tally.overkilled, dict(tally.wrong)) == (1, {"doubled": 1})
+
+
 def test_a_run_whose_kills_hit_nothing_does_not_pass() -> None:
     tally = Tally()
     tally.turns = 100
