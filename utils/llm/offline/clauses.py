@@ -12,20 +12,16 @@ _CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
     r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything|"
+    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything|"
     rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
 _JOINT = re.compile(
-    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,?\s+(?:and|but)\s+(?=if\s+(?:not|so|yes|no|there|it)\b|otherwise\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
+    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+",
-    re.IGNORECASE,
-)
-_REFERS_BACK = re.compile(
-    r"\b(it|they|them|this(?!\s+(?:service|product|thing|project|tool))|that|these|those|each|its|their)\b",
     re.IGNORECASE,
 )
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
@@ -55,11 +51,15 @@ _PREFACE = re.compile(
 
 
 class Clause(NamedTuple):
-    """One wish: the words to understand it by, and the user's own words with their place in the request."""
+    """One wish: the words to understand it by, and the user's own words with their place in the request.
+
+    `condition` is under what it is wanted: "if not", "If octocat/hello-world has no open issues".
+    """
 
     text: str
     start: int
     end: int
+    condition: str = ""
 
 
 def opens_a_request(text: str) -> bool:
@@ -110,7 +110,7 @@ def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
 
 
 def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cuts at "and show …", unless the right side speaks of the left ("how it works and why it fails")."""
+    """Cuts at "and show …", unless the right side is an aside of the left ("issue 5, who reported it?")."""
     spans: list[tuple[int, int]] = []
     for left, right in _cuts(text, _JOINT, start, end):
         if spans and _speaks_of_the_left(text, spans[-1], left, right):
@@ -121,8 +121,8 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
-    """By a pronoun, or as a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if _REFERS_BACK.search(text[left:right]) or _SECOND_HALF.search(text, before[0], right):
+    """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
+    if _SECOND_HALF.search(text, before[0], right):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

@@ -84,16 +84,16 @@ _PERSON = (
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b",
+        r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
         re.IGNORECASE,
     ),
     re.compile(
-        r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not)\b)"
-        r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored)\b",
+        r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not|issues?|tickets?|bugs?|prs?|requests?|commits?|newly)\b)"
+        r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
         re.IGNORECASE,
     ),
 )
-_NO_PERSON_TEXT = """of in on or and is was for the a an user date name mistake accident chance default hand now then far anyone anybody someone somebody everyone
+_NO_PERSON_TEXT = """more fewer less most many no any all some of in on or and is was for the a an user date name mistake accident chance default hand now then far anyone anybody someone somebody everyone
     everybody nobody me us him her them you it i we they he she who whom whose which what that this these those any there been not
     last past previous recent today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday main master branch
     week month year day github bot bots one team people january february march april may june july august september october november december"""

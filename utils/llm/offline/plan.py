@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -12,14 +12,23 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.conditions import conditional, with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.route import about_the_product, one_by_place, route
+from utils.llm.offline.route import (
+    ASKS_BESIDE,
+    ASKS_KNOWN,
+    ASKS_WHICH,
+    Route,
+    about_the_product,
+    one_by_place,
+    route,
+)
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
-from utils.llm.offline.unmet import conditional, unmet
-from utils.llm.offline.words import content_stems, words
+from utils.llm.offline.unmet import unmet
+from utils.llm.offline.words import STOPWORDS, content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
@@ -43,6 +52,12 @@ _OF_THEMSELVES = re.compile(
     r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b", re.IGNORECASE
 )
 """The beginning of a sentence in which people tell of themselves before they ask."""
+_TELLS = re.compile(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}", re.IGNORECASE)
+_EMPTY_TEXT = (
+    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two"
+)
+_EMPTY = frozenset(_EMPTY_TEXT.split())
+"""Words that say nothing without the part before: "tell me which has more"."""
 _ASKS_INSIDE = re.compile(r"[:,]\s+(?:what|which|how|where|why|who|when)\b", re.IGNORECASE)
 _JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
 _COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
@@ -69,6 +84,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What a clause may lean on.
+
+    Attributes:
+        previous: The call before it.
+        repository: The one that the message or the conversation names.
+        asks_from: The score from which an agent for repositories is asked although the clause names none.
+        around: The clause with what the user says around it.
+        subject: The arguments of the call for the part before it.
+    """
+
+    previous: Call | None
+    repository: tuple[str, str] | None
+    asks_from: float
+    around: str
+    subject: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Planner:
     """What planning needs to know: the tools, how to compare texts, and the time."""
 
@@ -86,14 +120,20 @@ class Planner:
             return [self._completed(step, request) for step in waiting]
         clauses = split(request, [tool.noun for tool in self.tools if tool.noun])
         clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
-        clauses = self._with_statements(clauses)
+        clauses = with_conditions(self._with_statements(clauses, request))
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
         for index, clause in enumerate(clauses):
-            known = entities.repository(spans[index]) or _shared(spans, index) or _repository_before(turns)
-            steps += self._steps(
-                clause, links_in_words(clause.text), _previous(turns, steps, clause.text), known
+            beside = entities.repository(spans[index]) or _shared(spans, index)
+            before = _repository_before(turns)
+            context = Context(
+                _previous(turns, steps, clause.text),
+                beside or before,
+                ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
+                request[clause.start : clause.end],
+                steps[-1].arguments if steps else {},
             )
+            steps += self._steps(clause, links_in_words(clause.text), context)
         return [self._told(step) for step in _merged(steps, request)]
 
     def _told(self, step: Step) -> Step:
@@ -101,26 +141,25 @@ class Planner:
             return step
         return replace(step, unmet=tuple(unmet(step.tool, step.clause.text, step.arguments, self.tools)))
 
-    def _with_statements(self, clauses: Sequence[Clause]) -> list[Clause]:
-        """The requests among the clauses; what only states something belongs to the request after it, else before."""
+    def _with_statements(self, clauses: Sequence[Clause], request: str) -> list[Clause]:
+        """The requests among the clauses; what only states something belongs to the request before it, else after it."""
         found: list[Clause] = []
         before: Clause | None = None
         for clause in clauses:
-            if len(clauses) > 1 and clause != clauses[-1] and self._only_states(clause.text):
-                before = clause if before is None else before._replace(end=clause.end)
-            elif before is not None and conditional(before.text):
-                found.append(Clause(f"{before.text}, {clause.text}", before.start, clause.end))
-                before = None
-            elif found and self._only_states(clause.text):
-                found[-1] = found[-1]._replace(end=clause.end)
+            alone = len(clauses) == 1 or conditional(clause.text)
+            empty = not alone and _says_nothing(clause.text)
+            states = not alone and (empty or self._only_states(clause.text))
+            background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)
+            if states and found and not before and not background:
+                found[-1] = _extended(found[-1], clause.end, request)
+            elif states and clause != clauses[-1]:
+                before = before or clause
             else:
                 found.append(clause if before is None else clause._replace(start=before.start))
                 before = None
         return found
 
     def _only_states(self, text: str) -> bool:
-        if conditional(text):
-            return len(words(text)) <= FEW or text.lower().startswith("should")
         if len(words(text)) == 1:
             return True
         asks = opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text)
@@ -152,15 +191,12 @@ class Planner:
             arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
         return replace(step, reading=links_in_words(said), arguments=arguments, missing=missing)
 
-    def _steps(
-        self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
-    ) -> list[Step]:
+    def _steps(self, clause: Clause, reading: str, context: Context) -> list[Step]:
         """The step of a clause, or one for each repository that it names."""
+        known = context.repository
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
-            return self._with_change(clause, reading, change.start, previous, known)
-        if conditional(clause.text):
-            return [Step(clause, reading, why="I cannot weigh a condition. Ask for it by itself.")]
+            return self._with_change(clause, reading, change.start, context)
         lacking = _LACKING.search(reading)
         if (
             lacking
@@ -168,7 +204,7 @@ class Planner:
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
-        step = self._step(clause, reading, previous, known)
+        step = self._step(clause, reading, context)
         several = entities.repositories(reading)
         if step.tool is None or step.tool.text_parameter:
             return [step]
@@ -178,33 +214,49 @@ class Planner:
             return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
         return [step]
 
-    def _with_change(
-        self, clause: Clause, reading: str, start: int, previous: Call | None, known: tuple[str, str] | None
-    ) -> list[Step]:
+    def _with_change(self, clause: Clause, reading: str, start: int, context: Context) -> list[Step]:
         """The step of a change, after those of what is asked to be shown before it."""
         before = _JOINT.sub("", reading[:start])
         shown = Clause(before, clause.start, clause.end)
-        first = self._steps(shown, before, previous, known) if opens_a_request(before) else []
-        tool = route(reading, self.tools, self.similarity, known=known is not None).tool
-        return [*first, self._filled(clause, reading, tool, known)]
+        first = self._steps(shown, before, context) if opens_a_request(before) else []
+        return [
+            *first,
+            self._filled(clause, reading, self._routed(reading, context).tool, context.repository),
+        ]
 
-    def _step(
-        self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
-    ) -> Step:
-        if previous and _leans(reading) and not asked_change(reading):
-            followed = self._follow(clause, reading, previous, known)
+    def _routed(self, reading: str, context: Context) -> Route:
+        """The tool for a clause; what would be declined is read again with what the user says around it."""
+        found = route(reading, self.tools, self.similarity, context.asks_from)
+        around = links_in_words(context.around)
+        if found.tool is None and len(around) > len(reading) + ANSWER_WORDS:
+            return route(around, self.tools, self.similarity, context.asks_from)
+        return found
+
+    def _step(self, clause: Clause, reading: str, context: Context) -> Step:
+        if context.previous and _leans(reading) and not asked_change(reading):
+            followed = self._follow(clause, reading, context.previous, context)
             if followed:
                 return followed
         return self._filled(
-            clause, reading, route(reading, self.tools, self.similarity, known=known is not None).tool, known
+            clause, reading, self._routed(reading, context).tool, context.repository, context.subject
         )
 
     def _filled(
-        self, clause: Clause, reading: str, tool: ToolSpec | None, known: tuple[str, str] | None
+        self,
+        clause: Clause,
+        reading: str,
+        tool: ToolSpec | None,
+        known: tuple[str, str] | None,
+        subject: Mapping[str, Any] | None = None,
     ) -> Step:
         if tool is None:
             return Step(clause, reading)
-        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
+        same = {
+            p.name: (subject or {})[p.name]
+            for p in tool.parameters
+            if p.is_identifier and p.name in (subject or {})
+        }
+        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known) | same, known)
         listing = self._listing(tool, filled.missing)
         then = tool if one_by_place(tool, reading) else None
         if listing and (then or not tool.changes):
@@ -226,9 +278,7 @@ class Planner:
         ]
         return next(iter(lists), None)
 
-    def _follow(
-        self, clause: Clause, reading: str, previous: Call, known: tuple[str, str] | None
-    ) -> Step | None:
+    def _follow(self, clause: Clause, reading: str, previous: Call, context: Context) -> Step | None:
         tool = next((tool for tool in self.tools if tool.name == previous.tool), None)
         if tool is None:
             return None
@@ -238,11 +288,9 @@ class Planner:
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)
-        routed = route(
-            followup.without_opening(reading), self.tools, self.similarity, known=known is not None
-        )
+        routed = self._routed(followup.without_opening(reading), context)
         if routed.tool and routed.tool != tool and routed.score >= SWITCH and not followup.is_bare(reading):
-            return self._filled(clause, reading, routed.tool, known)
+            return self._filled(clause, reading, routed.tool, context.repository)
         if routed.tool is None and opens_a_request(reading) and not followup.follows_up(reading):
             return None
         return self._again(clause, reading, tool, previous)
@@ -258,6 +306,18 @@ class Planner:
                 p.name: topic for p in tool.parameters if p.name in FREE_TEXT and p.name in filled.arguments
             }
         return Step(clause, reading, tool, filled.arguments | said, filled.missing)
+
+
+def _extended(clause: Clause, end: int, request: str) -> Clause:
+    """A clause with what the user says after it, to `end`."""
+    at = request.find(clause.text, clause.start)
+    text = request[at:end] if at >= 0 else clause.text + request[clause.end : end]
+    return clause._replace(text=text.strip(" ,;\n"), end=end)
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a part has no word of its own: "and tell me which has more"."""
+    return not set(words(text)) - STOPWORDS - _EMPTY
 
 
 def _leans(reading: str) -> bool:

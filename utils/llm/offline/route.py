@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import changes_github, changing
+from utils.llm.offline.changes import asked_change, changes_github, changing
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
@@ -35,17 +35,19 @@ NAMED = 0.12
 """What it is worth when the sentence names what the tool is named for ("commits", `list_commits`)."""
 FITS = 0.15
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
-ASKS_WHICH = 0.6
+ASKS_WHICH = 0.55
 """Score from which an agent for repositories is asked although none is named: it asks back which one is meant."""
 ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
+ASKS_BESIDE = 0.3
+"""The same where the message itself names one, or speaks of "our repository"."""
 HOW_ELSE = 0.2
 """How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _QUESTION = re.compile(
     r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|give me|show me|search|find|look)\b|\?\s*$"
-    r"|\b(?:what|how|which|where|why|whom|whether)\b|\bto know\b",
+    r"|\b(?:what|how|which|where|why|who|whom|whether)\b|\bto know\b",
     re.IGNORECASE,
 )
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
@@ -78,6 +80,10 @@ _SUM = re.compile(
     r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$",
     re.IGNORECASE,
 )
+_OWN_REPOSITORY = re.compile(
+    r"\b(?:our|my|the|this|that|your)\s+(?:[\w'\u2019-]+\s+){0,2}(?:repo(?:sitory)?|codebase|project)\b",
+    re.IGNORECASE,
+)
 _HALF_NAMED = re.compile(
     r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
@@ -87,6 +93,11 @@ _HAS = re.compile(
     re.IGNORECASE,
 )
 """What a repository has."""
+_DENIED = re.compile(
+    rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})",
+    re.IGNORECASE,
+)
+"""What is not asked for: "no PRs"."""
 _FIRST_WORD = re.compile(
     r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)", re.IGNORECASE
 )
@@ -105,6 +116,12 @@ class Route:
     ranking: tuple[tuple[float, ToolSpec], ...] = ()
 
 
+def _without_denied(text: str) -> str:
+    """A text without what it does not ask for, where it asks for something else that a repository has."""
+    rest = _DENIED.sub(" ", text)
+    return rest if _HAS.search(rest) else text
+
+
 @lru_cache(maxsize=4096)
 def masked(text: str) -> str:
     """A sentence without its particulars, so that only what is asked for counts."""
@@ -117,7 +134,7 @@ def masked(text: str) -> str:
     file = entities.path(text)
     if file:
         text = text.replace(file, "file")
-    text = _SOUGHT.sub(r"\1 something", text)
+    text = _SOUGHT.sub(r"\1 something", _without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
@@ -129,20 +146,24 @@ def about_the_product(text: str) -> bool:
     )
 
 
-def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, *, known: bool = False) -> Route:
-    """The tool for a clause, or none. `known`: the conversation has named a repository."""
+def route(
+    clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float = ASKS_WHICH
+) -> Route:
+    """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
     declared = changing(clause, tools)
     if declared:
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
-    if repositories and (changes_github(clause) or _half_named(clause)):
+    continued = asks_from == ASKS_BESIDE and asked_change(clause) is not None
+    if repositories and (changes_github(clause) or continued or _half_named(clause)):
         return Route(repositories, 1.0)
     tools = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in tools if tool.is_library), None)
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     if library and not named:
-        least = 1.0 + FITS if about_the_product(clause) else ASKS_KNOWN if known else ASKS_WHICH
+        own = ASKS_BESIDE if _OWN_REPOSITORY.search(clause) else asks_from
+        least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
         scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
     if not scored:
         return Route(None, 0.0)
@@ -244,7 +265,7 @@ def _own_words(tool: ToolSpec) -> set[str]:
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain, own_words = masked(clause), spelled_out(_without_path(links_in_words(clause)))
+    plain, own_words = masked(clause), spelled_out(_without_denied(_without_path(links_in_words(clause))))
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))

@@ -41,7 +41,7 @@ _TOPIC = re.compile(
     re.IGNORECASE,
 )
 _WITH = re.compile(
-    rf"\b(?:without|excluding|except(?: for)?|but no|no|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
+    rf"\b(?:without|excluding|except(?: for)?|but no|(?<!have )(?<!has )no(?! (?:idea|clue|doubt|rush|hurry|need|matter|problem)\b)|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
     rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b",
     re.IGNORECASE,
 )
@@ -51,21 +51,11 @@ _BY = re.compile(
     re.IGNORECASE,
 )
 _NO_PERSON = frozenset("the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone".split())  # fmt: skip # noqa: SIM905
-_IF = re.compile(
-    r"^\W*(?:and\s+|but\s+|or\s+)?(?:(?:if\s+(?:not|so|yes|no|there (?:is|are)|it (?:is|does|has)|that)|otherwise|unless|in case)\b"
-    r"|should\s+(?:everything|nothing|all|none|any|it|they|that|there)\b[^?]*$)",
-    re.IGNORECASE,
-)
 _PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
     still more most fewer total full complete whole top number few own real recently"""
 _PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
 """Words before what is listed that leave nothing out."""
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
-
-
-def conditional(text: str) -> bool:
-    """Whether a part is only wanted under a condition that this model cannot weigh."""
-    return bool(_IF.match(text))
 
 
 def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
@@ -83,13 +73,15 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(clause)
-    found = _conditions(text, arguments, tool)
+    found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
-def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> list[str]:
+def _conditions(
+    clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
+) -> list[str]:
     if arguments.get("assignee") == "none":
         clause = entities.UNASSIGNED.sub(" ", clause)
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
@@ -112,7 +104,12 @@ def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> li
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
-    found += [match[0] for match in _WITH.finditer(clause) if not entities.limit(match[0])]
+    others = [each.noun.removesuffix("s") for each in known if each.noun and each.noun not in (tool.noun, "")]
+    found += [
+        match[0]
+        for match in _WITH.finditer(clause)
+        if not entities.limit(match[0]) and not any(noun in spelled_out(match[0]).lower() for noun in others)
+    ]
     return [part.strip() for part in dict.fromkeys(found)]
 
 

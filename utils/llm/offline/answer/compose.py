@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,33 +10,41 @@ from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, items_text
+from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
+from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step
 from utils.llm.offline.similarity import Similarity
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
 
+_COMPARES = re.compile(
+    r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b", re.IGNORECASE
+)
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer. Parts that could not be asked for are named at the end."""
-    searched = [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    first = _comparison(turn.request, calls)
+    first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     made = _made(steps)
     parts = [
-        (_asked(call, made, index, turn), _body(call, made, index, turn, similarity))
+        (
+            _asked(call, made, index, turn),
+            _weighed(_body(call, made, index, turn, similarity), made, calls, index),
+        )
         for index, call in enumerate(calls)
     ]
     rest = _left_over(steps)
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
-        return "\n\n".join([*searched, parts[0][1], *rest])
+        return "\n\n".join([*first, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
-    return "\n\n".join([*searched, *sections, *rest])
+    return "\n\n".join([*first, *sections, *rest])
 
 
 def _made(steps: Sequence[Step]) -> list[Step]:
@@ -46,6 +55,44 @@ def _made(steps: Sequence[Step]) -> list[Step]:
         if step.tool and not step.missing and not same:
             made.append(step)
     return made
+
+
+def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int) -> str:
+    """A part that was wanted under a condition: left out where what came before it says so, and said to be shown in any case
+    where that does not tell.
+    """
+    condition = steps[index].clause.condition if index < len(steps) else ""
+    checks = [n for n in range(min(index, len(steps))) if not steps[n].clause.condition]
+    if not condition or not checks:
+        return body
+    result = parse_result(calls[checks[-1]].result or "")
+    if not isinstance(result, Items):
+        return f"{phrases.not_weighed(condition)}\n\n{body}"
+    applies = holds(condition, steps[checks[-1]].clause.text, bool(result.items))
+    if applies is None:
+        return f"{phrases.not_weighed(condition)}\n\n{body}"
+    return body if applies else phrases.does_not_apply(condition, count(result))
+
+
+def _comparison(request: str, calls: Sequence[Call]) -> list[str]:
+    """How many of the same each repository has, where the request compares them."""
+    counted = [
+        (repository_of(call.arguments), result)
+        for call in calls
+        if isinstance(result := parse_result(call.result or ""), Items)
+    ]
+    kinds = {result.kind for _, result in counted}
+    if len(counted) < 2 or len(kinds) > 1 or not _COMPARES.search(request):  # noqa: PLR2004 - two to compare
+        return []
+    numbers = {
+        "/".join(named): (
+            result.total or len(result.items),
+            result.total is None and bool(result.note and result.items),
+        )
+        for named, result in counted
+        if named
+    }
+    return [phrases.comparison(kinds.pop(), numbers)] if len(numbers) > 1 else []
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
