@@ -15,7 +15,9 @@ _OPENER = (
     r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything|"
     rf"{_CHANGE})\b"
 )
-_SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
+_SENTENCE = re.compile(
+    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
+)
 _JOINT = re.compile(
     rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
     re.IGNORECASE,
@@ -37,6 +39,7 @@ _ASIDE = re.compile(
     r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b",
     re.IGNORECASE,
 )
+_AND = re.compile(r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|as well as|plus)\s+")
 _STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
 _VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
 
@@ -128,23 +131,23 @@ def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: in
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])
 
 
-def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> list[Clause]:
-    """Two nouns under one verb ("list the issues and the commits of …") as two clauses."""
+def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:
+    """Nouns under one verb ("list the issues, releases and commits of …") as a clause each."""
     text = request[start:end]
-    whole = [_clause(request, start, end)]
-    joint = re.search(r"\s*,?\s+(?:and|as well as|plus)\s+", text)
+    clause = _clause(request, start, end)
+    whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
+    joint = _AND.search(text)
     if not joint or _STARTS.match(text[joint.end() :]):
-        return whole
+        return [whole]
     left, right = text[: joint.start()], text[joint.end() :]
-    first, second = _noun(left, nouns), _noun(right, nouns)
+    first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
     if not first or not second or first.rstrip("s") == second.rstrip("s"):
-        return whole
-    verb = _VERB.match(_LEAD.sub("", left))
-    second_clause = _clause(request, start + joint.end(), end)
-    return [
-        _clause(request, start, start + joint.start()),
-        second_clause._replace(text=f"{verb[1]} {second_clause.text}" if verb else second_clause.text),
-    ]
+        return [whole]
+    found = _VERB.match(_LEAD.sub("", left))
+    verb = found[1] if found else verb
+    rest = _coordinated(request, start + joint.end(), end, nouns, verb)
+    named = _clause(request, start, start + joint.start())
+    return [named if found else named._replace(text=f"{verb} {named.text}".lstrip()), *rest]
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:

@@ -45,13 +45,14 @@ def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
         own = None if back else _OWN.match(clause.text)
         if own and (asked_change(clause.text) or entities.repository(links_in_words(own[1])) is None):
             own = None
-        rest = clause.text[(back or own).end() :] if back or own else clause.text
+        match = back or own
+        rest = clause.text[match.end() :] if match else clause.text
         condition = clause.text[: len(clause.text) - len(rest)].strip(" ,:;")
         if own:
             found.append(Clause(re.sub(r"\b(?:no|any)\s+", "any ", own[1]), clause.start, clause.end))
-        if (back or own) and not rest:
+        if match and not rest:
             pending = clause._replace(text=condition)
-        elif back or own:
+        elif match:
             found.append(clause._replace(text=rest, condition=condition))
         else:
             found.append(clause)

@@ -12,7 +12,7 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
-from utils.llm.offline.conditions import conditional, with_conditions
+from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
@@ -26,12 +26,15 @@ from utils.llm.offline.route import (
 )
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
+from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
-from utils.llm.offline.unmet import unmet
-from utils.llm.offline.words import STOPWORDS, content_stems, words
+from utils.llm.offline.unmet import unmet, unread
+from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
+NEARER = 0.2
+"""How much nearer to another agent a part that leans on the one before it must be to go there."""
 QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
@@ -40,25 +43,11 @@ FEW = 2
 """Words with a meaning of a question that belongs to the one before: "and what is the exact command?"."""
 SHORT = 3
 """Words of a question that means nothing without the one before: "How often?"."""
-_LACKING = re.compile(
-    r"\b(branches|tags|contributors|forks|milestones|wiki|discussions|stargazers|watchers|collaborators|webhooks|secrets|packages)\b",
-    re.IGNORECASE,
-)
-_STATES = re.compile(
-    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$",
-    re.IGNORECASE,
-)
-_OF_THEMSELVES = re.compile(
-    r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b", re.IGNORECASE
-)
-"""The beginning of a sentence in which people tell of themselves before they ask."""
-_TELLS = re.compile(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}", re.IGNORECASE)
-_EMPTY_TEXT = (
-    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two"
-)
-_EMPTY = frozenset(_EMPTY_TEXT.split())
-"""Words that say nothing without the part before: "tell me which has more"."""
-_ASKS_INSIDE = re.compile(r"[:,]\s+(?:what|which|how|where|why|who|when)\b", re.IGNORECASE)
+_LACKED_TEXT = """branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
+    secrets packages sponsors deployments environments"""
+_LACKED = tuple(_LACKED_TEXT.split())
+_LACKING = re.compile(rf"\b({'|'.join(_LACKED)})\b", re.IGNORECASE)
+_ONES = re.compile(r"\bones?\b", re.IGNORECASE)
 _JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
 _COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
 
@@ -118,9 +107,10 @@ class Planner:
         waiting = self._waiting(turns)
         if waiting:
             return [self._completed(step, request) for step in waiting]
-        clauses = split(request, [tool.noun for tool in self.tools if tool.noun])
+        nouns = [tool.noun for tool in self.tools if tool.noun]
+        clauses = split(request, [*nouns, *_LACKED] if nouns else [])
         clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
-        clauses = with_conditions(self._with_statements(clauses, request))
+        clauses = with_conditions(with_statements(clauses, request))
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
         for index, clause in enumerate(clauses):
@@ -139,38 +129,14 @@ class Planner:
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.then or step.missing:
             return step
-        return replace(step, unmet=tuple(unmet(step.tool, step.clause.text, step.arguments, self.tools)))
-
-    def _with_statements(self, clauses: Sequence[Clause], request: str) -> list[Clause]:
-        """The requests among the clauses; what only states something belongs to the request before it, else after it."""
-        found: list[Clause] = []
-        before: Clause | None = None
-        for clause in clauses:
-            alone = len(clauses) == 1 or conditional(clause.text)
-            empty = not alone and _says_nothing(clause.text)
-            states = not alone and (empty or self._only_states(clause.text))
-            background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)
-            if states and found and not before and not background:
-                found[-1] = _extended(found[-1], clause.end, request)
-            elif states and clause != clauses[-1]:
-                before = before or clause
-            else:
-                found.append(clause if before is None else clause._replace(start=before.start))
-                before = None
-        return found
-
-    def _only_states(self, text: str) -> bool:
-        if len(words(text)) == 1:
-            return True
-        asks = opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text)
-        if not asks and _OF_THEMSELVES.match(text):
-            return entities.repository_text(text) is None
-        return (
-            not asks
-            and not followup.points_back(text)
-            and len(words(text)) > FEW
-            and entities.repository_text(text) is None
-        ) or bool(_STATES.search(text))
+        text = step.clause.text
+        found = [
+            *unmet(step.tool, text, step.arguments, self.tools),
+            *unread(step.tool, text, step.arguments),
+        ]
+        named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
+        kept = [each for each in named if not any(each != other and each in other for other in named)]
+        return replace(step, unmet=tuple(sorted(kept, key=found.index)))
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -289,8 +255,13 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
-        if routed.tool and routed.tool != tool and routed.score >= SWITCH and not followup.is_bare(reading):
-            return self._filled(clause, reading, routed.tool, context.repository)
+        if routed.tool and routed.tool != tool and not followup.is_bare(reading):
+            own = next((score for score, each in routed.ranking if each == tool), 0.0)
+            beside = context.subject and opens_a_request(reading) and not _ONES.search(reading)
+            if routed.score >= SWITCH or (
+                beside and routed.score >= own + (NEARER if tool.delegates else 0.0)
+            ):
+                return self._filled(clause, reading, routed.tool, context.repository)
         if routed.tool is None and opens_a_request(reading) and not followup.follows_up(reading):
             return None
         return self._again(clause, reading, tool, previous)
@@ -306,18 +277,6 @@ class Planner:
                 p.name: topic for p in tool.parameters if p.name in FREE_TEXT and p.name in filled.arguments
             }
         return Step(clause, reading, tool, filled.arguments | said, filled.missing)
-
-
-def _extended(clause: Clause, end: int, request: str) -> Clause:
-    """A clause with what the user says after it, to `end`."""
-    at = request.find(clause.text, clause.start)
-    text = request[at:end] if at >= 0 else clause.text + request[clause.end : end]
-    return clause._replace(text=text.strip(" ,;\n"), end=end)
-
-
-def _says_nothing(text: str) -> bool:
-    """Whether a part has no word of its own: "and tell me which has more"."""
-    return not set(words(text)) - STOPWORDS - _EMPTY
 
 
 def _leans(reading: str) -> bool:

@@ -161,6 +161,7 @@ def route(
     library = next((tool for tool in tools if tool.is_library), None)
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
+    ranking = tuple(scored)
     if library and not named:
         own = ASKS_BESIDE if _OWN_REPOSITORY.search(clause) else asks_from
         least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
@@ -171,8 +172,7 @@ def route(
     orders = _orders(clause)
     elsewhere = _elsewhere(tools, asks=not orders)
     outside = 1.0 if _SUM.match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
-    ranking = tuple(scored)
-    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
+    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
     answering = library or next((spec for _, spec in scored if _answers(spec, clause)), None)

@@ -26,7 +26,7 @@ _TO_THE_PLACE = r"(?=\s+(?:in|of|from|on|at|for)\s+[\w.-]+/|\s+(?:and|or)\s|[,.?
 _TIME = re.compile(
     rf"\b(?:(?:since|before|after|until|till|between|during|within|from|in|on|of|newer than|older than)\s+(?:the\s+)?)?"
     rf"(?:(?:first|last|past|this|next)\s+(?:\w+\s+)?(?:hour|day|week|month|quarter|year)s?(?:\s+of\s+\w+)?|yesterday|today|overnight"
-    rf"|\d{{4}}-\d\d-\d\d|(?:{_MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
+    rf"|\d{{4}}-\d\d-\d\d|(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:{_MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
     rf"(?:\s+(?:and|to|until)\s+[\w-]+)?",
     re.IGNORECASE,
 )
@@ -52,10 +52,73 @@ _BY = re.compile(
 )
 _NO_PERSON = frozenset("the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone".split())  # fmt: skip # noqa: SIM905
 _PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
-    still more most fewer total full complete whole top number few own real recently"""
+    still more most fewer total full complete whole top number few own real recently
+    yet already again drew over around both two touched instead other others rest please"""
 _PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
 """Words before what is listed that leave nothing out."""
+_NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
+
+
+_GROUP = re.compile(
+    r"[,;:.?!()\n]+(?=\s|$)|\s[-\u2013\u2014]+\s|\b(?:and|or|but|plus|then|also|so|because|since|while|instead|as well as|with|from|of|in|on|at|for|to)\b",
+    re.IGNORECASE,
+)
+"""Between groups of words that say something of their own."""
+_BEYOND = re.compile(
+    r"(?:(?<=^)|(?<=and )|(?<=then )|(?<=, ))(?:translate|summari[sz]e|shorten|rephrase|rewrite|draw|plot|estimate|predict|send|e-?mail|forward|rank"
+    r"|prioriti[sz]e|recommend|suggest)\b(?:\s+\w+)?",
+    re.IGNORECASE,
+)
+"""What a program that quotes cannot do with what it finds."""
+_SAID_OF_SOMEBODY = re.compile(
+    r"^\W*(?:i|we|you|he|she|it|they|that|this|these|those|there|my|our|please|thanks?|ok|okay)\b",
+    re.IGNORECASE,
+)
+_COLUMNS = frozenset(
+    map(
+        stem,
+        [
+            "author",
+            "date",
+            "title",
+            "name",
+            "number",
+            "link",
+            "url",
+            "state",
+            "label",
+            "time",
+            "day",
+            "message",
+            "version",
+            "list",
+            "overview",
+            "details",
+        ],
+    )
+)
+"""What rows and records show without being asked."""
+
+
+def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[str]:
+    """Groups of words, after a joint, of which a call and its tool have not one: "the releases and sponsors of a/b"."""
+    if tool.text_parameter or tool.changes or is_foreign(clause):
+        return []
+    understood = _known_words([tool]) | _values(arguments) | _COLUMNS
+    beyond = [match[0] for match in _BEYOND.finditer(clause)]
+    for pattern in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
+        clause = pattern.sub(" ", clause)
+    groups = [group.strip() for group in _GROUP.split(clause)]
+    return beyond + [
+        group
+        for group in groups[1:]
+        if not _SAID_OF_SOMEBODY.match(group)
+        and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
+        and not stems & understood
+        and not entities.numbers(group)
+        and not entities.limit(group)
+    ]
 
 
 def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
@@ -117,12 +180,7 @@ def _before_the_noun(
     text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
 ) -> list[str]:
     """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = {
-        stem(word) for name, value in arguments.items() for word in _said_by(name if value is True else value)
-    } | _PLAIN
-    understood |= {
-        s for each in known for line in (each.description, *each.examples) for s in content_stems(line)
-    }
+    understood = _values(arguments) | _known_words(known)
     plain = spelled_out(text)
     noun = re.escape(tool.noun.rstrip("s"))
     found = [
@@ -141,6 +199,17 @@ def _before_the_noun(
         and not {stem(word.lower())} & understood
         and not entities.limit(f"only {word}")
     ]
+
+
+def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
+    """Stems of what tools say of themselves."""
+    return {s for each in tools for line in (each.description, *each.examples) for s in content_stems(line)}
+
+
+def _values(arguments: Mapping[str, Any]) -> set[str]:
+    """Stems of the words that a call's arguments stand for."""
+    said = (word for name, value in arguments.items() for word in _said_by(name if value is True else value))
+    return {stem(word) for word in said} | _PLAIN
 
 
 def _said_by(value: object) -> list[str]:

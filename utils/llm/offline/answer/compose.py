@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from utils.llm.offline.answer import phrases
@@ -38,7 +39,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
         )
         for index, call in enumerate(calls)
     ]
-    rest = _left_over(steps)
+    rest = left_over(steps) if made else []
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
@@ -48,13 +49,14 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
 
 
 def _made(steps: Sequence[Step]) -> list[Step]:
-    """The steps that calls were made for, two with the same call counted once."""
-    made: list[Step] = []
+    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
+    made: dict[str, Step] = {}
     for step in steps:
-        same = any(each.tool == step.tool and each.arguments == step.arguments for each in made)
-        if step.tool and not step.missing and not same:
-            made.append(step)
-    return made
+        if step.tool and not step.missing:
+            key = f"{step.tool.name} {step.arguments}"
+            same = made.get(key, step)
+            made[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
+    return list(made.values())
 
 
 def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int) -> str:
@@ -164,13 +166,12 @@ def _context(arguments: Mapping[str, Any]) -> str:
     return ", ".join(shown)
 
 
-def _left_over(steps: Sequence[Step]) -> list[str]:
-    if not any(step.tool and not step.missing for step in steps):
-        return []
-    asked = [phrases.question(step.missing) for step in steps if step.tool and step.missing]
-    undone = [step for step in steps if step.tool is None]
+def left_over(steps: Sequence[Step]) -> list[str]:
+    """What was not done, each part with the reason, and what has to be known."""
     refused = [
         phrases.not_done(step.clause.text.strip(" .?!"), step.why or "I cannot help with that.")
-        for step in undone
+        for step in steps
+        if step.tool is None
     ]
-    return [*refused, *asked[:1]]
+    asked = (phrases.question(step.missing) for step in steps if step.tool and step.missing)
+    return [*refused, *dict.fromkeys(asked)]
