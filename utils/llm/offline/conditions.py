@@ -21,9 +21,13 @@ _BACK = re.compile(
 _OWN = re.compile(
     r"^\W*(?:(?:and|but)\s+)?(?:if|unless|in case|should)\s+([^,;]+?)(?:[,;]\s*(?:then\s+)?|$)", re.IGNORECASE
 )
-_NONE = re.compile(r"\b(?:not|no|none|nothing|otherwise|else|unless)\b|n['\u2019]t\b", re.IGNORECASE)
-_WEIGHED = re.compile(r"\b(?:so|yes|no|not|none|any|nothing|otherwise|else|there)\b", re.IGNORECASE)
-_WHETHER_ANY = re.compile(r"\bthere\b|\bany\b|\bno\b|\bfor\b", re.IGNORECASE)
+_NONE = re.compile(
+    r"\b(?:not|no|none|nothing|otherwise|else|unless|green|fine|well)\b|n['\u2019]t\b", re.IGNORECASE
+)
+_WEIGHED = re.compile(
+    r"\b(?:so|yes|no|not|none|any|nothing|otherwise|else|there|green|fine|well)\b", re.IGNORECASE
+)
+_WHETHER_ANY = re.compile(r"\b(?:there|any|no|for|had an?|has an?)\b", re.IGNORECASE)
 
 
 def conditional(text: str) -> bool:

@@ -341,7 +341,12 @@ def _belongs(step: Step, last: Step, request: str) -> bool:
     said = request[step.clause.start : step.clause.end].lstrip(" ,").lower()
     ended = last.clause.text.rstrip().endswith(("?", ".", "!"))
     short = not said.startswith(("and ", "or ", "what about")) and len(said.split()) <= SHORT
-    joined = short if ended else len(content_stems(step.clause.text)) <= FEW
+    comma = request[last.clause.end : step.clause.start].strip() == ","
+    joined = (
+        short
+        if ended
+        else (comma and followup.points_back(said)) or len(content_stems(step.clause.text)) <= FEW
+    )
     return step.tool.delegates or (step.tool.is_library and joined)
 
 

@@ -67,6 +67,8 @@ def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int
     checks = [n for n in range(min(index, len(steps))) if not steps[n].clause.condition]
     if not condition or not checks:
         return body
+    if steps[checks[-1]].unmet:
+        return phrases.not_done(f"{condition}, {steps[index].clause.text}", phrases.NOT_KNOWN)
     result = parse_result(calls[checks[-1]].result or "")
     if not isinstance(result, Items):
         return f"{phrases.not_weighed(condition)}\n\n{body}"

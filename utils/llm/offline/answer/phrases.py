@@ -17,6 +17,7 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
+NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
