@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from utils.llm.offline.grammar import pattern
+
 _MEANS = {
     "open": ("open", "opened", "unmerged", "unresolved", "pending"),
     "closed": ("closed", "merged", "resolved", "done", "finished"),
@@ -54,8 +56,7 @@ def _has(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", text) is not None
 
 
-STATE_WORDS = re.compile(
-    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])",
-    re.IGNORECASE,
+STATE_WORDS = pattern(
+    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])"
 )
 """Words that a follow-up may put in place of each other ("and the closed ones?")."""

@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from utils.llm.offline.grammar import pattern
+from utils.llm.offline.words import spelled_out
+
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
 _CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
@@ -18,37 +21,29 @@ _OPENER = (
 _SENTENCE = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
-_JOINT = re.compile(
-    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
-    re.IGNORECASE,
+_JOINT = pattern(
+    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})"
 )
-_LEAD = re.compile(
-    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+",
-    re.IGNORECASE,
+_LEAD = pattern(
+    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+"
 )
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_FRAGMENT = re.compile(
-    r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$", re.IGNORECASE
-)
-_SECOND_HALF = re.compile(
-    rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b", re.IGNORECASE
-)
+_FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
+_SECOND_HALF = pattern(rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b")
 """Of a question how two things are done: "how do I list and delete tasks"."""
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
-_ASIDE = re.compile(
-    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b",
-    re.IGNORECASE,
+_ASIDE = pattern(
+    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
 )
 _AND = re.compile(r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|as well as|plus)\s+")
-_STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
-_VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
+_STARTS = pattern(rf"^\s*{_OPENER}")
+_VERB = pattern(rf"^\s*({_OPENER}(?:\s+me)?)")
 
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
-_PREFACE = re.compile(
+_PREFACE = pattern(
     r"^\W*(?:i have |i've got |here are |just |quick )?(?:a few|two|three|four|some|several|a couple of)\s+(?:\w+\s+){0,2}"
-    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*",
-    re.IGNORECASE,
+    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*"
 )
 """What only says that parts follow: "Two things for my standup: …"."""
 
@@ -86,9 +81,9 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     return [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
-def _cuts(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def _cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for match in pattern.finditer(text, start, end):
+    for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
         start = match.end()
     return [*spans, (start, end)]
@@ -151,8 +146,6 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
-    from utils.llm.offline.words import spelled_out
-
     lower = spelled_out(text).lower()
     return next((noun for noun in nouns if re.search(rf"(?<![\w-]){re.escape(noun)}(?![\w-])", lower)), None)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -43,13 +43,12 @@ FEW = 2
 """Words with a meaning of a question that belongs to the one before: "and what is the exact command?"."""
 SHORT = 3
 """Words of a question that means nothing without the one before: "How often?"."""
-_LACKED_TEXT = """branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
-    secrets packages sponsors deployments environments"""
-_LACKED = tuple(_LACKED_TEXT.split())
-_LACKING = re.compile(rf"\b({'|'.join(_LACKED)})\b", re.IGNORECASE)
-_ONES = re.compile(r"\bones?\b", re.IGNORECASE)
-_JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
-_COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
+_LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
+    secrets packages sponsors deployments environments""")
+_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
+_ONES = pattern(r"\bones?\b")
+_JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
+_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
@@ -45,63 +46,51 @@ HOW_ELSE = 0.2
 """How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
-_QUESTION = re.compile(
+_QUESTION = pattern(
     r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|give me|show me|search|find|look)\b|\?\s*$"
-    r"|\b(?:what|how|which|where|why|who|whom|whether)\b|\bto know\b",
-    re.IGNORECASE,
+    r"|\b(?:what|how|which|where|why|who|whom|whether)\b|\bto know\b"
 )
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
-_SOUGHT = re.compile(
-    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+",
-    re.IGNORECASE,
+_SOUGHT = pattern(
+    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+"
 )
-_HOW_TO = re.compile(
+_HOW_TO = pattern(
     r"\b(?:how|where)\s+(?:do|can|could|should|would|must|might)\s+(?:i|we|you|one)\b|\bhow to\b"
-    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b",
-    re.IGNORECASE,
+    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b"
 )
 """A question about how something is done, which documents answer, whatever it is done with."""
-_PRODUCT = re.compile(
+_PRODUCT = pattern(
     r"^\W*(?:can|could|does|do|is|should|did|has)\s+(?:it|this|the (?:agent|assistant|service|system|supervisor|chat|bot|offline model))\b"
-    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b",
-    re.IGNORECASE,
+    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b"
 )
-_ON_GITHUB = re.compile(
-    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)",
-    re.IGNORECASE,
+_ON_GITHUB = pattern(
+    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)"
 )
-_REPOSITORIES = re.compile(r"\b(?:repos?|repositories|projects)\b", re.IGNORECASE)
-_READS = re.compile(
-    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b",
-    re.IGNORECASE,
+_REPOSITORIES = pattern(r"\b(?:repos?|repositories|projects)\b")
+_READS = pattern(
+    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b"
 )
-_SUM = re.compile(
-    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$",
-    re.IGNORECASE,
+_SUM = pattern(
+    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$"
 )
-_OWN_REPOSITORY = re.compile(
-    r"\b(?:our|my|the|this|that|your)\s+(?:[\w'\u2019-]+\s+){0,2}(?:repo(?:sitory)?|codebase|project)\b",
-    re.IGNORECASE,
+_OWN_REPOSITORY = pattern(
+    r"\b(?:our|my|the|this|that|your)\s+(?:[\w'\u2019-]+\s+){0,2}(?:repo(?:sitory)?|codebase|project)\b"
 )
 _HALF_NAMED = re.compile(
     r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
-_HAS = re.compile(
-    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b",
-    re.IGNORECASE,
+_HAS = pattern(
+    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b"
 )
 """What a repository has."""
-_DENIED = re.compile(
-    rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})",
-    re.IGNORECASE,
+_DENIED = pattern(
+    rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})"
 )
 """What is not asked for: "no PRs"."""
-_FIRST_WORD = re.compile(
-    r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)", re.IGNORECASE
-)
-_ASKING = frozenset("what who will do how tell give should which explain best is are".split())  # noqa: SIM905
+_FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
+_ASKING = word_set("what who will do how tell give should which explain best is are")
 _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from utils.llm.offline import entities
@@ -10,26 +9,23 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.words import STOPWORDS, words
 
 FEW = 2
 """Words that are too few to state something."""
-_STATES = re.compile(
-    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$",
-    re.IGNORECASE,
+_STATES = pattern(
+    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$"
 )
-_OF_THEMSELVES = re.compile(
-    r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b", re.IGNORECASE
-)
+_OF_THEMSELVES = pattern(r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b")
 """The beginning of a sentence in which people tell of themselves before they ask."""
-_TELLS = re.compile(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}", re.IGNORECASE)
-_EMPTY_TEXT = (
+_TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
+_EMPTY = word_set(
     "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two"
 )
-_EMPTY = frozenset(_EMPTY_TEXT.split())
 """Words that say nothing without the part before: "tell me which has more"."""
-_ASKS_INSIDE = re.compile(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b", re.IGNORECASE)
-_OF_IT = re.compile(r"^\W*(?:it|they|this|that|he|she)\b", re.IGNORECASE)
+_ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
+_OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,14 +14,13 @@ from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step
 from utils.llm.offline.similarity import Similarity
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
 
-_COMPARES = re.compile(
-    r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b", re.IGNORECASE
-)
+_COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
 
