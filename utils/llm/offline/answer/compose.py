@@ -18,16 +18,19 @@ from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step
 from utils.llm.offline.similarity import Similarity
-from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
+from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
 _COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
+_LISTS = pattern(r"\b(?:list|show)\b")
+GLIMPSE = 3
+"""Rows that are shown of lists whose numbers are compared."""
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer. Parts that could not be asked for are named at the end."""
-    first = _comparison(turn.request, calls)
+    first, calls = _comparison(turn.request, calls)
     first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     made = _made(steps)
     parts = [
@@ -76,25 +79,24 @@ def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int
     return body if applies else phrases.does_not_apply(condition, count(result))
 
 
-def _comparison(request: str, calls: Sequence[Call]) -> list[str]:
-    """How many of the same each repository has, where the request compares them."""
-    counted = [
-        (repository_of(call.arguments), result)
-        for call in calls
-        if isinstance(result := parse_result(call.result or ""), Items)
-    ]
-    kinds = {result.kind for _, result in counted}
-    if len(counted) < 2 or len(kinds) > 1 or not _COMPARES.search(request):  # noqa: PLR2004 - two to compare
-        return []
+def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:
+    """How many of the same each repository has, where the request compares them, and the calls with their first rows alone."""
+    found = [(repository_of(call.arguments), parse_result(call.result or "")) for call in calls]
+    counted = {"/".join(named): each for named, each in found if named and isinstance(each, Items)}
+    kinds = {each.kind for each in counted.values()}
+    if len(counted) < max(2, len(calls)) or len(kinds) > 1 or not _COMPARES.search(request):
+        return [], calls
     numbers = {
-        "/".join(named): (
-            result.total or len(result.items),
-            result.total is None and bool(result.note and result.items),
-        )
-        for named, result in counted
-        if named
+        name: (each.total or len(each.items), each.total is None and bool(each.note and each.items))
+        for name, each in counted.items()
     }
-    return [phrases.comparison(kinds.pop(), numbers)] if len(numbers) > 1 else []
+    said = [phrases.comparison(kinds.pop(), numbers)]
+    return said, calls if _LISTS.search(request) else list(map(_glimpse, calls, counted.values()))
+
+
+def _glimpse(call: Call, found: Items) -> Call:
+    few = found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
+    return replace(call, result=dump_result(few))
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
