@@ -88,6 +88,29 @@ def test_a_part_under_a_condition_is_weighed_or_said_not_to_be(chat, request_tex
     assert shown in _answered(chat, request_text)
 
 
+def test_several_numbers_are_shown_one_by_one_and_several_nouns_listed_each(chat):
+    calls = _asked(chat, "github", "issues 3, 4 and 5 of acme/rocket").tool_calls
+    assert [call["args"]["number"] for call in calls] == [3, 4, 5]
+    calls = _asked(chat, "github", "show the commits, branches and releases of acme/rocket").tool_calls
+    assert [call["name"] for call in calls] == ["list_commits", "list_branches", "list_releases"]
+
+
+def test_what_is_not_wanted_is_not_asked_for(chat):
+    said = "what's still open in acme/rocket that hubot filed himself? issues only please, no PRs"
+    (call,) = _asked(chat, "github", said).tool_calls
+    assert (call["name"], call["args"]["author"], call["args"]["state"]) == ("list_issues", "hubot", "open")
+    (call,) = _asked(chat, "github", "open pull requests of acme/rocket but skip the drafts").tool_calls
+    assert call["args"]["draft"] is False
+
+
+@pytest.mark.parametrize(
+    "said", ["show me the failed builds of our repo", "the last five commits of my project"]
+)
+def test_a_repository_of_ones_own_is_asked_back(chat, said):
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
+    assert _asked(chat, "github", said).text.startswith("Which repository do you mean?")
+
+
 def test_repositories_are_compared_by_their_number_of_rows(chat):
     said = "compare the number of open issues of acme/rocket and acme/pad and tell me which has more"
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]

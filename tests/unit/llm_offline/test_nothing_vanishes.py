@@ -15,6 +15,11 @@ from utils.messages.results import Articles, Items, Record, dump_result
 
 SETS = sorted((Path(__file__).parents[2] / "eval" / "sets").glob("set?.yaml"))
 MORE = (
+    "Which of our docs pages explains backups, and while you're at it: any open PRs by hubot in acme/rocket?",
+    "does acme/rocket have more commits or more branches?",
+    "order pizza and list the open issues in acme/rocket",
+    "tell me a joke, then the last release of acme/rocket",
+    "show open PRs of acme/rocket with their age, reviewers, and CI state",
     "Show the releases and sponsors of acme/rocket",
     "List the issues, releases and milestones of acme/rocket",
     "Get the last release of acme/rocket and translate its notes into German",

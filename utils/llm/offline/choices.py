@@ -34,7 +34,10 @@ _WEAK = frozenset({"all", "any", "none"})
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names, the most telling first; `None` when it names none."""
     lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", text.lower()))
-    if "all" in allowed and re.search(r"\bopen(ed)? (and|or|as well as) closed\b|\bclosed and open\b", lower):
+    if "all" in allowed and re.search(
+        r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b",
+        lower,
+    ):
         return "all"
     exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
     for value in (*exact, *(value for value in allowed if value in _WEAK)):

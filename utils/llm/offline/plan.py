@@ -25,7 +25,7 @@ from utils.llm.offline.route import (
     route,
 )
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
 from utils.llm.offline.unmet import unmet, unread
@@ -108,7 +108,11 @@ class Planner:
             return [self._completed(step, request) for step in waiting]
         nouns = [tool.noun for tool in self.tools if tool.noun]
         clauses = split(request, [*nouns, *_LACKED] if nouns else [])
-        clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
+        talk = [small_talk(clause.text) for clause in clauses]
+        if None not in talk:
+            return []
+        told = (None, Talk.HELP)
+        clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
         clauses = with_conditions(with_statements(clauses, request))
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
@@ -175,6 +179,10 @@ class Planner:
             return [step]
         if len(several) > 1:
             return [self._filled(clause, reading, step.tool, each) for each in several]
+        identifiers = [p.name for p in step.tool.parameters if p.is_identifier and p.name in step.arguments]
+        values = dict.fromkeys(number.value for number in entities.numbers(reading))
+        if len(identifiers) == 1 and step.arguments[identifiers[0]] in values and not several[1:]:
+            return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
         if _COMPARED.search(reading):
             return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
         return [step]

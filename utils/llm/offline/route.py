@@ -17,7 +17,7 @@ from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import content_stems, spelled_out
+from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out
 from utils.messages.handles import handles_in
 
 ABSTAIN = 0.36
@@ -91,7 +91,7 @@ _DENIED = pattern(
 """What is not asked for: "no PRs"."""
 _FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
 _ASKING = word_set("what who will do how tell give should which explain best is are")
-_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING
+_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")
 
@@ -158,7 +158,7 @@ def route(
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
-    orders = _orders(clause)
+    orders = is_order(clause)
     elsewhere = _elsewhere(tools, asks=not orders)
     outside = 1.0 if _SUM.match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
     enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
@@ -180,7 +180,8 @@ def _half_named(clause: str) -> bool:
     return unnamed and bool(_HALF_NAMED.search(text) and _HAS.search(_HALF_NAMED.sub(" ", text)))
 
 
-def _orders(clause: str) -> bool:
+def is_order(clause: str) -> bool:
+    """Whether a text begins as an order of a kind that no agent takes: "book …"."""
     first = _FIRST_WORD.match(clause)
     return first is not None and first[1].lower() in _ORDERS and not _QUESTION.search(clause)
 

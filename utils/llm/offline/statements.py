@@ -10,6 +10,7 @@ from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.route import is_order
 from utils.llm.offline.words import STOPWORDS, words
 
 FEW = 2
@@ -48,6 +49,8 @@ def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
 
 
 def _only_states(text: str) -> bool:
+    if is_order(text):
+        return False
     if len(words(text)) == 1 or _STATES.search(text):
         return True
     if opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text):

@@ -35,7 +35,7 @@ _TOPIC = pattern(
     rf"(.+?){_TO_THE_PLACE}"
 )
 _WITH = pattern(
-    rf"\b(?:without|excluding|except(?: for)?|but no|(?<!have )(?<!has )no(?! (?:idea|clue|doubt|rush|hurry|need|matter|problem)\b)|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
+    rf"\b(?:without|excluding|except(?: for)?|skip|ignor(?:e|ing)|hide|omit|leave out|but no|(?<!have )(?<!has )no(?! (?:idea|clue|doubt|rush|hurry|need|matter|problem)\b)|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
     rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b"
 )
 _BY = pattern(
@@ -105,9 +105,10 @@ def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[st
     for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
         clause = form.sub(" ", clause)
     groups = [group.strip() for group in _GROUP.split(clause)]
+    heard = [group for group in groups if set(content_stems(group)) & understood]
     return beyond + [
         group
-        for group in groups[1:]
+        for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
         if not _SAID_OF_SOMEBODY.match(group)
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
