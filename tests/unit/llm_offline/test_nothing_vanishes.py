@@ -33,7 +33,7 @@ MORE = (
 )
 GROUP = re.compile(r"[,;:.?!()\n]+(?=\s|$)|\s[-–—]+\s|\b(?:and|or|but|plus|then|also|so|because|if|with)\b")
 REMARK = re.compile(
-    r"^\W*(?:(?:i|it|we|they)\b(?!.*\?)|(?:just )?(?:two|three|a few) things\b|go ahead\b|issues only|newest \w+ will do)",
+    r"^\W*(?:(?:i|it|we|they)\b(?!.*\?)|(?:just )?(?:two|three|a few) things\b|go ahead\b|while you|issues only|newest \w+ will do)",
     re.IGNORECASE,
 )
 """What tells and does not ask."""
