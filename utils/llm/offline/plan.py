@@ -349,11 +349,9 @@ def _belongs(step: Step, last: Step, request: str) -> bool:
     ended = last.clause.text.rstrip().endswith(("?", ".", "!"))
     short = not said.startswith(("and ", "or ", "what about")) and len(said.split()) <= SHORT
     comma = request[last.clause.end : step.clause.start].strip() == ","
-    joined = (
-        short
-        if ended
-        else (comma and followup.points_back(said)) or len(content_stems(step.clause.text)) <= FEW
-    )
+    thin = _widened(last) and len(content_stems(last.clause.text)) <= FEW
+    leans = thin or (comma and followup.points_back(said)) or len(content_stems(step.clause.text)) <= FEW
+    joined = short if ended else leans
     return step.tool.delegates or (step.tool.is_library and joined)
 
 
