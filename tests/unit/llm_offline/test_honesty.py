@@ -9,8 +9,6 @@ from tests.eval.routing_tools import tools_of
 from utils.messages.question import asks_user
 from utils.messages.results import Items, dump_result
 
-ROWS = dump_result(Items(kind="issues", items=[{"number": 1, "title": "Disk full"}]))
-
 
 @pytest.fixture(scope="module")
 def chat():
@@ -23,11 +21,16 @@ def _asked(chat, agent, *said):
     return answer
 
 
+def _rows(tool):
+    kind = tool.removeprefix("list_").replace("_", " ")
+    return dump_result(Items(kind=kind, items=[{"number": 1, "title": "Disk full"}]))
+
+
 def _answered(chat, request):
     """The answer of the GitHub agent when each of its calls has returned a row."""
     bound = chat.bind_tools(tools_of("github"))
     called = bound.invoke([HumanMessage(request)])
-    results = [ToolMessage(ROWS, tool_call_id=call["id"]) for call in called.tool_calls]
+    results = [ToolMessage(_rows(call["name"]), tool_call_id=call["id"]) for call in called.tool_calls]
     assert results
     return bound.invoke([HumanMessage(request), called, *results]).text
 
@@ -63,9 +66,55 @@ def test_a_request_that_was_followed_whole_is_answered_without_a_remark(chat, re
     assert "Not applied" not in _answered(chat, request_text)
 
 
-def test_a_part_that_depends_on_a_condition_is_named_as_not_done(chat):
-    answer = _answered(chat, "Is there an open issue in acme/rocket? And if not, list the closed ones.")
-    assert "Not done: “if not, list the closed ones”. I cannot weigh a condition." in answer
+@pytest.mark.parametrize(
+    ("request_text", "shown"),
+    [
+        (
+            "Is there an open issue in acme/rocket? And if not, list the closed ones.",
+            "“if not” does not apply: 1 issue.",
+        ),
+        ("Are there any open issues in acme/rocket? If so, show the releases.", "1 release"),
+        (
+            "If acme/rocket has no open issues, list its branches",
+            "“If acme/rocket has no open issues” does not apply: 1 issue.",
+        ),
+        (
+            "Is the last build of acme/rocket green? If not, list the branches",
+            "I cannot weigh “If not”, so this is shown in any case.",
+        ),
+    ],
+)
+def test_a_part_under_a_condition_is_weighed_or_said_not_to_be(chat, request_text, shown):
+    assert shown in _answered(chat, request_text)
+
+
+def test_several_numbers_are_shown_one_by_one_and_several_nouns_listed_each(chat):
+    calls = _asked(chat, "github", "issues 3, 4 and 5 of acme/rocket").tool_calls
+    assert [call["args"]["number"] for call in calls] == [3, 4, 5]
+    calls = _asked(chat, "github", "show the commits, branches and releases of acme/rocket").tool_calls
+    assert [call["name"] for call in calls] == ["list_commits", "list_branches", "list_releases"]
+
+
+def test_what_is_not_wanted_is_not_asked_for(chat):
+    said = "what's still open in acme/rocket that hubot filed himself? issues only please, no PRs"
+    (call,) = _asked(chat, "github", said).tool_calls
+    assert (call["name"], call["args"]["author"], call["args"]["state"]) == ("list_issues", "hubot", "open")
+    (call,) = _asked(chat, "github", "open pull requests of acme/rocket but skip the drafts").tool_calls
+    assert call["args"]["draft"] is False
+
+
+@pytest.mark.parametrize(
+    "said", ["show me the failed builds of our repo", "the last five commits of my project"]
+)
+def test_a_repository_of_ones_own_is_asked_back(chat, said):
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
+    assert _asked(chat, "github", said).text.startswith("Which repository do you mean?")
+
+
+def test_repositories_are_compared_by_their_number_of_rows(chat):
+    said = "compare the number of open issues of acme/rocket and acme/pad and tell me which has more"
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github"]
+    assert _answered(chat, said).startswith("**acme/rocket has 1, acme/pad has 1 issues: the same number.**")
 
 
 def test_a_part_that_no_tool_can_do_is_named(chat):

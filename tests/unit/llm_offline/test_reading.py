@@ -154,7 +154,11 @@ def test_a_state_is_one_of_the_allowed_values():
             ["How do I add an agent", "list the PRs of a/b?"],
         ),
         ("What is a lease? And how do I run the tests?", ["What is a lease?", "how do I run the tests?"]),
-        ("Explain how it works and why it fails", ["Explain how it works and why it fails"]),
+        ("Explain how it works and why it fails", ["Explain how it works", "why it fails"]),
+        (
+            "any runs? if so, list them, otherwise show the releases",
+            ["any runs?", "if so", "list them", "otherwise show the releases"],
+        ),
         ('search for "and show me" in a/b', ['search for "and show me" in a/b']),
         ("list bugs and fix them", ["list bugs and fix them"]),
     ],

@@ -16,6 +16,10 @@ _OWNED = (
     r"environment|region|tenant|budget|deadline|branch|number|registry|domain|channel|address|database|server)"
 )
 _ANSWERS = r"(?:answers?|repl(?:y|ies)|responses?)"
+_STYLED = (
+    rf"(?:{_ANSWERS}|dates?|times?|timestamps?|numbers?|amounts?|prices?|costs?|output|code|examples?|commit messages)"
+    r"(?= (?:in (?!\S+/\S)|as|with|to|short|brief|kept|always|formatted|written)|\W*$)"
+)
 _WORKS = (
     r"(?:deploy|merge|push|release|ship|use|commit|touch|restart|change|delete|run|store|write|publish|share|work|"
     r"support|allow|roll|force|log|expose|upgrade|patch|rebase|accept|send|speak|tag)"
@@ -63,9 +67,11 @@ _STATES = (
     rf"\b(?:my|our) (?:[\w-]+ ){{0,3}}{_OWNED}(?: \w+)? (?:is called|is named|ends on|closes on)\b",
     r"^^i (?:prefer|would rather|would prefer|'d rather|always want|never want|only want (?:answers|short|links|to see "
     r"(?:answers|links)))\b(?! (?:the )?(?:first|second|third|last|other|latter|former)\b)(?! not to say)",
-    r"^^i(?:'d| would) (?:prefer|like (?:all|every|you to|your|my|answers))\b(?! the (?:first|second|third|last|other))",
-    r"^^i want (?:all|every) (?:answers?|dates?|times?|numbers?|repl|responses?|amounts?|prices?|output|code|commit messages)",
-    r"^^i want (?:you to (?:always|never|only|use|answer|keep|ask)|no \w+ in|your|answers|short)",
+    r"^^i(?:'d| would) prefer\b(?! the (?:first|second|third|last|other))",
+    rf"^^i(?: want|'d like| would like) (?:(?:all|every)(?: of)?(?: (?:my|your|the))?|your|my) {_STYLED}",
+    r"^^i(?: want|'d like| would like) you (?:not to|to (?:not|always|never|only|use|answer|keep|ask|speak|talk|reply|"
+    r"respond|avoid|call me|be (?:brief|concise|formal|polite|precise|terse|careful)|write in))\b",
+    r"^^i(?: want|'d like| would like) (?:no \w+ in|answers|short)",
     rf"^^i (?:need all|like) (?:my |your )?(?:{_ANSWERS}|dates|times|numbers|short|brief)",
     r"^^i (?:do not|don't) (?:ever )?want (?:you to|any|to see|emojis?|tables|to be)\b(?! any more of this)",
     r"^^(?:answer|reply|respond|write|speak|talk|explain)(?: to me| everything| me)?(?: only| always)* (?:in|with) "

@@ -23,7 +23,7 @@ BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
-DENIED = r"\b(?:no|not|non|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
+DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
 """How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 LABELS = frozenset({"label", "labels"})
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline.conversation import Turn
 from utils.llm.offline.followup import detail_call
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.plan import Step
 from utils.messages.results import Items, parse_result
 
-_FAILED = re.compile(r"\bfail|\bbroke|\bred\b", re.IGNORECASE)
+_FAILED = pattern(r"\bfail|\bbroke|\bred\b")
 _BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
 
@@ -20,9 +21,8 @@ _POLITE = (
     r"|feel free to|make sure (?:to|you)|don't forget to)\b[\s,]*)*"
 )
 _BEGINNING = r"(?P<begins>^\W*|[.;:!?,>)]\s+|\s[-\u2013\u2014]+\s+|\b(?:and|then|so|but|or)\s+)"
-_COMMAND = re.compile(
-    rf"{_BEGINNING}(?P<polite>{_POLITE})(?P<verb>(?:re-)?[a-z]+)(?P<next>[^\w\s]?(?:-merge)?\s*(?:off\s+)?[^\s]*)",
-    re.IGNORECASE,
+_COMMAND = pattern(
+    rf"{_BEGINNING}(?P<polite>{_POLITE})(?P<verb>(?:re-)?[a-z]+)(?P<next>[^\w\s]?(?:-merge)?\s*(?:off\s+)?[^\s]*)"
 )
 _SAME = {
     "squash": "merge",
@@ -63,20 +63,18 @@ _NOUNS = frozenset(
     )
 )
 """Verbs that are nouns as well: elsewhere than at the beginning they need something to act on."""
-_ACTED_ON = re.compile(
-    r"\W*(?:it|this|that|them|these|those|the|an?|all|any|#\d*|issues?|prs?|pull|on|under|my|our|one)\b|\W*[\"“`']",
-    re.IGNORECASE,
+_ACTED_ON = pattern(
+    r"\W*(?:it|this|that|them|these|those|the|an?|all|any|#\d*|issues?|prs?|pull|on|under|my|our|one)\b|\W*[\"“`']"
 )
-_OF_A_NOUN = re.compile(
-    r"\W*(?:of|in|for|from|by|history|counts?|lists?|notes?|page|messages?|conflicts?|requests?|dates?|logs?|[0-9a-f]{7,40})\b|\s*$",
-    re.IGNORECASE,
+_OF_A_NOUN = pattern(
+    r"\W*(?:of|in|for|from|by|history|counts?|lists?|notes?|page|messages?|conflicts?|requests?|dates?|logs?|[0-9a-f]{7,40})\b|\s*$"
 )
 """What follows a noun that looks like a verb: "release notes", "label of", "commit 7fd1a60"."""
 _THING = (
     r"(?:issue|ticket|bug|pull request|pr|branch|comment|note|message|reply|label|milestone|assignee|reviewer|review|approval|reaction"
     r"|thumbs?|title|description|release|version|tag|workflow|pipeline|build|job|tests?|ci|action|deploy\w*|name|topic|wiki|draft)s?\b"
 )
-_WITH_AN_OBJECT = re.compile(
+_WITH_AN_OBJECT = pattern(
     rf"(?:open|file|raise|report|draft|make|start|cut|log|write|add)\s+(?:(?:an?|another|new|one)\s+(?:[\w-]+\s+){{0,3}}{_THING}|[\"“`'])"
     rf"|report\s+.{{0,40}}\bas\s+an?\s+(?:new\s+)?{_THING}"
     rf"|(?:write|post|leave|drop|put|add|send|attach|give|set|apply|move)\s+(?!me\b|us\b)(?:[^\s,.;]+\s+){{0,7}}{_THING}"
@@ -84,13 +82,11 @@ _WITH_AN_OBJECT = re.compile(
     rf"|(?:run|start|launch)\s+(?:(?:the|an?|this|that|it|all|my|our)\b|workflow)(?:.{{0,40}}\b{_THING}|\s+again)"
     r"|tag\s+(?:an?|the|this|it|commit|v?\d)\b|make\s+\S+\s+(?:private|public)\b"
     r"|(?:get|have)\s+(?:(?!that|which|were|was|been)[^\s,;]+\s+){1,6}(?:merged|closed|reopened|approved|deleted|assigned|labell?ed)\s*(?:[,.!?]|$|for\b|into\b|please\b|now\b)"
-    r"|request\s+(?:an?\s+)?(?:review|changes)\b|open\s+(?:it|this|that)\s+again",
-    re.IGNORECASE,
+    r"|request\s+(?:an?\s+)?(?:review|changes)\b|open\s+(?:it|this|that)\s+again"
 )
 """Verbs that begin other requests as well ("open README.md", "run 7 of a/b"), with what they change."""
-_AT_GITHUB = re.compile(
-    r"\b(?:issues?|tickets?|pull requests?|prs?|workflows?|repositor(?:y|ies)|repos?|branch|release|git ?hub)\b|#\d",
-    re.IGNORECASE,
+_AT_GITHUB = pattern(
+    r"\b(?:issues?|tickets?|pull requests?|prs?|workflows?|repositor(?:y|ies)|repos?|branch|release|git ?hub)\b|#\d"
 )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from utils.llm.offline.grammar import pattern
+
 _MEANS = {
     "open": ("open", "opened", "unmerged", "unresolved", "pending"),
     "closed": ("closed", "merged", "resolved", "done", "finished"),
@@ -32,7 +34,10 @@ _WEAK = frozenset({"all", "any", "none"})
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names, the most telling first; `None` when it names none."""
     lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", text.lower()))
-    if "all" in allowed and re.search(r"\bopen(ed)? (and|or|as well as) closed\b|\bclosed and open\b", lower):
+    if "all" in allowed and re.search(
+        r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b",
+        lower,
+    ):
         return "all"
     exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
     for value in (*exact, *(value for value in allowed if value in _WEAK)):
@@ -54,8 +59,7 @@ def _has(text: str, word: str) -> bool:
     return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", text) is not None
 
 
-STATE_WORDS = re.compile(
-    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])",
-    re.IGNORECASE,
+STATE_WORDS = pattern(
+    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])"
 )
 """Words that a follow-up may put in place of each other ("and the closed ones?")."""

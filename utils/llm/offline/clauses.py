@@ -6,60 +6,60 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from utils.llm.offline.grammar import pattern
+from utils.llm.offline.words import spelled_out
+
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
 _CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
     r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything|"
+    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
     rf"{_CHANGE})\b"
 )
-_SENTENCE = re.compile(r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|\n+")
-_JOINT = re.compile(
-    rf"\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|,?\s+(?:and|but)\s+(?=if\s+(?:not|so|yes|no|there|it)\b|otherwise\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})",
-    re.IGNORECASE,
+_SENTENCE = re.compile(
+    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
-_LEAD = re.compile(
-    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+",
-    re.IGNORECASE,
+_JOINT = pattern(
+    rf"[,;]?\s+(?:and\s+)?(?:while you(?:'re| are) at it|by the way|btw|in addition|besides(?: that)?|on top of that)\b[:,]?\s+|\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})"
 )
-_REFERS_BACK = re.compile(
-    r"\b(it|they|them|this(?!\s+(?:service|product|thing|project|tool))|that|these|those|each|its|their)\b",
-    re.IGNORECASE,
+_LEAD = pattern(
+    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+"
 )
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_FRAGMENT = re.compile(
-    r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$", re.IGNORECASE
-)
-_SECOND_HALF = re.compile(
-    rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b", re.IGNORECASE
-)
+_FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
+_SECOND_HALF = pattern(rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b")
 """Of a question how two things are done: "how do I list and delete tasks"."""
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
-_ASIDE = re.compile(
-    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b",
-    re.IGNORECASE,
+_ASIDE = pattern(
+    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
 )
-_STARTS = re.compile(rf"^\s*{_OPENER}", re.IGNORECASE)
-_VERB = re.compile(rf"^\s*({_OPENER}(?:\s+me)?)", re.IGNORECASE)
+_AND = re.compile(
+    r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus)\s+(?:more\s+)?"
+)
+_STARTS = pattern(rf"^\s*{_OPENER}")
+_VERB = pattern(rf"^\s*({_OPENER}(?:\s+me)?)")
 
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
-_PREFACE = re.compile(
+_PREFACE = pattern(
     r"^\W*(?:i have |i've got |here are |just |quick )?(?:a few|two|three|four|some|several|a couple of)\s+(?:\w+\s+){0,2}"
-    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*",
-    re.IGNORECASE,
+    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*"
 )
 """What only says that parts follow: "Two things for my standup: …"."""
 
 
 class Clause(NamedTuple):
-    """One wish: the words to understand it by, and the user's own words with their place in the request."""
+    """One wish: the words to understand it by, and the user's own words with their place in the request.
+
+    `condition` is under what it is wanted: "if not", "If octocat/hello-world has no open issues".
+    """
 
     text: str
     start: int
     end: int
+    condition: str = ""
 
 
 def opens_a_request(text: str) -> bool:
@@ -83,9 +83,9 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     return [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
-def _cuts(text: str, pattern: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def _cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    for match in pattern.finditer(text, start, end):
+    for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
         start = match.end()
     return [*spans, (start, end)]
@@ -110,7 +110,7 @@ def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
 
 
 def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cuts at "and show …", unless the right side speaks of the left ("how it works and why it fails")."""
+    """Cuts at "and show …", unless the right side is an aside of the left ("issue 5, who reported it?")."""
     spans: list[tuple[int, int]] = []
     for left, right in _cuts(text, _JOINT, start, end):
         if spans and _speaks_of_the_left(text, spans[-1], left, right):
@@ -121,35 +121,33 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
-    """By a pronoun, or as a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if _REFERS_BACK.search(text[left:right]) or _SECOND_HALF.search(text, before[0], right):
+    """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
+    if _SECOND_HALF.search(text, before[0], right):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])
 
 
-def _coordinated(request: str, start: int, end: int, nouns: Sequence[str]) -> list[Clause]:
-    """Two nouns under one verb ("list the issues and the commits of …") as two clauses."""
+def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:
+    """Nouns under one verb ("list the issues, releases and commits of …") as a clause each."""
     text = request[start:end]
-    whole = [_clause(request, start, end)]
-    joint = re.search(r"\s*,?\s+(?:and|as well as|plus)\s+", text)
+    clause = _clause(request, start, end)
+    whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
+    joint = _AND.search(text)
     if not joint or _STARTS.match(text[joint.end() :]):
-        return whole
+        return [whole]
     left, right = text[: joint.start()], text[joint.end() :]
-    first, second = _noun(left, nouns), _noun(right, nouns)
+    first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
     if not first or not second or first.rstrip("s") == second.rstrip("s"):
-        return whole
-    verb = _VERB.match(_LEAD.sub("", left))
-    second_clause = _clause(request, start + joint.end(), end)
-    return [
-        _clause(request, start, start + joint.start()),
-        second_clause._replace(text=f"{verb[1]} {second_clause.text}" if verb else second_clause.text),
-    ]
+        return [whole]
+    found = _VERB.match(_LEAD.sub("", left))
+    verb = found[1] if found else verb
+    rest = _coordinated(request, start + joint.end(), end, nouns, verb)
+    named = _clause(request, start, start + joint.start())
+    return [named if found else named._replace(text=f"{verb} {named.text}".lstrip()), *rest]
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
-    from utils.llm.offline.words import spelled_out
-
     lower = spelled_out(text).lower()
     return next((noun for noun in nouns if re.search(rf"(?<![\w-]){re.escape(noun)}(?![\w-])", lower)), None)
 

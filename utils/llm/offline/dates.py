@@ -6,29 +6,24 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from utils.llm.offline.grammar import MONTH, MONTHS, pattern
+
 _ISO = r"(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?)"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
-)
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
-_NAMES = "|".join(f"{name}|{name[:3]}" for name in _MONTHS)
-_WRITTEN = re.compile(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({_NAMES})\b\.?(?:,?\s+(\d{{4}}))?"
-    rf"|\b({_NAMES})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?",
-    re.IGNORECASE,
+_WRITTEN = pattern(
+    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})\b\.?(?:,?\s+(\d{{4}}))?"
+    rf"|\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?"
 )
-_BEFORE = re.compile(rf"\b(?:before|until|till|up to)\s+{_ISO}", re.IGNORECASE)
-_SINCE = re.compile(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}", re.IGNORECASE)
-_SPAN = re.compile(
+_BEFORE = pattern(rf"\b(?:before|until|till|up to)\s+{_ISO}")
+_SINCE = pattern(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}")
+_SPAN = pattern(
     r"\b(?:last|past|previous|recent)\s+(\d+|two|three|few|couple of)?\s*(hour|day|week|month|year)s?\b"
-    r"|\b(\d+|a|one|two|three)\s+(hour|day|week|month|year)s?\s+ago\b",
-    re.IGNORECASE,
+    r"|\b(\d+|a|one|two|three)\s+(hour|day|week|month|year)s?\s+ago\b"
 )
-_THIS = re.compile(r"\b(today|yesterday|this (?:week|month|year))\b", re.IGNORECASE)
-_DAY = re.compile(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b", re.IGNORECASE)
-_MONTH = re.compile(rf"\b(?:since|in|from|after)\s+({'|'.join(_MONTHS)})\b(?:\s+(\d{{4}}))?", re.IGNORECASE)
+_THIS = pattern(r"\b(today|yesterday|this (?:week|month|year))\b")
+_DAY = pattern(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b")
+_MONTH = pattern(rf"\b(?:since|in|from|after)\s+({'|'.join(MONTHS)})\b(?:\s+(\d{{4}}))?")
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3}
 
 
@@ -53,7 +48,7 @@ def _written_as_iso(text: str, now: datetime) -> str:
 
     def iso(match: re.Match[str]) -> str:
         day, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
-        month = next(i for i, known in enumerate(_MONTHS, 1) if known.startswith(name.lower()))
+        month = next(i for i, known in enumerate(MONTHS, 1) if known.startswith(name.lower()[:3]))
         wanted = int(year) if year else now.year - ((month, int(day)) > (now.month, now.day))
         return f"{wanted:04}-{month:02}-{int(day):02}"
 
@@ -107,7 +102,7 @@ def _month(text: str, now: datetime) -> datetime | None:
     match = _MONTH.search(text)
     if not match:
         return None
-    month = _MONTHS.index(match[1].lower()) + 1
+    month = MONTHS.index(match[1].lower()) + 1
     year = int(match[2]) if match[2] else now.year - (month > now.month)
     return _midnight(now).replace(year=year, month=month, day=1)
 

@@ -8,24 +8,23 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from utils.llm.offline.grammar import MONTH, MONTHS, pattern, reader, word_set
+
 _EXTENSIONS = (
     "md|rst|txt|py|pyi|js|jsx|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|toml|yaml|yml|json|ini|cfg|conf|env|"
     "lock|html|css|xml|csv|tf|proto|gradle|ipynb|pdf|tpl|mod|sum"
 )
 _BARE_FILES = "(?i:Dockerfile|Makefile|README|CODEOWNERS|Jenkinsfile|Procfile|Gemfile)|LICENSE|CHANGELOG"
 """Files that have a name without an ending; those that are no usual words in any case."""
-_NOT_REPOSITORIES_TEXT = """and/or either/or yes/no input/output i/o client/server read/write tcp/ip ci/cd n/a on/off true/false
-    request/response start/stop"""
-_NOT_REPOSITORIES = frozenset(_NOT_REPOSITORIES_TEXT.split())
-_BRANCH_FOLDERS_TEXT = "release releases feature feat fix bugfix hotfix chore refs heads tags origin"
-_BRANCH_FOLDERS = frozenset(_BRANCH_FOLDERS_TEXT.split())
+_NOT_REPOSITORIES = word_set("""and/or either/or yes/no input/output i/o client/server read/write tcp/ip ci/cd n/a on/off true/false
+    request/response start/stop""")
+_BRANCH_FOLDERS = word_set("release releases feature feat fix bugfix hotfix chore refs heads tags origin")
 _BEFORE_PATHS = frozenset(
     {"branch", "ref", "tag", "folder", "directory", "dir", "path", "file", "under", "inside"}
 )
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
-_REPO_OF = re.compile(
-    r"\b(?:repo|repository|project)\s+([\w.-]*\w)\s+(?:of|by|from|owned by)\s+(?:the\s+)?@?([\w-]+)",
-    re.IGNORECASE,
+_REPO_OF = pattern(
+    r"\b(?:repo|repository|project)\s+([\w.-]*\w)\s+(?:of|by|from|owned by)\s+(?:the\s+)?@?([\w-]+)"
 )
 _PATH = re.compile(
     rf"(?<![\w/.:@-])((?:[\w.@-]+/)*[\w.@-]*\.(?:{_EXTENSIONS})|(?:[\w.@-]+/)*(?:{_BARE_FILES})|(?:[\w.@-]+/){{2,}}[\w.@-]*)"
@@ -33,121 +32,76 @@ _PATH = re.compile(
 )
 _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
-_NUMBER = re.compile(
+_NUMBER = pattern(
     r"(?:\b(pull requests?|pull|prs?|issues?|tickets?|workflow runs?|runs?|jobs?|builds?|number|no\.?|id)\s*)?"
-    r"(?:#|(?<![\w./-]))(\d+)(?![\w/-]|\.\d)",
-    re.IGNORECASE,
+    r"(?:#|(?<![\w./-]))(\d+)(?![\w/-]|\.\d)"
 )
 _NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER_WORD = re.compile(
-    rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b(?!\s+(?:of them|repos|repositories|things|questions))", re.IGNORECASE
+_NUMBER_WORD = pattern(
+    rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b(?!\s+(?:of them|repos|repositories|things|questions))"
 )
-_LIMIT = re.compile(
+_LIMIT = pattern(
     r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
     r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|oldest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
-    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:(?:open|closed|merged|draft|failed|latest|newest|oldest|recent)\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b",
-    re.IGNORECASE,
+    r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:(?:open|closed|merged|draft|failed|latest|newest|oldest|recent)\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b"
 )
-_MONTH = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-_DURATION = re.compile(
+_DURATION = pattern(
     r"\b(?:more|fewer|less|longer) than \d+\b|\bat least \d+\b|\b\d+\s*(?:hours?|days?|weeks?|months?|years?)\b|\d{4}-\d{2}-\d{2}\S*"
-    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{_MONTH})\s+(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?|\d{{4}})\b"
-    r"|\b(?:in|since|from|during|until|before|after)\s+(?:19|20)\d\d\b",
-    re.IGNORECASE,
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{MONTH})(?:,?\s+\d{{4}})?\b|\b(?:{MONTH})\s+(?:\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?|\d{{4}})\b"
+    r"|\b(?:in|since|from|during|until|before|after)\s+(?:19|20)\d\d\b"
 )
 _BRANCH_WORD = r"(main|master|develop|development|dev|trunk|staging|production|release[-/][\w./-]*\w|feature/[\w./-]*\w|v?\d+\.\d[\w.]*|gh-pages|next)"
-_BRANCH = (
-    re.compile(
-        r"\b(?:branch|ref|tag|version|revision)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)", re.IGNORECASE
-    ),
-    re.compile(r"\b([\w./-]*\w)\s+branch\b", re.IGNORECASE),
-    re.compile(
-        rf"\b(?:on|against|targeting|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])", re.IGNORECASE),
+_BRANCH = reader(
+    "and or the a an this that which what default each every any main's of on new same",
+    r"\b(?:branch|ref|tag|version|revision)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)",
+    r"\b([\w./-]*\w)\s+branch\b",
+    rf"\b(?:on|against|targeting|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
+    r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])",
 )
-_NO_BRANCH_TEXT = "and or the a an this that which what default each every any main's of on new same"
-_NO_BRANCH = frozenset(_NO_BRANCH_TEXT.split())
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
-_PERSON = (
-    re.compile(r"(?<![\w.])@([A-Za-z0-9][\w-]*)"),
-    re.compile(r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])", re.IGNORECASE),
-    re.compile(
-        r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not)\b)"
-        r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored)\b",
-        re.IGNORECASE,
-    ),
-)
-_NO_PERSON_TEXT = """of in on or and is was for the a an user date name mistake accident chance default hand now then far anyone anybody someone somebody everyone
+_PERSON = reader(
+    """more fewer less most many no any all some of in on or and is was for the a an user date name mistake accident chance default hand now then far anyone anybody someone somebody everyone
     everybody nobody me us him her them you it i we they he she who whom whose which what that this these those any there been not
     last past previous recent today yesterday tomorrow monday tuesday wednesday thursday friday saturday sunday main master branch
-    week month year day github bot bots one team people january february march april may june july august september october november december"""
-_NO_PERSON = frozenset(_NO_PERSON_TEXT.split())
-_OF_OTHERS = re.compile(
+    week month year day github bot bots one team people""",
+    r"(?<![\w.])@([A-Za-z0-9][\w-]*)",
+    r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])",
+    r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
+    r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
+    r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
+    r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not|issues?|tickets?|bugs?|prs?|requests?|commits?|newly)\b)"
+    r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
+)
+_OF_OTHERS = pattern(
     r"\b(?:assigned to|review(?:s|ed)?(?: requested)? (?:by|from)|(?:approved|merged|closed|commented on|sort(?:ed)?|order(?:ed)?|rank(?:ed)?|group(?:ed)?) by)"
-    r"\s+@?[\w-]+",
-    re.IGNORECASE,
+    r"\s+@?[\w-]+"
 )
 """Names of people who are no authors, and of columns."""
-_ASSIGNEE = re.compile(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)", re.IGNORECASE)
-UNASSIGNED = re.compile(
+_ASSIGNEE = pattern(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)")
+UNASSIGNED = pattern(
     r"\bunassigned\b|\b(?:no|without(?: an?)?) assignees?\b|\b(?:nobody|no ?one)(?: is|'s)? (?:assigned|working|works|looks|looking|took|has taken)(?: to| on| at| after| it)*\b"
-    r"|\b(?:not|aren't|isn't) assigned(?: to (?:anyone|anybody))?\b|\bassigned to (?:nobody|no ?one)\b",
-    re.IGNORECASE,
+    r"|\b(?:not|aren't|isn't) assigned(?: to (?:anyone|anybody))?\b|\bassigned to (?:nobody|no ?one)\b"
 )
-_FOLDER = (
-    re.compile(
-        r"\b(?:folder|directory|dir)\s+[`'\"]?(?!of\b|in\b|on\b|structure\b|tree\b|listing\b)([\w./-]*\w)",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\b([\w./-]*\w)\s+(?:folder|directory)\b", re.IGNORECASE),
+_FOLDER = reader(
+    "the a an this that which what root top each every any whole of same",
+    r"\b(?:folder|directory|dir)\s+[`'\"]?(?!of\b|in\b|on\b|structure\b|tree\b|listing\b)([\w./-]*\w)",
+    r"\b([\w./-]*\w)\s+(?:folder|directory)\b",
 )
-_NO_FOLDER_TEXT = "the a an this that which what root top each every any whole of same"
-_NO_FOLDER = frozenset(_NO_FOLDER_TEXT.split())
-_OWNER = (
-    re.compile(
-        r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!(?:have|has|had|own|owns|of|got|get|on|in|and|or|with|that|which|please)\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?:does|do|did|has|have|is)\s+(?:the\s+)?@?([A-Za-z0-9][\w-]*)(?:\s+(?:org|organi[sz]ation|user|account|team))?\s+(?:have|own|maintain|publish|host|got)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"(?<![\w/])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:public\s+)?(?:repos|repositories|projects)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"\b(?:repos|repositories|projects)\s+(?:of|by|from|owned by|belonging to|under|for|in|at)\s+(?:the\s+)?(?:github\s+)?(?:user\s+|org(?:ani[sz]ation)?\s+)?@?([A-Za-z0-9][\w-]*)(?![\w/])(?!\s+(?!on\b|please\b|that\b|with\b|which\b|sorted\b|and\b|org|team\b|user\b|account\b)[a-z])",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\bthe\s+([A-Za-z0-9][\w-]*)\s+(?:org|organi[sz]ation)\b", re.IGNORECASE),
+_OWNER = reader(
+    "the this that you they we i it github user org organisation organization my your his her which what",
+    r"\b(?:user|org|organi[sz]ation|owner|account)\s+(?!(?:have|has|had|own|owns|of|got|get|on|in|and|or|with|that|which|please)\b)@?([A-Za-z0-9][\w-]*)(?![\w/])",
+    r"\b(?:does|do|did|has|have|is)\s+(?:the\s+)?@?([A-Za-z0-9][\w-]*)(?:\s+(?:org|organi[sz]ation|user|account|team))?\s+(?:have|own|maintain|publish|host|got)\b",
+    r"(?<![\w/])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:public\s+)?(?:repos|repositories|projects)\b",
+    r"\b(?:repos|repositories|projects)\s+(?:of|by|from|owned by|belonging to|under|for|in|at)\s+(?:the\s+)?(?:github\s+)?(?:user\s+|org(?:ani[sz]ation)?\s+)?@?([A-Za-z0-9][\w-]*)(?![\w/])(?!\s+(?!on\b|please\b|that\b|with\b|which\b|sorted\b|and\b|org|team\b|user\b|account\b)[a-z])",
+    r"\bthe\s+([A-Za-z0-9][\w-]*)\s+(?:org|organi[sz]ation)\b",
 )
-_NO_OWNER_TEXT = (
-    "the this that you they we i it github user org organisation organization my your his her which what"
-)
-_NO_OWNER = frozenset(_NO_OWNER_TEXT.split())
 _LABEL = (
-    re.compile(
-        r"\b(?:labell?ed|tagged|labels?)\s+(?:as\s+|with\s+|is\s+)?(?:[\"'`]([^\"'`]+)[\"'`]|(?!of\b|in\b|on\b|for\b)([\w:/-]*\w))",
-        re.IGNORECASE,
+    pattern(
+        r"\b(?:labell?ed|tagged|labels?)\s+(?:as\s+|with\s+|is\s+)?(?:[\"'`]([^\"'`]+)[\"'`]|(?!of\b|in\b|on\b|for\b)([\w:/-]*\w))"
     ),
-    re.compile(r"\b(?:with\s+the|the)\s+[\"'`]?([\w:-]+)[\"'`]?\s+label\b", re.IGNORECASE),
+    pattern(r"\b(?:with\s+the|the)\s+[\"'`]?([\w:-]+)[\"'`]?\s+label\b"),
 )
 
 
@@ -259,11 +213,7 @@ def page(text: str) -> int | None:
 
 def branch(text: str) -> str | None:
     """The branch or version that a sentence names."""
-    for pattern in _BRANCH:
-        for match in pattern.finditer(text):
-            if match[1].lower() not in _NO_BRANCH:
-                return match[1]
-    return None
+    return _BRANCH.read(text)
 
 
 def commit(text: str) -> str | None:
@@ -274,9 +224,8 @@ def commit(text: str) -> str | None:
 
 def person(text: str) -> str | None:
     """Whose work is asked for: "by mona", "@mona", "mona's issues"."""
-    text = _OF_OTHERS.sub(" ", text)
-    found = (match[1] for pattern in _PERSON for match in pattern.finditer(text))
-    return next((name for name in found if name.lower() not in _NO_PERSON), None)
+    found = _PERSON.read(_OF_OTHERS.sub(" ", text))
+    return None if found and found.lower() in MONTHS else found
 
 
 def assignee(text: str) -> str | None:
@@ -289,30 +238,19 @@ def assignee(text: str) -> str | None:
 
 def folder(text: str) -> str | None:
     """The folder that a sentence names as one."""
-    for pattern in _FOLDER:
-        for match in pattern.finditer(text):
-            if match[1].lower() not in _NO_FOLDER and "/".join(repository(text) or ()) != match[1]:
-                return match[1]
-    return None
+    found = _FOLDER.read(text)
+    return None if found == "/".join(repository(text) or ()) else found
 
 
 def owner(text: str) -> str | None:
     """A user or organisation: from owner/name, else from the words around it."""
     named = repository(text)
-    if named:
-        return named[0]
-    for pattern in _OWNER:
-        for match in pattern.finditer(text):
-            if match[1].lower() not in _NO_OWNER:
-                return match[1]
-    return None
+    return named[0] if named else _OWNER.read(text)
 
 
 def labels(text: str) -> list[str]:
     """Names of labels."""
     found = [
-        next(group for group in match.groups() if group)
-        for pattern in _LABEL
-        for match in pattern.finditer(text)
+        next(group for group in match.groups() if group) for form in _LABEL for match in form.finditer(text)
     ]
     return [label for label in dict.fromkeys(found) if label.lower() not in {"the", "a", "with"}]

@@ -22,6 +22,6 @@ _TABLE = (
 
 def links_in_words(text: str) -> str:
     """`text` with each such address replaced: ".../octocat/hello-world/pull/7" by "pull request 7 of octocat/hello-world"."""
-    for pattern, written in _TABLE:
-        text = pattern.sub(written, text)
+    for form, written in _TABLE:
+        text = form.sub(written, text)
     return text

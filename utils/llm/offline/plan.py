@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -12,17 +11,30 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.links import links_in_words
-from utils.llm.offline.route import about_the_product, one_by_place, route
+from utils.llm.offline.route import (
+    ASKS_BESIDE,
+    ASKS_KNOWN,
+    ASKS_WHICH,
+    Route,
+    about_the_product,
+    one_by_place,
+    route,
+)
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
-from utils.llm.offline.unmet import conditional, unmet
+from utils.llm.offline.unmet import unmet, unread
 from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
+NEARER = 0.2
+"""How much nearer to another agent a part that leans on the one before it must be to go there."""
 QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
@@ -31,21 +43,12 @@ FEW = 2
 """Words with a meaning of a question that belongs to the one before: "and what is the exact command?"."""
 SHORT = 3
 """Words of a question that means nothing without the one before: "How often?"."""
-_LACKING = re.compile(
-    r"\b(branches|tags|contributors|forks|milestones|wiki|discussions|stargazers|watchers|collaborators|webhooks|secrets|packages)\b",
-    re.IGNORECASE,
-)
-_STATES = re.compile(
-    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$",
-    re.IGNORECASE,
-)
-_OF_THEMSELVES = re.compile(
-    r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b", re.IGNORECASE
-)
-"""The beginning of a sentence in which people tell of themselves before they ask."""
-_ASKS_INSIDE = re.compile(r"[:,]\s+(?:what|which|how|where|why|who|when)\b", re.IGNORECASE)
-_JOINT = re.compile(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$", re.IGNORECASE)
-_COMPARED = re.compile(r"\bcompar\w+|\bdifference between\b|\bdiff between\b", re.IGNORECASE)
+_LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
+    secrets packages sponsors deployments environments""")
+_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
+_ONES = pattern(r"\bones?\b")
+_JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
+_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,25 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Context:
+    """What a clause may lean on.
+
+    Attributes:
+        previous: The call before it.
+        repository: The one that the message or the conversation names.
+        asks_from: The score from which an agent for repositories is asked although the clause names none.
+        around: The clause with what the user says around it.
+        subject: The arguments of the call for the part before it.
+    """
+
+    previous: Call | None
+    repository: tuple[str, str] | None
+    asks_from: float
+    around: str
+    subject: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Planner:
     """What planning needs to know: the tools, how to compare texts, and the time."""
 
@@ -84,54 +106,40 @@ class Planner:
         waiting = self._waiting(turns)
         if waiting:
             return [self._completed(step, request) for step in waiting]
-        clauses = split(request, [tool.noun for tool in self.tools if tool.noun])
-        clauses = [clause for clause in clauses if len(clauses) == 1 or not small_talk(clause.text)]
-        clauses = self._with_statements(clauses)
+        nouns = [tool.noun for tool in self.tools if tool.noun]
+        clauses = split(request, [*nouns, *_LACKED] if nouns else [])
+        talk = [small_talk(clause.text) for clause in clauses]
+        if None not in talk:
+            return []
+        told = (None, Talk.HELP)
+        clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
+        clauses = with_conditions(with_statements(clauses, request))
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
         for index, clause in enumerate(clauses):
-            known = entities.repository(spans[index]) or _shared(spans, index) or _repository_before(turns)
-            steps += self._steps(
-                clause, links_in_words(clause.text), _previous(turns, steps, clause.text), known
+            beside = entities.repository(spans[index]) or _shared(spans, index)
+            before = _repository_before(turns)
+            context = Context(
+                _previous(turns, steps, clause.text),
+                beside or before,
+                ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
+                request[clause.start : clause.end],
+                steps[-1].arguments if steps else {},
             )
+            steps += self._steps(clause, links_in_words(clause.text), context)
         return [self._told(step) for step in _merged(steps, request)]
 
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.then or step.missing:
             return step
-        return replace(step, unmet=tuple(unmet(step.tool, step.clause.text, step.arguments, self.tools)))
-
-    def _with_statements(self, clauses: Sequence[Clause]) -> list[Clause]:
-        """The requests among the clauses; what only states something belongs to the request after it, else before."""
-        found: list[Clause] = []
-        before: Clause | None = None
-        for clause in clauses:
-            if len(clauses) > 1 and clause != clauses[-1] and self._only_states(clause.text):
-                before = clause if before is None else before._replace(end=clause.end)
-            elif before is not None and conditional(before.text):
-                found.append(Clause(f"{before.text}, {clause.text}", before.start, clause.end))
-                before = None
-            elif found and self._only_states(clause.text):
-                found[-1] = found[-1]._replace(end=clause.end)
-            else:
-                found.append(clause if before is None else clause._replace(start=before.start))
-                before = None
-        return found
-
-    def _only_states(self, text: str) -> bool:
-        if conditional(text):
-            return len(words(text)) <= FEW or text.lower().startswith("should")
-        if len(words(text)) == 1:
-            return True
-        asks = opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text)
-        if not asks and _OF_THEMSELVES.match(text):
-            return entities.repository_text(text) is None
-        return (
-            not asks
-            and not followup.points_back(text)
-            and len(words(text)) > FEW
-            and entities.repository_text(text) is None
-        ) or bool(_STATES.search(text))
+        text = step.clause.text
+        found = [
+            *unmet(step.tool, text, step.arguments, self.tools),
+            *unread(step.tool, text, step.arguments),
+        ]
+        named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
+        kept = [each for each in named if not any(each != other and each in other for other in named)]
+        return replace(step, unmet=tuple(sorted(kept, key=found.index)))
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
@@ -152,15 +160,12 @@ class Planner:
             arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
         return replace(step, reading=links_in_words(said), arguments=arguments, missing=missing)
 
-    def _steps(
-        self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
-    ) -> list[Step]:
+    def _steps(self, clause: Clause, reading: str, context: Context) -> list[Step]:
         """The step of a clause, or one for each repository that it names."""
+        known = context.repository
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
-            return self._with_change(clause, reading, change.start, previous, known)
-        if conditional(clause.text):
-            return [Step(clause, reading, why="I cannot weigh a condition. Ask for it by itself.")]
+            return self._with_change(clause, reading, change.start, context)
         lacking = _LACKING.search(reading)
         if (
             lacking
@@ -168,43 +173,63 @@ class Planner:
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
-        step = self._step(clause, reading, previous, known)
+        step = self._step(clause, reading, context)
         several = entities.repositories(reading)
         if step.tool is None or step.tool.text_parameter:
             return [step]
         if len(several) > 1:
             return [self._filled(clause, reading, step.tool, each) for each in several]
+        identifiers = [p.name for p in step.tool.parameters if p.is_identifier and p.name in step.arguments]
+        values = dict.fromkeys(number.value for number in entities.numbers(reading))
+        if len(identifiers) == 1 and step.arguments[identifiers[0]] in values and not several[1:]:
+            return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
         if _COMPARED.search(reading):
             return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
         return [step]
 
-    def _with_change(
-        self, clause: Clause, reading: str, start: int, previous: Call | None, known: tuple[str, str] | None
-    ) -> list[Step]:
+    def _with_change(self, clause: Clause, reading: str, start: int, context: Context) -> list[Step]:
         """The step of a change, after those of what is asked to be shown before it."""
         before = _JOINT.sub("", reading[:start])
         shown = Clause(before, clause.start, clause.end)
-        first = self._steps(shown, before, previous, known) if opens_a_request(before) else []
-        tool = route(reading, self.tools, self.similarity, known=known is not None).tool
-        return [*first, self._filled(clause, reading, tool, known)]
+        first = self._steps(shown, before, context) if opens_a_request(before) else []
+        return [
+            *first,
+            self._filled(clause, reading, self._routed(reading, context).tool, context.repository),
+        ]
 
-    def _step(
-        self, clause: Clause, reading: str, previous: Call | None, known: tuple[str, str] | None
-    ) -> Step:
-        if previous and _leans(reading) and not asked_change(reading):
-            followed = self._follow(clause, reading, previous, known)
+    def _routed(self, reading: str, context: Context) -> Route:
+        """The tool for a clause; what would be declined is read again with what the user says around it."""
+        found = route(reading, self.tools, self.similarity, context.asks_from)
+        around = links_in_words(context.around)
+        if found.tool is None and len(around) > len(reading) + ANSWER_WORDS:
+            return route(around, self.tools, self.similarity, context.asks_from)
+        return found
+
+    def _step(self, clause: Clause, reading: str, context: Context) -> Step:
+        if context.previous and _leans(reading) and not asked_change(reading):
+            followed = self._follow(clause, reading, context.previous, context)
             if followed:
                 return followed
         return self._filled(
-            clause, reading, route(reading, self.tools, self.similarity, known=known is not None).tool, known
+            clause, reading, self._routed(reading, context).tool, context.repository, context.subject
         )
 
     def _filled(
-        self, clause: Clause, reading: str, tool: ToolSpec | None, known: tuple[str, str] | None
+        self,
+        clause: Clause,
+        reading: str,
+        tool: ToolSpec | None,
+        known: tuple[str, str] | None,
+        subject: Mapping[str, Any] | None = None,
     ) -> Step:
         if tool is None:
             return Step(clause, reading)
-        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known), known)
+        same = {
+            p.name: (subject or {})[p.name]
+            for p in tool.parameters
+            if p.is_identifier and p.name in (subject or {})
+        }
+        filled = fill(tool, clause.text, self.now, repository_arguments(tool, known) | same, known)
         listing = self._listing(tool, filled.missing)
         then = tool if one_by_place(tool, reading) else None
         if listing and (then or not tool.changes):
@@ -226,9 +251,7 @@ class Planner:
         ]
         return next(iter(lists), None)
 
-    def _follow(
-        self, clause: Clause, reading: str, previous: Call, known: tuple[str, str] | None
-    ) -> Step | None:
+    def _follow(self, clause: Clause, reading: str, previous: Call, context: Context) -> Step | None:
         tool = next((tool for tool in self.tools if tool.name == previous.tool), None)
         if tool is None:
             return None
@@ -238,11 +261,14 @@ class Planner:
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
             return Step(clause, reading, *detail)
-        routed = route(
-            followup.without_opening(reading), self.tools, self.similarity, known=known is not None
-        )
-        if routed.tool and routed.tool != tool and routed.score >= SWITCH and not followup.is_bare(reading):
-            return self._filled(clause, reading, routed.tool, known)
+        routed = self._routed(followup.without_opening(reading), context)
+        if routed.tool and routed.tool != tool and not followup.is_bare(reading):
+            own = next((score for score, each in routed.ranking if each == tool), 0.0)
+            beside = context.subject and opens_a_request(reading) and not _ONES.search(reading)
+            if routed.score >= SWITCH or (
+                beside and routed.score >= own + (NEARER if tool.delegates else 0.0)
+            ):
+                return self._filled(clause, reading, routed.tool, context.repository)
         if routed.tool is None and opens_a_request(reading) and not followup.follows_up(reading):
             return None
         return self._again(clause, reading, tool, previous)
@@ -322,7 +348,10 @@ def _belongs(step: Step, last: Step, request: str) -> bool:
     said = request[step.clause.start : step.clause.end].lstrip(" ,").lower()
     ended = last.clause.text.rstrip().endswith(("?", ".", "!"))
     short = not said.startswith(("and ", "or ", "what about")) and len(said.split()) <= SHORT
-    joined = short if ended else len(content_stems(step.clause.text)) <= FEW
+    comma = request[last.clause.end : step.clause.start].strip() == ","
+    thin = _widened(last) and len(content_stems(last.clause.text)) <= FEW
+    leans = thin or (comma and followup.points_back(said)) or len(content_stems(step.clause.text)) <= FEW
+    joined = short if ended else leans
     return step.tool.delegates or (step.tool.is_library and joined)
 
 

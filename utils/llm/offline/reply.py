@@ -13,7 +13,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from utils.llm.offline.answer import phrases
-from utils.llm.offline.answer.compose import compose
+from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.chain import second_calls
 from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
@@ -86,12 +86,9 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Rep
     kind = small_talk(without_prelude(turn.request)) or small_talk(turn.request)
     if kind:
         return Reply(phrases.talk(kind, tools))
-    asking = next((step for step in steps if step.tool and step.missing), None)
-    if asking:
-        return Reply(phrases.question(asking.missing), asks=True)
-    why = [phrases.not_done(step.clause.text, step.why) for step in steps if step.why]
-    if why:
-        return Reply("\n\n".join(why))
+    asks = any(step.tool and step.missing for step in steps)
+    if asks or any(step.why for step in steps):
+        return Reply("\n\n".join(left_over(steps)), asks=asks)
     return Reply(phrases.ENGLISH_ONLY if is_foreign(turn.request) else phrases.outside(tools))
 
 

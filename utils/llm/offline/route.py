@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from utils.llm.offline import entities
-from utils.llm.offline.changes import changes_github, changing
+from utils.llm.offline.changes import asked_change, changes_github, changing
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import content_stems, spelled_out
+from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out
 from utils.messages.handles import handles_in
 
 ABSTAIN = 0.36
@@ -35,63 +36,62 @@ NAMED = 0.12
 """What it is worth when the sentence names what the tool is named for ("commits", `list_commits`)."""
 FITS = 0.15
 """What it is worth when the sentence has an argument that the tool needs, and costs when it has none."""
-ASKS_WHICH = 0.6
+ASKS_WHICH = 0.55
 """Score from which an agent for repositories is asked although none is named: it asks back which one is meant."""
 ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
+ASKS_BESIDE = 0.3
+"""The same where the message itself names one, or speaks of "our repository"."""
 HOW_ELSE = 0.2
 """How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
-_QUESTION = re.compile(
+_QUESTION = pattern(
     r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|give me|show me|search|find|look)\b|\?\s*$"
-    r"|\b(?:what|how|which|where|why|whom|whether)\b|\bto know\b",
-    re.IGNORECASE,
+    r"|\b(?:what|how|which|where|why|who|whom|whether)\b|\bto know\b"
 )
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
-_SOUGHT = re.compile(
-    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+",
-    re.IGNORECASE,
+_SOUGHT = pattern(
+    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+"
 )
-_HOW_TO = re.compile(
+_HOW_TO = pattern(
     r"\b(?:how|where)\s+(?:do|can|could|should|would|must|might)\s+(?:i|we|you|one)\b|\bhow to\b"
-    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b",
-    re.IGNORECASE,
+    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b"
 )
 """A question about how something is done, which documents answer, whatever it is done with."""
-_PRODUCT = re.compile(
+_PRODUCT = pattern(
     r"^\W*(?:can|could|does|do|is|should|did|has)\s+(?:it|this|the (?:agent|assistant|service|system|supervisor|chat|bot|offline model))\b"
-    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b",
-    re.IGNORECASE,
+    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b"
 )
-_ON_GITHUB = re.compile(
-    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)",
-    re.IGNORECASE,
+_ON_GITHUB = pattern(
+    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)"
 )
-_REPOSITORIES = re.compile(r"\b(?:repos?|repositories|projects)\b", re.IGNORECASE)
-_READS = re.compile(
-    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b",
-    re.IGNORECASE,
+_REPOSITORIES = pattern(r"\b(?:repos?|repositories|projects)\b")
+_READS = pattern(
+    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b"
 )
-_SUM = re.compile(
-    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$",
-    re.IGNORECASE,
+_SUM = pattern(
+    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$"
+)
+_OWN_REPOSITORY = pattern(
+    r"\b(?:our|my|the|this|that|your)\s+(?:[\w'\u2019-]+\s+){0,2}(?:repo(?:sitory)?|codebase|project)\b"
 )
 _HALF_NAMED = re.compile(
     r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
-_HAS = re.compile(
-    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b",
-    re.IGNORECASE,
+_HAS = pattern(
+    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b"
 )
 """What a repository has."""
-_FIRST_WORD = re.compile(
-    r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)", re.IGNORECASE
+_DENIED = pattern(
+    rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})"
 )
-_ASKING = frozenset("what who will do how tell give should which explain best is are".split())  # noqa: SIM905
-_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING
+"""What is not asked for: "no PRs"."""
+_FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
+_ASKING = word_set("what who will do how tell give should which explain best is are")
+_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")
 
@@ -103,6 +103,12 @@ class Route:
     tool: ToolSpec | None
     score: float
     ranking: tuple[tuple[float, ToolSpec], ...] = ()
+
+
+def _without_denied(text: str) -> str:
+    """A text without what it does not ask for, where it asks for something else that a repository has."""
+    rest = _DENIED.sub(" ", text)
+    return rest if _HAS.search(rest) else text
 
 
 @lru_cache(maxsize=4096)
@@ -117,7 +123,7 @@ def masked(text: str) -> str:
     file = entities.path(text)
     if file:
         text = text.replace(file, "file")
-    text = _SOUGHT.sub(r"\1 something", text)
+    text = _SOUGHT.sub(r"\1 something", _without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
@@ -129,29 +135,33 @@ def about_the_product(text: str) -> bool:
     )
 
 
-def route(clause: str, tools: Sequence[ToolSpec], similarity: Similarity, *, known: bool = False) -> Route:
-    """The tool for a clause, or none. `known`: the conversation has named a repository."""
+def route(
+    clause: str, tools: Sequence[ToolSpec], similarity: Similarity, asks_from: float = ASKS_WHICH
+) -> Route:
+    """The tool for a clause, or none. `asks_from`: the score from which a tool for repositories takes one that names none."""
     declared = changing(clause, tools)
     if declared:
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
-    if repositories and (changes_github(clause) or _half_named(clause)):
+    continued = asks_from == ASKS_BESIDE and asked_change(clause) is not None
+    if repositories and (changes_github(clause) or continued or _half_named(clause)):
         return Route(repositories, 1.0)
     tools = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in tools if tool.is_library), None)
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
+    ranking = tuple(scored)
     if library and not named:
-        least = 1.0 + FITS if about_the_product(clause) else ASKS_KNOWN if known else ASKS_WHICH
+        own = ASKS_BESIDE if _OWN_REPOSITORY.search(clause) else asks_from
+        least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
         scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
     if not scored:
         return Route(None, 0.0)
     best, tool = scored[0]
-    orders = _orders(clause)
+    orders = is_order(clause)
     elsewhere = _elsewhere(tools, asks=not orders)
     outside = 1.0 if _SUM.match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
-    ranking = tuple(scored)
-    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else ABSTAIN
+    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
     answering = library or next((spec for _, spec in scored if _answers(spec, clause)), None)
@@ -170,7 +180,8 @@ def _half_named(clause: str) -> bool:
     return unnamed and bool(_HALF_NAMED.search(text) and _HAS.search(_HALF_NAMED.sub(" ", text)))
 
 
-def _orders(clause: str) -> bool:
+def is_order(clause: str) -> bool:
+    """Whether a text begins as an order of a kind that no agent takes: "book …"."""
     first = _FIRST_WORD.match(clause)
     return first is not None and first[1].lower() in _ORDERS and not _QUESTION.search(clause)
 
@@ -244,7 +255,7 @@ def _own_words(tool: ToolSpec) -> set[str]:
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain, own_words = masked(clause), spelled_out(_without_path(links_in_words(clause)))
+    plain, own_words = masked(clause), spelled_out(_without_denied(_without_path(links_in_words(clause))))
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))

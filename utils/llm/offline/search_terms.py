@@ -5,36 +5,30 @@ from __future__ import annotations
 import re
 
 from utils.llm.offline import entities
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.words import STOPWORDS, words
 
-_COMMAND = re.compile(
+_COMMAND = pattern(
     r"^\s*(?:please\s+|can you\s+|could you\s+|i want to\s+)*"
     r"(?:search|find|look|grep|scan|query|locate|get|show|list|give|tell)\b.*?"
-    r"\b(?:for|about|on|matching|containing|mentioning|mentions?|named|called|uses? of|usages? of|with the topic|related to)\s+(?P<terms>.+)$",
-    re.IGNORECASE,
+    r"\b(?:for|about|on|matching|containing|mentioning|mentions?|named|called|uses? of|usages? of|with the topic|related to)\s+(?P<terms>.+)$"
 )
-_BARE_COMMAND = re.compile(
-    r"^\s*(?:please\s+)?(?:search|find|look up|look for|grep|locate)\s+(?:me\s+)?(?:all\s+|some\s+|any\s+|the\s+)?(?P<terms>.+)$",
-    re.IGNORECASE,
+_BARE_COMMAND = pattern(
+    r"^\s*(?:please\s+)?(?:search|find|look up|look for|grep|locate)\s+(?:me\s+)?(?:all\s+|some\s+|any\s+|the\s+)?(?P<terms>.+)$"
 )
-_DEFINED = re.compile(
-    r"\bwhere\s+(?:is|are|do we|does)\s+(?P<terms>.+?)\s+(?:defined|implemented|used|declared|set|called)\b",
-    re.IGNORECASE,
+_DEFINED = pattern(
+    r"\bwhere\s+(?:is|are|do we|does)\s+(?P<terms>.+?)\s+(?:defined|implemented|used|declared|set|called)\b"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_FILLER = re.compile(
-    r"^(?:the\s+)?(?:(?:all |some |any |open source )?(?:repos|repositories|projects)\s+(?=about|for|on|named|called|related)(?:related to|on)?|words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?",
-    re.IGNORECASE,
+_FILLER = pattern(
+    r"^(?:the\s+)?(?:(?:all |some |any |open source )?(?:repos|repositories|projects)\s+(?=about|for|on|named|called|related)(?:related to|on)?|words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?"
 )
 
-_CALLED = re.compile(
-    r"\b(?:called|named|(?:function|class|method|variable|constant|symbol|setting|module)\s+(?!called\b|named\b|is\b|are\b|in\b|of\b|that\b))\s*[\"'`]?([\w.]*\w)",
-    re.IGNORECASE,
+_CALLED = pattern(
+    r"\b(?:called|named|(?:function|class|method|variable|constant|symbol|setting|module)\s+(?!called\b|named\b|is\b|are\b|in\b|of\b|that\b))\s*[\"'`]?([\w.]*\w)"
 )
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
-_THINGS = re.compile(
-    r"\b(?:repos?|repositor(?:y|ies)|projects?|librar(?:y|ies)|packages?|frameworks?|tools?)\b", re.IGNORECASE
-)
+_THINGS = pattern(r"\b(?:repos?|repositor(?:y|ies)|projects?|librar(?:y|ies)|packages?|frameworks?|tools?)\b")
 """What a sentence has to name to be searched for as a whole."""
 
 
@@ -78,8 +72,8 @@ def _terms(text: str, keep_question: bool, *, anything: bool) -> str:
     ):
         return word
     patterns = (_COMMAND,) if keep_question else (_DEFINED, _COMMAND, _BARE_COMMAND)
-    for pattern in patterns:
-        match = pattern.search(text)
+    for form in patterns:
+        match = form.search(text)
         if match and (
             not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
         ):

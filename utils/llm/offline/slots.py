@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from utils.llm.offline.grammar import pattern
+
 _WORD = r"[^\s,.?!;:\"“”]+"
 _LONGEST = 4
 _SHOWN = re.compile(rf"(?<=\S\s)([A-Z\d]{_WORD}(?:\s+[A-Z]{_WORD})*)|[\"“`]([^\"”`]+)[\"”`]")
-_AFTER = re.compile(
-    r"\s+(?:today|tomorrow|now|right now|please|this|next|tonight|at|on|for|in|from|to|until|since|and|or|with|like|is|are|look\w*)\b.*$",
-    re.IGNORECASE,
+_AFTER = pattern(
+    r"\s+(?:today|tomorrow|now|right now|please|this|next|tonight|at|on|for|in|from|to|until|since|and|or|with|like|is|are|look\w*)\b.*$"
 )
 
 

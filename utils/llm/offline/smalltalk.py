@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from utils.llm.offline.grammar import pattern
+
 
 class Talk(Enum):
     """What kind of small talk a message is, the one that is answered first at the top."""
@@ -54,15 +56,14 @@ _PHRASES = {
     ),
 }
 _KINDS = tuple(
-    (talk, re.compile(rf"(?:(?:and|so|well|oh|ok|okay|hey|hi|just|now|but|lol|haha) )*(?:{'|'.join(forms)})(?: then| now| please| exactly| ok| okay)?", re.IGNORECASE))
+    (talk, pattern(rf"(?:(?:and|so|well|oh|ok|okay|hey|hi|just|now|but|lol|haha) )*(?:{'|'.join(forms)})(?: then| now| please| exactly| ok| okay)?"))
     for talk, forms in _PHRASES.items()
 )  # fmt: skip
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
-_PRELUDE = re.compile(
+_PRELUDE = pattern(
     r"^\s*(?:(?:thanks?(?: you)?(?: a lot| so much| very much)?|thx|cheers|hello|hi|hey|good (?:morning|afternoon|evening)|great|perfect|ok|okay|nice|cool)"
-    r"(?:\s+(?:there|team|again|all|everyone))?\s*(?:[,!.;]+|\s-+)\s+)+(?=\w)",
-    re.IGNORECASE,
+    r"(?:\s+(?:there|team|again|all|everyone))?\s*(?:[,!.;]+|\s-+)\s+)+(?=\w)"
 )
 
 

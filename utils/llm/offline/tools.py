@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from utils.llm.offline.grammar import pattern
 from utils.messages.tool_examples import split_examples
 
 DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
@@ -23,9 +23,7 @@ SINCE_UNTIL = frozenset(
 )
 """Names of a parameter that takes a date."""
 LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
-_QUESTION = re.compile(
-    r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b", re.IGNORECASE
-)
+_QUESTION = pattern(r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,58 +14,107 @@ from utils.llm.offline import entities
 from utils.llm.offline.arguments import DENIED
 from utils.llm.offline.choices import STATE_WORDS, means
 from utils.llm.offline.followup import without_opening
+from utils.llm.offline.grammar import MONTH, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
 from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
 
-_MONTH = (
-    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?"
-    "|dec(?:ember)?"
-)
 _TO_THE_PLACE = r"(?=\s+(?:in|of|from|on|at|for)\s+[\w.-]+/|\s+(?:and|or)\s|[,.?!]|$)"
-_TIME = re.compile(
+_TIME = pattern(
     rf"\b(?:(?:since|before|after|until|till|between|during|within|from|in|on|of|newer than|older than)\s+(?:the\s+)?)?"
     rf"(?:(?:first|last|past|this|next)\s+(?:\w+\s+)?(?:hour|day|week|month|quarter|year)s?(?:\s+of\s+\w+)?|yesterday|today|overnight"
-    rf"|\d{{4}}-\d\d-\d\d|(?:{_MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
-    rf"(?:\s+(?:and|to|until)\s+[\w-]+)?",
-    re.IGNORECASE,
+    rf"|\d{{4}}-\d\d-\d\d|(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:{MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
+    rf"(?:\s+(?:and|to|until)\s+[\w-]+)?"
 )
-_ORDER = re.compile(
+_ORDER = pattern(
     r"\b(?:oldest|newest|latest|largest|smallest|biggest|most \w+|least \w+) first\b|\b(?:the )?(?:most|fewest|least)\s+\w+\b"
-    r"|\b(?:sorted|ordered|order|sort|ranked|grouped|group)\s+by\s+[\w ]+?(?=[,.?!]|$| in | of )|\balphabetically\b|\b(?:a|de)scending\b",
-    re.IGNORECASE,
+    r"|\b(?:sorted|ordered|order|sort|ranked|grouped|group)\s+by\s+[\w ]+?(?=[,.?!]|$| in | of )|\balphabetically\b|\b(?:a|de)scending\b"
 )
-_TOPIC = re.compile(
+_TOPIC = pattern(
     r"\b(?:about(?!\s+to\b)|mentioning|mentions?|containing|contains?|related to|regarding|concerning|with the word)\s+"
-    rf"(.+?){_TO_THE_PLACE}",
-    re.IGNORECASE,
+    rf"(.+?){_TO_THE_PLACE}"
 )
-_WITH = re.compile(
-    rf"\b(?:without|excluding|except(?: for)?|but no|no|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
-    rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b",
-    re.IGNORECASE,
+_WITH = pattern(
+    rf"\b(?:without|excluding|except(?: for)?|skip|ignor(?:e|ing)|hide|omit|leave out|but no|(?<!have )(?<!has )no(?! (?:idea|clue|doubt|rush|hurry|need|matter|problem)\b)|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
+    rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b"
 )
-_BY = re.compile(
+_BY = pattern(
     r"\b(?:(?:opened|created|written|made|reported|reviewed|authored|closed|merged|filed|commented)\s+)?"
-    r"(?:by|from)\s+@?([A-Za-z][\w-]*)(?![\w/.-])|\b(?:did|has|have)\s+(?!been\b|it\b|you\b|we\b|they\b|i\b|any)@?([A-Za-z][\w-]*)\s+(?:write|open|create|review|merge|close|report)\w*",
-    re.IGNORECASE,
+    r"(?:by|from)\s+@?([A-Za-z][\w-]*)(?![\w/.-])|\b(?:did|has|have)\s+(?!been\b|it\b|you\b|we\b|they\b|i\b|any)@?([A-Za-z][\w-]*)\s+(?:write|open|create|review|merge|close|report)\w*"
 )
-_NO_PERSON = frozenset("the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone".split())  # fmt: skip # noqa: SIM905
-_IF = re.compile(
-    r"^\W*(?:and\s+|but\s+|or\s+)?(?:(?:if\s+(?:not|so|yes|no|there (?:is|are)|it (?:is|does|has)|that)|otherwise|unless|in case)\b"
-    r"|should\s+(?:everything|nothing|all|none|any|it|they|that|there)\b[^?]*$)",
-    re.IGNORECASE,
+_NO_PERSON = word_set(
+    "the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone"
 )
-_PLAIN_TEXT = """recent new newest latest last old oldest first current currently many each every other same available existing open public
-    still more most fewer total full complete whole top number few own real recently"""
-_PLAIN = frozenset(stem(word) for word in _PLAIN_TEXT.split())
+_PLAIN = frozenset(
+    map(
+        stem,
+        word_set("""recent new newest latest last old oldest first current currently many each every other same available existing open public
+    still more most fewer total full complete whole top number few own real recently one ones
+    yet already again drew over around both two touched instead other others rest please"""),
+    )
+)
 """Words before what is listed that leave nothing out."""
+_NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
-def conditional(text: str) -> bool:
-    """Whether a part is only wanted under a condition that this model cannot weigh."""
-    return bool(_IF.match(text))
+_GROUP = pattern(
+    r"[,;:.?!()\n]+(?=\s|$)|\s[-\u2013\u2014]+\s|\b(?:and|or|but|plus|then|also|so|because|since|while|instead|as well as|with|from|of|in|on|at|for|to)\b"
+)
+"""Between groups of words that say something of their own."""
+_BEYOND = pattern(
+    r"(?:(?<=^)|(?<=and )|(?<=then )|(?<=, ))(?:translate|summari[sz]e|shorten|rephrase|rewrite|draw|plot|estimate|predict|send|e-?mail|forward|rank"
+    r"|prioriti[sz]e|recommend|suggest)\b(?:\s+\w+)?"
+)
+"""What a program that quotes cannot do with what it finds."""
+_SAID_OF_SOMEBODY = pattern(
+    r"^\W*(?:i|we|you|he|she|it|they|that|this|these|those|there|my|our|please|thanks?|ok|okay)\b"
+)
+_COLUMNS = frozenset(
+    map(
+        stem,
+        [
+            "author",
+            "date",
+            "title",
+            "name",
+            "number",
+            "link",
+            "url",
+            "state",
+            "label",
+            "time",
+            "day",
+            "message",
+            "version",
+            "list",
+            "overview",
+            "details",
+        ],
+    )
+)
+"""What rows and records show without being asked."""
+
+
+def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[str]:
+    """Groups of words, after a joint, of which a call and its tool have not one: "the releases and sponsors of a/b"."""
+    if tool.text_parameter or tool.changes or is_foreign(clause):
+        return []
+    understood = _known_words([tool]) | _values(arguments) | _COLUMNS
+    beyond = [match[0] for match in _BEYOND.finditer(clause)]
+    for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
+        clause = form.sub(" ", clause)
+    groups = [group.strip() for group in _GROUP.split(clause)]
+    heard = [group for group in groups if set(content_stems(group)) & understood]
+    return beyond + [
+        group
+        for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
+        if not _SAID_OF_SOMEBODY.match(group)
+        and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
+        and not stems & understood
+        and not entities.numbers(group)
+        and not entities.limit(group)
+    ]
 
 
 def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
@@ -83,13 +132,15 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(clause)
-    found = _conditions(text, arguments, tool)
+    found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
-def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> list[str]:
+def _conditions(
+    clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
+) -> list[str]:
     if arguments.get("assignee") == "none":
         clause = entities.UNASSIGNED.sub(" ", clause)
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
@@ -112,7 +163,12 @@ def _conditions(clause: str, arguments: Mapping[str, Any], tool: ToolSpec) -> li
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
-    found += [match[0] for match in _WITH.finditer(clause) if not entities.limit(match[0])]
+    others = [each.noun.removesuffix("s") for each in known if each.noun and each.noun not in (tool.noun, "")]
+    found += [
+        match[0]
+        for match in _WITH.finditer(clause)
+        if not entities.limit(match[0]) and not any(noun in spelled_out(match[0]).lower() for noun in others)
+    ]
     return [part.strip() for part in dict.fromkeys(found)]
 
 
@@ -120,12 +176,7 @@ def _before_the_noun(
     text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
 ) -> list[str]:
     """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
-    understood = {
-        stem(word) for name, value in arguments.items() for word in _said_by(name if value is True else value)
-    } | _PLAIN
-    understood |= {
-        s for each in known for line in (each.description, *each.examples) for s in content_stems(line)
-    }
+    understood = _values(arguments) | _known_words(known)
     plain = spelled_out(text)
     noun = re.escape(tool.noun.rstrip("s"))
     found = [
@@ -144,6 +195,17 @@ def _before_the_noun(
         and not {stem(word.lower())} & understood
         and not entities.limit(f"only {word}")
     ]
+
+
+def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
+    """Stems of what tools say of themselves."""
+    return {s for each in tools for line in (each.description, *each.examples) for s in content_stems(line)}
+
+
+def _values(arguments: Mapping[str, Any]) -> set[str]:
+    """Stems of the words that a call's arguments stand for."""
+    said = (word for name, value in arguments.items() for word in _said_by(name if value is True else value))
+    return {stem(word) for word in said} | _PLAIN
 
 
 def _said_by(value: object) -> list[str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from utils.llm.offline.grammar import pattern, word_set
+
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
 _SHORT_FORMS = {
     "pr": "pull request",
@@ -29,15 +31,11 @@ _SHORT_FORMS = {
     "pls": "please",
     "plz": "please",
 }
-_SHORT = re.compile(
-    rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)",
-    re.IGNORECASE,
-)
-_STOPWORDS_TEXT = """a about all also an and any are as at be been but by can could did do does for from give had has have
+_SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
+STOPWORDS = word_set("""a about all also an and any are as at be been but by can could did do does for from give had has have
     how i if in into is it its just me my now of on one or our out please should show so tell than that the
     their them then there these they this those to us was we were what when where which who why will with
-    would you your"""
-STOPWORDS = frozenset(_STOPWORDS_TEXT.split())
+    would you your""")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
 

@@ -3,49 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, items_text
+from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
+from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step
 from utils.llm.offline.similarity import Similarity
-from utils.messages.results import Articles, Items, Record, Result, ToolProblem, parse_result
+from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
+_COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
+_LISTS = pattern(r"\b(?:list|show)\b")
+GLIMPSE = 3
+"""Rows that are shown of lists whose numbers are compared."""
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
 
 
 def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity: Similarity) -> str:
     """The Markdown answer. Parts that could not be asked for are named at the end."""
-    searched = [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
+    first, calls = _comparison(turn.request, calls)
+    first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     made = _made(steps)
     parts = [
-        (_asked(call, made, index, turn), _body(call, made, index, turn, similarity))
+        (
+            _asked(call, made, index, turn),
+            _weighed(_body(call, made, index, turn, similarity), made, calls, index),
+        )
         for index, call in enumerate(calls)
     ]
-    rest = _left_over(steps)
+    rest = left_over(steps) if made else []
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
-        return "\n\n".join([*searched, parts[0][1], *rest])
+        return "\n\n".join([*first, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
-    return "\n\n".join([*searched, *sections, *rest])
+    return "\n\n".join([*first, *sections, *rest])
 
 
 def _made(steps: Sequence[Step]) -> list[Step]:
-    """The steps that calls were made for, two with the same call counted once."""
-    made: list[Step] = []
+    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
+    made: dict[str, Step] = {}
     for step in steps:
-        same = any(each.tool == step.tool and each.arguments == step.arguments for each in made)
-        if step.tool and not step.missing and not same:
-            made.append(step)
-    return made
+        if step.tool and not step.missing:
+            key = f"{step.tool.name} {step.arguments}"
+            same = made.get(key, step)
+            made[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
+    return list(made.values())
+
+
+def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int) -> str:
+    """A part that was wanted under a condition: left out where what came before it says so, and said to be shown in any case
+    where that does not tell.
+    """
+    condition = steps[index].clause.condition if index < len(steps) else ""
+    checks = [n for n in range(min(index, len(steps))) if not steps[n].clause.condition]
+    if not condition or not checks:
+        return body
+    if steps[checks[-1]].unmet:
+        return phrases.not_done(f"{condition}, {steps[index].clause.text}", phrases.NOT_KNOWN)
+    result = parse_result(calls[checks[-1]].result or "")
+    if not isinstance(result, Items):
+        return f"{phrases.not_weighed(condition)}\n\n{body}"
+    applies = holds(condition, steps[checks[-1]].clause.text, bool(result.items))
+    if applies is None:
+        return f"{phrases.not_weighed(condition)}\n\n{body}"
+    return body if applies else phrases.does_not_apply(condition, count(result))
+
+
+def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:
+    """How many of the same each repository has, where the request compares them, and the calls with their first rows alone."""
+    found = [(repository_of(call.arguments), parse_result(call.result or "")) for call in calls]
+    counted = {"/".join(named): each for named, each in found if named and isinstance(each, Items)}
+    kinds = {each.kind for each in counted.values()}
+    if len(counted) < max(2, len(calls)) or len(kinds) > 1 or not _COMPARES.search(request):
+        return [], calls
+    numbers = {
+        name: (each.total or len(each.items), each.total is None and bool(each.note and each.items))
+        for name, each in counted.items()
+    }
+    said = [phrases.comparison(kinds.pop(), numbers)]
+    return said, calls if _LISTS.search(request) else list(map(_glimpse, calls, counted.values()))
+
+
+def _glimpse(call: Call, found: Items) -> Call:
+    few = found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
+    return replace(call, result=dump_result(few))
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
@@ -117,13 +168,12 @@ def _context(arguments: Mapping[str, Any]) -> str:
     return ", ".join(shown)
 
 
-def _left_over(steps: Sequence[Step]) -> list[str]:
-    if not any(step.tool and not step.missing for step in steps):
-        return []
-    asked = [phrases.question(step.missing) for step in steps if step.tool and step.missing]
-    undone = [step for step in steps if step.tool is None]
+def left_over(steps: Sequence[Step]) -> list[str]:
+    """What was not done, each part with the reason, and what has to be known."""
     refused = [
         phrases.not_done(step.clause.text.strip(" .?!"), step.why or "I cannot help with that.")
-        for step in undone
+        for step in steps
+        if step.tool is None
     ]
-    return [*refused, *asked[:1]]
+    asked = (phrases.question(step.missing) for step in steps if step.tool and step.missing)
+    return [*refused, *dict.fromkeys(asked)]

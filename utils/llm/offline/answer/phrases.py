@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from utils.llm.offline.smalltalk import Talk
 from utils.llm.offline.tools import ToolSpec
@@ -17,6 +17,7 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
+NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
     "run_id": "the id of the workflow run",
@@ -86,6 +87,30 @@ def searched_for(excerpt: str) -> str:
 def not_applied(parts: Sequence[str]) -> str:
     """Words that the answer does not follow."""
     return f"Not applied, since no argument of the tool takes it: {_quotes(parts)}."
+
+
+def not_weighed(condition: str) -> str:
+    """That a part is shown although it is not known whether it is wanted."""
+    return f"I cannot weigh “{condition}”, so this is shown in any case."
+
+
+def does_not_apply(condition: str, found: str) -> str:
+    """That a part is not wanted, since the part before it found something or nothing."""
+    return f"“{condition}” does not apply: {found}."
+
+
+def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
+    """Which repository has more. Each number comes with whether there are more than that."""
+    shown = ", ".join(
+        f"{name} has {'at least ' if more else ''}{number}" for name, (number, more) in numbers.items()
+    )
+    counts = [number for number, _ in numbers.values()]
+    if any(more for _, more in numbers.values()):
+        return f"**{shown} {kind}.** Which has more cannot be told from one page."
+    if len(set(counts)) == 1:
+        return f"**{shown} {kind}: the same number.**"
+    most = max(numbers, key=lambda name: numbers[name][0])
+    return f"**{shown} {kind}: {most} has more.**"
 
 
 def not_done(part: str, why: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.llm.offline.answer.tables import LINKS, cell, moment, table
+from utils.llm.offline.grammar import pattern
 from utils.messages.results import Record
 
 LONG = 160
@@ -19,7 +20,7 @@ LOG_TAIL_LINES = 60
 LINE = 400
 """Longest line of a block in characters: minified files and base64 have no line ends."""
 _TITLES = ("title", "name", "path", "subject", "headline")
-_LOG = re.compile(r"log|output|trace|tail", re.IGNORECASE)
+_LOG = pattern(r"log|output|trace|tail")
 _FENCES = {"diff": "diff", "patch": "diff", "json": "json"}
 
 

@@ -25,7 +25,7 @@ def items_text(items: Items, context: str = "") -> str:
     where = f" — {context}" if context else ""
     if not items.items:
         return _joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
-    head = f"**{_count(items)}**{where}"
+    head = f"**{count(items)}**{where}"
     return _joined(head, table(items.items), items.note or "", _source(items.source))
 
 
@@ -89,7 +89,8 @@ def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _count(items: Items) -> str:
+def count(items: Items) -> str:
+    """How many rows there are: "2 of 60 issues"."""
     shown = len(items.items)
     kind = _singular(items.kind) if shown == 1 and (items.total or 1) == 1 else items.kind
     if items.total is not None and items.total > shown:

@@ -1,0 +1,69 @@
+"""Parts of a request that only state something: background before a question, or a few words more of it after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from utils.llm.offline import entities
+from utils.llm.offline.changes import asked_change
+from utils.llm.offline.clauses import Clause, opens_a_request
+from utils.llm.offline.conditions import conditional
+from utils.llm.offline.followup import points_back
+from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.route import is_order
+from utils.llm.offline.words import STOPWORDS, words
+
+FEW = 2
+"""Words that are too few to state something."""
+_STATES = pattern(
+    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$"
+)
+_OF_THEMSELVES = pattern(r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b")
+"""The beginning of a sentence in which people tell of themselves before they ask."""
+_TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
+_EMPTY = word_set(
+    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two"
+)
+"""Words that say nothing without the part before: "tell me which has more"."""
+_ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
+_OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
+
+
+def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
+    """The requests among the clauses; what only states something belongs to the request before it, else after it."""
+    found: list[Clause] = []
+    before: Clause | None = None
+    for clause in clauses:
+        alone = len(clauses) == 1 or conditional(clause.text)
+        empty = not alone and not set(words(clause.text)) - STOPWORDS - _EMPTY
+        states = not alone and (empty or _only_states(clause.text))
+        background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)
+        if states and found and not before and not background:
+            found[-1] = _extended(found[-1], clause.end, request)
+        elif states and clause != clauses[-1]:
+            before = before or clause
+        else:
+            found.append(clause if before is None else clause._replace(start=before.start))
+            before = None
+    return found
+
+
+def _only_states(text: str) -> bool:
+    if is_order(text):
+        return False
+    if len(words(text)) == 1 or _STATES.search(text):
+        return True
+    if opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text):
+        return False
+    if entities.repository_text(text) is not None:
+        return False
+    return bool(_OF_THEMSELVES.match(text)) or (
+        len(words(text)) > FEW and (bool(_OF_IT.match(text)) or not points_back(text))
+    )
+
+
+def _extended(clause: Clause, end: int, request: str) -> Clause:
+    """A clause with what the user says after it, to `end`."""
+    at = request.find(clause.text, clause.start)
+    text = request[at:end] if at >= 0 else clause.text + request[clause.end : end]
+    return clause._replace(text=text.strip(" ,;\n"), end=end)
