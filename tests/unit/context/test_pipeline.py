@@ -61,6 +61,23 @@ async def test_ranked_lists_are_capped_at_an_item_and_say_so():
     assert COUNTER.text(full_text(prepared.messages[2])) <= policy.input_budget * policy.ranked_share
 
 
+async def test_a_list_that_is_cut_again_stays_a_list_with_one_note_that_holds_for_the_whole():
+    rows = [{"title": f"T{i}", "state": "open", "content": "word " * 40} for i in range(60)]
+    text = json.dumps({"kind": "issues", "items": rows, "total": 200, "note": "Newest first."})
+    talk, compaction, counts = [human("find"), calls("a"), result("a", text)], None, []
+    for tools in (0, 2_600, 3_200):
+        prepared = await view(talk, standard(6_000), compaction=compaction, tool_tokens=tools)
+        compaction, shown = prepared.compaction, json.loads(full_text(prepared.messages[-1]))
+        (handle,) = handles_in(shown["note"])
+        counts.append(len(shown["items"]))
+        assert shown["items"] == rows[: counts[-1]]
+        assert (
+            shown["note"]
+            == f'Newest first. {counts[-1]} of 60 issues; read_tool_output("{handle}") reads all.'
+        )
+    assert 60 > counts[0] > counts[1] > counts[2] > 0
+
+
 def cleared(prepared) -> list[bool]:
     return [
         str(m.content).startswith("[Result processed: art_") for m in prepared.messages if m.type == "tool"
