@@ -303,8 +303,12 @@ class BaseLangGraphAgent(ABC):
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.graph.graph_run import GraphRun
+        from utils.a2a_common.graph.sent_files import with_files
         from utils.a2a_common.graph.user_message import user_content
 
+        request, told = await with_files(request, built.takes, self.runtime.settings.files)
+        for status in told:
+            yield status
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
         await turn.open()

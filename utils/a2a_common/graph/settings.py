@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from utils.context.settings import ConstraintSettings, ContextSettings
+from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
 from utils.settings import (
     BudgetSettings,
@@ -36,6 +37,7 @@ class AgentSettings:
         recovery: Time limits and the fallback model.
         budget: What one task may use.
         mcp: MCP servers and the waits for them.
+        files: From where files are fetched that a user sends by their address.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -49,6 +51,7 @@ class AgentSettings:
     recovery: RecoverySettings
     budget: BudgetSettings
     mcp: McpSettings
+    files: FileSettings
 
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> Self:
@@ -69,4 +72,5 @@ class AgentSettings:
             recovery=RecoverySettings.load(environ),
             budget=BudgetSettings.load(environ),
             mcp=McpSettings.load(environ),
+            files=FileSettings.load(environ),
         )
