@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -23,6 +23,7 @@ from utils.context.policy import ContextPolicy, standard
 from utils.context.strategies.truncate import truncated
 from utils.messages.counter import MessageCounter
 from utils.messages.tokens import count_messages_tokens
+from utils.messages.transcript import stand_in
 
 CACHED_PRICE = 0.1
 """Price of a cached input token as a share of the full price (OpenAI, Anthropic: a tenth)."""
@@ -136,6 +137,45 @@ async def managed(counter: MessageCounter, window: int = WINDOW) -> Ledger:
     return ledger
 
 
+class Writer:
+    """A model that writes summaries of the usual length."""
+
+    name = "model"
+    window = 100_000
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def summarise(self, text: str, *, previous: str, max_tokens: int) -> str:
+        """A summary that differs from every other one."""
+        self.calls += 1
+        opening = f"Summary of {len(text)} characters after {len(previous)}: "
+        return opening + "the user looked at services; " * (max_tokens // 7)
+
+    async def shorten(self, text: str, *, title: str, guidance: str, max_tokens: int) -> str:
+        """Nothing in the conversation is ranked, so that nobody asks for this."""
+        return f"{title} {guidance} {text}"[:max_tokens]
+
+
+async def summarised_ahead(counter: MessageCounter, window: int = WINDOW) -> Ledger:
+    """The pipeline with a model that writes summaries after answers, as an agent with a provider has it."""
+    writer, ledger, talk, compaction = Writer(), Ledger(), list[BaseMessage](), Compaction()
+    policy, parts = standard(window), Parts(counter, writer, ahead=True)
+    for number in range(TURNS):
+        said = turn(number, 450)
+        for message in said:
+            if not isinstance(message, AIMessage):
+                prepared = await prepare(Request([*talk, message], SYSTEM), policy, parts, compaction)
+                ledger.record(prepared.whole(), counter, compacted=prepared.compaction != compaction)
+                compaction = prepared.compaction
+            talk.append(message)
+        following = policy.for_next_turn(sum(map(counter.message, said)))
+        request = Request([*talk, stand_in("(the next request)", "next")], SYSTEM, turn_start=True)
+        compaction = (await prepare(request, following, replace(parts, ahead=False), compaction)).compaction
+    ledger.summaries = writer.calls
+    return ledger
+
+
 def trimmed(counter: MessageCounter) -> Ledger:
     """Trim on each call: the newest turns that fit."""
     return _simple(counter, lambda talk: _newest(talk, counter, standard(WINDOW).input_budget), 0)
@@ -200,10 +240,12 @@ async def measure() -> None:
         )
 
     for window in (SMALL_WINDOW, WINDOW):
-        shared = (await managed(counter, window)).stable
-        print(
-            f"context prompt cache, window of {window:,}: {100 * shared:.1f} % of the input is a cached prefix"
-        )
+        for name, replay in (("no model", managed), ("a model", summarised_ahead)):
+            row = await replay(counter, window)
+            print(
+                f"context prompt cache, window of {window:,}, summaries by {name}: {100 * row.stable:.1f} % of the input"
+                f" is a cached prefix, input cost {row.cost:,.0f} tokens, {row.summaries} summaries"
+            )
 
 
 def run() -> None:

@@ -112,6 +112,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
         from multi_agents.platform_engineer.delegation import Delegation
+        from utils.llm.inputs import file_types
         from utils.persistence.contexts import RemoteContexts
         from utils.persistence.delegations import DelegationStore
 
@@ -130,6 +131,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             shares=self._shares,
             settings=self._settings,
             whole_text=self._middlewares.context.whole_text,
+            takes=file_types(self.runtime.model),
         )
         self._registry.start()
 

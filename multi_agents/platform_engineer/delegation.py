@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
-from multi_agents.platform_engineer.passed_files import passed_files, too_many
+from multi_agents.platform_engineer.passed_files import content_for, passed_files
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
@@ -89,7 +89,7 @@ class Delegation:
     """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
 
     `me` is the name and the address of the agent that delegates; `shares` is what each agent is told, nothing
-    where it stands not in it.
+    where it stands not in it; `takes` are the types of files that the model reads.
     """
 
     def __init__(
@@ -103,8 +103,9 @@ class Delegation:
         shares: Mapping[str, Shares],
         settings: SubAgentSettings,
         whole_text: WholeText,
+        takes: Container[str],
     ) -> None:
-        self._whole_text = whole_text
+        self._whole_text, self._takes = whole_text, takes
         self._scopes = DelegationScopes(registry, me=me, shares=shares, history_turns=settings.history_turns)
         self._registry = registry
         self._pool = pool
@@ -211,9 +212,8 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
-                said = task.text() or SUB_AGENT_NO_ANSWER.format(agent=name)
                 return ToolMessage(
-                    "\n\n".join(filter(None, [said, too_many(task)])),
+                    content_for(task, self._takes, SUB_AGENT_NO_ANSWER.format(agent=name)),
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={

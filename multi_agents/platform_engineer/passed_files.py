@@ -1,12 +1,14 @@
-"""Files of a sub-agent as artifacts of the supervisor's own task. Pure."""
+"""Files of a sub-agent: artifacts of the supervisor's own task, and shown to a model that takes them. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Container, Iterator
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from utils.events import ArtifactAdded
+from utils.a2a_common.protocol.file_names import safe_file_name
+from utils.events import ArtifactAdded, FileBytes
+from utils.messages.media.readable import file_block, is_readable
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.task_view import TaskView
@@ -37,7 +39,23 @@ def passed_files(task: TaskView, agent: str, errand: str) -> Iterator[ArtifactAd
         )
 
 
-def too_many(task: TaskView) -> str:
+def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | list[str | dict[str, Any]]:
+    """What the model is given of a remote task: its words, and the files that it takes.
+
+    Args:
+        task: The remote task.
+        takes: Media types of the files that the model takes.
+        nothing: What is said where the task has no words.
+    """
+    files = [found.file for found in task.files[:MOST_FILES]]
+    shown = [file for file in files if isinstance(file, FileBytes) and is_readable(file, takes)]
+    text = "\n\n".join(filter(None, [task.text(takes) or nothing, _too_many(task)]))
+    if not shown:
+        return text
+    return [{"type": "text", "text": text}, *(file_block(file, safe_file_name(file.name)) for file in shown)]
+
+
+def _too_many(task: TaskView) -> str:
     """What the model is told where not all files are passed on; empty where they are."""
     count = len(task.files)
     return f"The user is given the first {MOST_FILES} of these {count} files." if count > MOST_FILES else ""

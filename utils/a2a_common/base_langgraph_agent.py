@@ -303,8 +303,12 @@ class BaseLangGraphAgent(ABC):
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.graph.graph_run import GraphRun
+        from utils.a2a_common.graph.sent_files import with_files
         from utils.a2a_common.graph.user_message import user_content
 
+        request, told = await with_files(request, built.takes, self.runtime.settings.files)
+        for status in told:
+            yield status
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
         await turn.open()
@@ -366,9 +370,7 @@ class BaseLangGraphAgent(ABC):
         return done
 
     async def clear_context(self, thread_id: str) -> None:
-        """Forget a conversation: its messages, what was decided about them, and the texts left out of them.
-
-        Tasks and their answers stay.
+        """Forget a conversation: its messages, decisions about them, and texts left out of them. Its tasks stay.
 
         Args:
             thread_id: The conversation, as `AgentRequest.thread_id` names it.

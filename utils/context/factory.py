@@ -40,6 +40,7 @@ def policy_for(
         provider=str(llm.provider),
     )
     policy = PRESETS[context.policy](window)
+    summarise_at = context.summarise_at or policy.summarise_at
     return replace(
         policy,
         max_turns=context.max_turns or policy.max_turns,
@@ -47,7 +48,8 @@ def policy_for(
         system_as_user=context.system_as_user,
         max_tool_output=context.max_tool_output,
         output_reserve=context.output_reserve or llm.max_output_tokens or policy.output_reserve,
-        summarise_at=context.summarise_at or policy.summarise_at,
+        clear_at=min(policy.clear_at, summarise_at),
+        summarise_at=summarise_at,
         keep_messages=context.keep_messages or policy.keep_messages,
         use_model=policy.use_model and context.model_summaries,
         extract_to=EXTRACT_TO if _extracts(llm, context) else policy.extract_to,

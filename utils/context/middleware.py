@@ -33,13 +33,13 @@ from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
-from utils.context.tools import TOOL_NAMES, context_tools, scope_of
+from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, Usage, UsageReported
 from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
 from utils.messages.told import shortened
-from utils.messages.transcript import stand_in
+from utils.messages.transcript import active_index, stand_in
 from utils.messages.usage import with_usage
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -54,6 +54,7 @@ COMPACT_NOW = "compact_now"
 
 _CACHED_TEXTS = 512
 _TOLD_SHARE = 0.4  # characters for each token of the budget: a tenth of it, and a fifth where they are short
+_READ_SHARE = 0.25
 _SMALLER = 0.7
 _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
 
@@ -108,7 +109,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         super().__init__()
         self.policy = policy
         self.counter = counter or MessageCounter()
-        self.tools: Sequence[BaseTool] = context_tools(artifacts)
+        room = Room(int(policy.input_budget * _READ_SHARE), self.counter)
+        self.tools: Sequence[BaseTool] = context_tools(artifacts, room)
         self._artifacts = artifacts
         self._summariser = summariser
         self._provider = provider
@@ -239,16 +241,17 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         """
         if not self._ahead:
             return None
-        history = [*values.get("messages", ()), stand_in("(the next request)", NEXT_REQUEST)]
+        messages = values.get("messages", ())
+        history = [*messages, stand_in("(the next request)", NEXT_REQUEST)]
         tokens = await self._tool_tokens.of(tools)
         request = Request(
             history, system, tokens, turn_start=True, pinned=pinned_of(values), edits=edits_of(values)
         )
         before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
+        turn = sum(map(self.counter.message, messages[active_index(messages) or 0 :]))
+        policy = self.policy.for_next_turn(parts.calibration.charged(turn))
         with summary_usage() as used:
-            prepared = await prepare(
-                request, self.policy.for_next_turn(), replace(parts, ahead=False), before
-            )
+            prepared = await prepare(request, policy, replace(parts, ahead=False), before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)

@@ -24,7 +24,7 @@ ALL_STAGES = frozenset(Stage)
 
 _RESERVE_CAP = 16_384
 _MARGIN_CAP = 512
-_AHEAD_AT, _AHEAD_TO = 0.8, 0.45
+_AHEAD_LEAST, _AHEAD_TO = 0.8, 0.45
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,9 @@ class ContextPolicy:
         stages: The optional stages that run.
         max_tool_output: Largest tool result that is not truncated, in characters.
         ranked_share: Largest share of the input budget of one ranked list.
-        clear_at: Share at which old tool results are cleared.
-        clear_keep: Number of latest exchanges with tool calls whose results are never cleared.
+        clear_at: Share at which old tool results are cleared. Late, since a request that is changed is a lost prompt cache.
+        clear_keep: Number of latest exchanges with tool calls whose results are not cleared.
+        clear_keep_share: Share that those of answered turns may take; beyond it only the last one of them stays.
         clear_gain: Smallest share that clearing must free; if it frees less, the prompt cache is worth more.
         compress_at: Share at which ranked results are compressed.
         compress_to: Share of the request after compression.
@@ -69,8 +70,9 @@ class ContextPolicy:
     stages: frozenset[Stage] = ALL_STAGES
     max_tool_output: int = 10_000
     ranked_share: float = 0.5
-    clear_at: float = 0.60
+    clear_at: float = 0.80
     clear_keep: int = 3
+    clear_keep_share: float = 0.20
     clear_gain: float = 0.20
     compress_at: float = 0.85
     compress_to: float = 0.80
@@ -134,13 +136,24 @@ class ContextPolicy:
         """The policy for another window."""
         return replace(self, window=window)
 
-    def for_next_turn(self) -> ContextPolicy:
-        """The policy for a compaction after an answer: earlier and further, so that turns seldom need one."""
+    def for_next_turn(self, turn: int) -> ContextPolicy:
+        """The policy for a compaction after an answer.
+
+        It goes further, so that turns seldom need one, and begins earlier, down to four fifths, where the next turn would
+        not fit otherwise.
+
+        Args:
+            turn: Tokens of the last turn, which the next one is expected to have.
+        """
+        room = (self.input_budget - turn) / self._basis
+        at = max(self.summarise_at * _AHEAD_LEAST, min(self.summarise_at, room))
+        tokens = self.summarise_at_tokens
         return replace(
             self,
-            summarise_at=self.summarise_at * _AHEAD_AT,
+            clear_at=min(self.clear_at, at),
+            summarise_at=at,
             summarise_to=min(self.summarise_to, self.summarise_at * _AHEAD_TO),
-            summarise_at_tokens=self.summarise_at_tokens and int(self.summarise_at_tokens * _AHEAD_AT),
+            summarise_at_tokens=tokens and max(int(tokens * _AHEAD_LEAST), tokens - turn),
             extract_to=None,
         )
 
@@ -191,6 +204,7 @@ def research(window: int) -> ContextPolicy:
     return ContextPolicy(
         window=window,
         stages=frozenset({Stage.CLEAR, Stage.SUMMARISE}),
+        clear_at=0.60,
         summarise_at=1.0,
         summarise_at_tokens=80_000,
         max_summary_tokens=2_000,

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 LIST_KEYS = ("articles", "items")
+_WHOLE = "listed"
+"""Key of the number of entries that a list had before it was cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ def is_compressed(entry: dict[str, Any]) -> bool:
 
 
 def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
-    """As many first entries as fit, at least one, with a note about the rest."""
+    """As many first entries as fit, at least one, with a note about the rest.
+
+    A list that was cut before is cut again from what is left of it, with one note that holds for the whole.
+    """
     entries = ranked.entries
     low, high = 1, len(entries)
     while low < high:
@@ -79,7 +84,13 @@ def capped(ranked: Ranked, fits: Callable[[str], bool], handle: str) -> str:
 
 
 def _first(ranked: Ranked, count: int, handle: str) -> str:
-    entries = ranked.entries
+    entries, before = ranked.entries, ranked.value.get(_WHOLE)
+    whole = before if isinstance(before, int) else len(entries)
+    said = str(ranked.value.get("note") or "").replace(_note(ranked, len(entries), whole, handle), "")
+    value = {**ranked.value, ranked.key: entries[:count], "note": said.strip(), _WHOLE: whole}
+    return Ranked(value, ranked.key).with_entries(entries[:count], _note(ranked, count, whole, handle)).dump()
+
+
+def _note(ranked: Ranked, count: int, whole: int, handle: str) -> str:
     noun = "articles" if ranked.key == "articles" else str(ranked.value.get("kind") or "items")
-    note = f'{count} of {len(entries)} {noun}; read_tool_output("{handle}") reads all.'
-    return ranked.with_entries(entries[:count], note).dump()
+    return f'{count} of {whole} {noun}; read_tool_output("{handle}") reads all.'

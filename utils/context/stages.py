@@ -13,7 +13,7 @@ from utils.context.policy import ContextPolicy, Stage
 from utils.context.protocols import Summariser
 from utils.context.rendering import render_all
 from utils.context.report import Step
-from utils.context.strategies.clear import clear, clearable
+from utils.context.strategies.clear import Keep, clear, clearable
 from utils.context.strategies.clip import LEVEL_FLOOR, clip
 from utils.context.strategies.compress import Compression, compress
 from utils.context.strategies.summarise import Summary, choose_cut, cost_from, summarise
@@ -87,9 +87,10 @@ def clear_stage(draft: Draft, *, force: bool) -> Draft:
     if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
-    if clearable(draft.visible, policy.clear_keep, draft.counter) < needed:
+    keep = Keep(policy.clear_keep, policy.tokens(policy.clear_keep_share))
+    if clearable(draft.visible, keep, draft.counter) < needed:
         return draft
-    cleared = draft.changed("clear", clear(draft.visible, policy.clear_keep, draft.counter), before)
+    cleared = draft.changed("clear", clear(draft.visible, keep, draft.counter), before)
     return cleared if before - cleared.total >= needed else draft
 
 

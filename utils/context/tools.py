@@ -6,7 +6,8 @@ Both read the calling conversation only: its thread's artifacts and messages.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from langchain.tools import ToolRuntime
@@ -24,7 +25,7 @@ from utils.messages.repeatable import READ_ONLY
 from utils.messages.transcript import with_ids
 
 if TYPE_CHECKING:
-    from utils.context.protocols import ArtifactStore
+    from utils.context.protocols import ArtifactStore, TokenCounter
 
 READ_TOOL_OUTPUT = "read_tool_output"
 RECALL = "recall"
@@ -50,10 +51,35 @@ _FOUND = 4_200
 """Most characters that `recall` returns: six passages of prose, or about forty short results."""
 
 _LATE = 0.2
+_SAMPLED = 40
+_LEAST = 800
+"""Characters that a call returns in any window: the longest passage."""
 
 
-def context_tools(store: ArtifactStore) -> list[BaseTool]:
-    """The two tools for a store."""
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much one call may return in a small window: a page of Chinese has three times the tokens of an English one.
+
+    Attributes:
+        tokens: Most tokens.
+        counter: Counts them.
+    """
+
+    tokens: int
+    counter: TokenCounter
+
+    def characters(self, sample: str, most: int) -> int:
+        """Most characters of texts like `sample`, never more than `most`."""
+        part = sample[:most]
+        cost = max(1, self.counter.text(part))
+        return min(most, max(_LEAST, len(part) * self.tokens // cost))
+
+
+def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTool]:
+    """The two tools for a store; without `room`, only the number of characters limits what a call returns."""
+
+    def fitting(sample: str, most: int) -> int:
+        return room.characters(sample, most) if room else most
 
     @tool(READ_TOOL_OUTPUT)
     async def read_tool_output(
@@ -71,9 +97,10 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
             return f"There is no stored text {handle} in this conversation."
         if block := stored_block(handle, text):
             return [{"type": "text", "text": f"{handle}:"}, block]
+        page = fitting(text[offset : offset + PAGE], PAGE)
         if not grep:
-            return page_of(text, offset)
-        return await asyncio.to_thread(grep_lines, text, grep, PAGE, offset)
+            return page_of(text, offset, page)
+        return await asyncio.to_thread(grep_lines, text, grep, page, offset)
 
     @tool(RECALL)
     async def recall(
@@ -82,7 +109,7 @@ def context_tools(store: ArtifactStore) -> list[BaseTool]:
         """Search the earlier part of this conversation that is no longer shown."""
         state: Any = runtime.state
         messages, compaction = state.get("messages", ()), Compaction.from_state(state.get("compaction"))
-        return await asyncio.to_thread(_recalled, query, messages, compaction)
+        return await asyncio.to_thread(_recalled, query, messages, compaction, fitting)
 
     for made in (read_tool_output, recall):
         made.metadata = {"examples": list(_EXAMPLES[made.name]), READ_ONLY: True}
@@ -94,9 +121,9 @@ def scope_of(config: Any) -> str:
     return str((config or {}).get("configurable", {}).get("thread_id", ""))
 
 
-def page_of(text: str, offset: int) -> str:
+def page_of(text: str, offset: int, page: int = PAGE) -> str:
     """One page of a text, with a last line about its position."""
-    part = text[offset : offset + PAGE]
+    part = text[offset : offset + page]
     end = offset + len(part)
     if end < len(text):
         return f"{part}\n[characters {offset:,} to {end:,} of {len(text):,}; go on with offset={end}]"
@@ -114,20 +141,30 @@ def hidden(messages: Sequence[BaseMessage], compaction: Compaction) -> list[Base
     ]
 
 
-def _recalled(query: str, messages: Sequence[BaseMessage], compaction: Compaction) -> str:
-    return found_text(query, hidden(messages, compaction))
+def _recalled(
+    query: str, messages: Sequence[BaseMessage], compaction: Compaction, fitting: Callable[[str, int], int]
+) -> str:
+    return found_text(query, hidden(messages, compaction), fitting)
 
 
-def found_text(query: str, messages: Sequence[BaseMessage]) -> str:
+def found_text(
+    query: str, messages: Sequence[BaseMessage], fitting: Callable[[str, int], int] = lambda _, most: most
+) -> str:
     """The passages that match a query best, as many as fit, in the conversation's order.
 
     Later passages get a higher weight: "the order" usually means the last one.
+
+    Args:
+        query: Words to search for.
+        messages: Where to search.
+        fitting: How many characters may be returned of texts like this one, of at most so many.
     """
     passages = [passage for message in messages for passage in passages_of(render(message))]
     hits = bm25(query, passages, len(passages))
     late = {hit.place: hit.score * (1 + _LATE * hit.place / len(passages)) for hit in hits}
-    chosen, room = list[int](), _FOUND
-    for place in sorted(late, key=lambda place: -late[place]):
+    best = sorted(late, key=lambda place: -late[place])
+    chosen, room = list[int](), fitting("\n\n".join(passages[place] for place in best[:_SAMPLED]), _FOUND)
+    for place in best:
         if len(passages[place]) <= room:
             chosen.append(place)
             room -= len(passages[place]) + 2

@@ -150,6 +150,21 @@ ROWS: tuple[Row, ...] = (
         text="no 'output' key found in the response from the bedrock",
         raised="builtins.ValueError",
     ),
+    # LangChain raises what an event of a Responses stream says: "code: message", or the error of a failed response.
+    *(
+        Row(
+            f"responses stream {code}",
+            failure,
+            message,
+            pattern=re.compile(rf"^(responseerror\(code=['\"])?{code}\b"),
+            raised="builtins.ValueError",
+        )
+        for code, failure, message in (
+            ("server_error", ModelUnavailable, DOWN),
+            ("rate_limit_exceeded", RateLimited, SLOW_DOWN),
+            ("context_length_exceeded", ContextOverflow, TOO_LONG),
+        )
+    ),
     # An empty response.
     Row(
         "langchain stream without chunks",

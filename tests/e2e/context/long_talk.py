@@ -25,6 +25,9 @@ from utils.testing.live_agent import running_agent
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
 
 TURNS = 60
+MOST_AWAITED = 3
+SHARES = {8_000: 0.85, 32_000: 0.95}
+"""Least share of the unchanged beginning, by window."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +154,19 @@ class Model:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a conversation did."""
+    """What a conversation did.
+
+    Attributes:
+        requests: Requests for an answer. Those for a summary or for constraints are not among them.
+        refused: Requests that the double refused.
+        largest: Tokens of the largest request.
+        prefix_share: Share of the messages' characters that the request before had too, in the same place.
+        awaited: Model calls that the user waited for, besides those that answer.
+        summaries: Model calls besides those that answer.
+        with_rule: Requests for an answer whose system message holds the constraint.
+        completed: Turns that were completed.
+        answered: Whether the last answer holds the fact of turn 3.
+    """
 
     requests: int
     refused: int
@@ -160,7 +175,6 @@ class Measured:
     awaited: int
     summaries: int
     with_rule: int
-    asked: int
     completed: int
     answered: bool
 
@@ -196,7 +210,7 @@ async def measure(language: str, window: int, *, pins: bool, turns: int = TURNS)
                 context, last = answer.context_id, answer.text
                 completed += answer.state == "completed"
                 await asyncio.gather(*(task for agent in made for task in agent._after._tasks))
-        own = [r for r in double.requests if r.tools]
+        own = [r for r in double.requests if "deployment" in {tool.name for tool in r.tools}]
         bodies = [_parts(request) for request in own]
         shares = [_shared(old, new) for old, new in pairwise(bodies)]
         return Measured(
@@ -207,10 +221,29 @@ async def measure(language: str, window: int, *, pins: bool, turns: int = TURNS)
             awaited=model.awaited,
             summaries=len(double.requests) - len(own),
             with_rule=sum(script.rule in request.messages[0].text for request in own),
-            asked=len(own),
             completed=completed,
             answered=script.value in last,
         )
+
+
+def wrong(found: Measured, share: float, turns: int = TURNS) -> list[str]:
+    """What is not as it must be, in words.
+
+    Args:
+        found: What a conversation did.
+        share: Least share of the unchanged beginning.
+        turns: Its turns.
+    """
+    rules = {
+        f"{found.refused} requests were refused": found.refused == 0,
+        f"{found.completed} of {turns} turns were completed": found.completed == turns,
+        f"{found.with_rule} of {found.requests} requests held the constraint": found.with_rule
+        == found.requests,
+        "the fact of turn 3 was lost": found.answered,
+        f"{found.awaited} model calls were waited for": found.awaited <= MOST_AWAITED,
+        f"{100 * found.prefix_share:.1f} % is an unchanged beginning": found.prefix_share >= share,
+    }
+    return [sentence for sentence, holds in rules.items() if not holds]
 
 
 def said(script: Script, turn: int, turns: int) -> str:
@@ -236,13 +269,21 @@ def _shared(old: str, new: str) -> tuple[int, int]:
 
 
 def main() -> None:
-    """Print every measurement."""
+    """Print every measurement.
+
+    Raises:
+        SystemExit: One of them is not as it must be.
+    """
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))
-    for window in (8_000, 32_000):
+    bad = 0
+    for window, share in SHARES.items():
         for language in SCRIPTS:
             for pins in (True, False):
                 found = asyncio.run(measure(language, window, pins=pins))
-                print(f"{language} {window} pins by model {pins}: {found}", flush=True)
+                faults = wrong(found, share)
+                bad += bool(faults)
+                print(f"{language} {window} pins by model {pins}: {found}", *faults, sep="\n  ", flush=True)
+    raise SystemExit(f"{bad} conversations are not as they must be" if bad else 0)
 
 
 if __name__ == "__main__":

@@ -217,7 +217,7 @@ async def test_an_agent_that_configures_nothing_has_check_summary_truncation_and
             broken = await ask(client, "read_broken please", context_id=first.context_id)
             states = [
                 (await ask(client, f"Question {number}? {LONG}", context_id=first.context_id)).state
-                for number in range(16)
+                for number in range(24)
             ]
         assert double.rejections == []
     assert set(states) == {first.state} == {"completed"}

@@ -190,11 +190,11 @@ async def test_a_truncated_log_keeps_its_end_and_is_read_back_by_its_handle(prov
 
 async def test_recall_searches_what_is_no_longer_shown(tmp_path, monkeypatch):
     replies = [
-        r for n in range(20) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n * 7}."))
+        r for n in range(36) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n * 7}."))
     ]
     with run_strict_provider(Brain(replies), window=4_000) as double:
         bench = Bench(double, "openai", tmp_path, monkeypatch)
-        for number in range(20):
+        for number in range(36):
             await bench.say(f"Where does service-{number} run?")
         assert all("host-7." not in m.text for m in double.requests[-1].messages)
         double.brain = Brain([Reply("", [Call("r1", "recall", {"query": "service-1 host"})])])
@@ -240,7 +240,7 @@ async def test_a_request_that_the_provider_finds_too_long_is_sent_once_more_with
 
 
 async def test_without_an_answering_summariser_an_extract_stands_for_the_past(tmp_path, monkeypatch):
-    replies = [r for n in range(16) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n}."))]
+    replies = [r for n in range(36) for r in (call("get_value", n), Reply(f"Service-{n} runs on host-{n}."))]
 
     class Down(Brain):
         def __call__(self, request):
@@ -250,7 +250,7 @@ async def test_without_an_answering_summariser_an_extract_stands_for_the_past(tm
 
     with run_strict_provider(Down(replies), window=4_000) as double:
         bench = Bench(double, "openai", tmp_path, monkeypatch)
-        for number in range(16):
+        for number in range(36):
             assert (await bench.say(f"Where does service-{number} run?"))[
                 0
             ] == f"Service-{number} runs on host-{number}."

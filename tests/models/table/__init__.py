@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.models.row import Row
-from tests.models.table import calls, claude, endings, faults, gemini, set_up, text_calls, thoughts, usage
+from tests.models.table import (
+    calls,
+    claude,
+    endings,
+    faults,
+    gemini,
+    responses,
+    set_up,
+    text_calls,
+    thoughts,
+    usage,
+)
 
 ROWS: Sequence[Row] = [
     *text_calls.ROWS,
@@ -17,4 +28,5 @@ ROWS: Sequence[Row] = [
     *set_up.ROWS,
     *claude.ROWS,
     *gemini.ROWS,
+    *responses.ROWS,
 ]

@@ -61,17 +61,52 @@ async def test_ranked_lists_are_capped_at_an_item_and_say_so():
     assert COUNTER.text(full_text(prepared.messages[2])) <= policy.input_budget * policy.ranked_share
 
 
+async def test_a_list_that_is_cut_again_stays_a_list_with_one_note_that_holds_for_the_whole():
+    rows = [{"title": f"T{i}", "state": "open", "content": "word " * 40} for i in range(60)]
+    text = json.dumps({"kind": "issues", "items": rows, "total": 200, "note": "Newest first."})
+    talk, compaction, counts = [human("find"), calls("a"), result("a", text)], None, []
+    for tools in (0, 2_600, 3_200):
+        prepared = await view(talk, standard(6_000), compaction=compaction, tool_tokens=tools)
+        compaction, shown = prepared.compaction, json.loads(full_text(prepared.messages[-1]))
+        (handle,) = handles_in(shown["note"])
+        counts.append(len(shown["items"]))
+        assert shown["items"] == rows[: counts[-1]]
+        assert (
+            shown["note"]
+            == f'Newest first. {counts[-1]} of 60 issues; read_tool_output("{handle}") reads all.'
+        )
+    assert 60 > counts[0] > counts[1] > counts[2] > 0
+
+
+def cleared(prepared) -> list[bool]:
+    return [
+        str(m.content).startswith("[Result processed: art_") for m in prepared.messages if m.type == "tool"
+    ]
+
+
 async def test_old_tool_results_are_cleared_in_one_batch_and_the_last_three_kept():
-    prepared = await view(long_talk(12, words=600), standard(13_000))
-    results = [m.content for m in prepared.messages if m.type == "tool"]
+    prepared = await view(long_talk(16, words=200), standard(13_000))
     assert strategies(prepared) == ["clear"]
-    assert all(text.startswith("[Result processed: art_") for text in results[:-3])
-    assert all(text.startswith("value") for text in results[-3:])
+    assert cleared(prepared) == [True] * 13 + [False] * 3
+
+
+async def test_of_answered_turns_no_more_results_are_kept_than_a_fifth_of_the_budget_but_the_last_always_is():
+    prepared = await view(long_talk(7, words=600), standard(13_000))
+    assert strategies(prepared) == ["clear"]
+    assert cleared(prepared) == [True] * 6 + [False]
+
+
+async def test_the_last_three_results_of_the_running_turn_are_kept_whatever_their_size():
+    loop = [m for n in range(6) for m in (calls(f"l{n}"), result(f"l{n}", "found " * 1_400))]
+    prepared = await view([*turn(0), human("Find it.", "active"), *loop], standard(13_000))
+    assert strategies(prepared) == ["clear"]
+    assert cleared(prepared) == [True] * 4 + [False] * 3
 
 
 async def test_after_a_clearing_the_beginning_stays_the_same_until_it_pays_to_clear_again():
-    talk, policy = long_talk(12, words=600), standard(13_000)
+    talk, policy = long_talk(16, words=200), standard(13_000)
     first = await view(talk, policy)
+    assert strategies(first) == ["clear"]
     grown = [*talk, AIMessage("Done.", id="x"), human("More?", "y")]
     second = await view(grown, policy, compaction=first.compaction)
     assert strategies(second) == []
@@ -145,7 +180,7 @@ async def test_twenty_compactions_in_a_row_keep_constraints_request_names_and_ha
     talk = [human(said, "first"), AIMessage("Understood.", id="ok")]
     policy, compaction, stored = standard(4_000), Compaction(), dict[str, str]()
     summariser = RecordingSummariser("They looked at services.")
-    for number in range(400):
+    for number in range(800):
         talk += turn(number, words=240)[:-1]
         prepared = await view(talk, policy, summariser=summariser, compaction=compaction)
         before, compaction = (

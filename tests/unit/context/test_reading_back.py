@@ -13,7 +13,7 @@ from utils.context.grep import grep_lines
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import standard
 from utils.context.search import bm25, passages_of
-from utils.context.tools import PAGE, context_tools, found_text, hidden, page_of
+from utils.context.tools import PAGE, Room, context_tools, found_text, hidden, page_of
 from utils.persistence.artifacts import MemoryArtifactStore, SqliteArtifactStore
 
 
@@ -102,9 +102,9 @@ async def test_recall_finds_in_the_hidden_part_what_the_view_no_longer_shows():
 async def test_recall_searches_beside_the_event_loop(monkeypatch):
     threads = []
 
-    def searching(query, messages):
+    def searching(query, messages, fitting):
         threads.append(threading.get_ident())
-        return found_text(query, messages)
+        return found_text(query, messages, fitting)
 
     monkeypatch.setattr(tools, "found_text", searching)
     recall: Any = context_tools(MemoryArtifactStore())[1]
@@ -112,6 +112,24 @@ async def test_recall_searches_beside_the_event_loop(monkeypatch):
     found = await recall.coroutine(query="replicas", runtime=SimpleNamespace(state=state))
     assert "Service-0 has 0 replicas." in found
     assert threads != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("text", ["部署用了四分钟，没有异常。", "It took four minutes, nothing is wrong. "])
+async def test_in_a_small_window_a_call_returns_what_there_is_room_for_in_any_language(text):
+    room = Room(1_000, COUNTER)
+    store = MemoryArtifactStore()
+    made: list[Any] = context_tools(store, room)
+    read, recall = (tool.coroutine for tool in made)
+    await store.put("", {"art_1": text * 900})
+    talk = [human(f"{n}. {text}", f"h{n}") for n in range(300)]
+    state = {"messages": talk, "compaction": Compaction(through="h299").as_state()}
+    runtime = SimpleNamespace(state=state, config={})
+    for found in (
+        await read("art_1", runtime),
+        await read("art_1", runtime, grep="四|four"),
+        await recall(text, runtime),
+    ):
+        assert 700 < COUNTER.text(found) <= 1_100
 
 
 def test_bm25_ranks_the_rare_word_over_the_common_one():

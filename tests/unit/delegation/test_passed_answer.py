@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Container
+
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from multi_agents.platform_engineer.passed_answer import WHOLE, passed_answer, whole_answer
@@ -55,7 +57,7 @@ def test_a_rule_that_was_found_or_added_is_the_supervisors_to_keep() -> None:
 
 def test_only_a_plain_answer_of_our_own_agent_is_whole() -> None:
     class Said(TaskView):
-        def text(self) -> str:
+        def text(self, takes: Container[str] = ()) -> str:
             return "a is 1"
 
     assert whole_answer(Said(), own=True, asked=False) == {WHOLE: True}

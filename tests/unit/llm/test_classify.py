@@ -303,6 +303,9 @@ OWN = {
     "langchain overflow type",
     "langchain stream without generations",
     "openai stream stalled",
+    "responses stream server_error",
+    "responses stream rate_limit_exceeded",
+    "responses stream context_length_exceeded",
     "openai client",
     "aws unreachable",
     "aws no credentials",
@@ -312,6 +315,20 @@ OWN = {
     "aws client",
 }
 """Rows with a test of their own below."""
+
+
+@pytest.mark.parametrize("form", ["{}: Something.", "ResponseError(code='{}', message='Something.')"])
+@pytest.mark.parametrize(
+    ("code", "failure"),
+    [
+        ("server_error", ModelUnavailable),
+        ("rate_limit_exceeded", RateLimited),
+        ("context_length_exceeded", ContextOverflow),
+    ],
+)
+def test_what_an_event_of_a_responses_stream_says_is_the_providers_failure(form, code, failure):
+    assert type(classify(ValueError(form.format(code)))) is failure
+    assert classify(ValueError(f"not {form.format(code)}")) is None
 
 
 def test_every_row_has_a_test():

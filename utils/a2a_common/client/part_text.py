@@ -1,19 +1,20 @@
 """Parts of another agent's answer as text: text and data as they are, a file by name, type, and address or size.
 
-A model gets the name of a file, and not its content. Name, type and address are a peer's data: cleaned and capped, and only
+A model gets the name of a file; its content only where it takes files of that type. Name, type and address are a peer's data: cleaned and capped, and only
 an address of the web is shown. Pure.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import NamedTuple, assert_never
 
 from utils.a2a_common.client.remote_files import plausible_type, web_address
 from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
+from utils.messages.media.readable import is_readable
 
 
 class Said(NamedTuple):
@@ -23,15 +24,21 @@ class Said(NamedTuple):
     flows: bool = False
 
 
-def said(part: ContentPart) -> Said:
-    """One part in words."""
+def said(part: ContentPart, takes: Container[str] = ()) -> Said:
+    """One part in words.
+
+    Args:
+        part: The part.
+        takes: Media types of the files that the reading model is shown.
+    """
     match part:
         case TextPart(text=text):
             return Said(text, flows=True)
         case DataPart(value=value):
             return Said(json.dumps(value))
         case FileBytes(content=content):
-            return Said(f"{described(part)} {_attached(len(content))}")
+            shown = is_readable(part, takes)
+            return Said(f"{described(part)} {_attached(len(content), shown=shown)}")
         case FileUrl(url=url):
             return Said(f"{described(part)} {where(url)}")
         case _:
@@ -61,10 +68,10 @@ def described(file: FileBytes | FileUrl) -> str:
     )
 
 
-def _attached(size: int) -> str:
+def _attached(size: int, *, shown: bool) -> str:
     if size > MOST_BYTES:
         return f"has more than {MOST_BYTES:,} bytes and is not passed on."
-    return "is attached to the answer. Its content is not shown here."
+    return f"is attached to the answer. Its content {'follows' if shown else 'is not shown here'}."
 
 
 def where(url: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
@@ -107,12 +107,19 @@ class TaskView:
     @property
     def said(self) -> str:
         """The newest status message, or the plain message, in words."""
-        return "\n".join(text for part in self.status if (text := said(part).text))
+        return self._said()
 
-    def text(self) -> str:
-        """The answer in words: the text of all artifacts, in which each file is named, else the status message's."""
-        texts = [joined(map(said, artifact.parts)) for artifact in self.artifacts.values()]
-        return "\n\n".join(text for text in texts if text.strip()) or self.said
+    def text(self, takes: Container[str] = ()) -> str:
+        """The answer in words: the text of all artifacts, in which each file is named, else the status message's.
+
+        Args:
+            takes: Media types of the files that the reading model is shown beside these words.
+        """
+        texts = [joined(said(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()]
+        return "\n\n".join(text for text in texts if text.strip()) or self._said(takes)
+
+    def _said(self, takes: Container[str] = ()) -> str:
+        return "\n".join(text for part in self.status if (text := said(part, takes).text))
 
     @property
     def files(self) -> list[RemoteFile]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from utils.context.settings import ConstraintSettings, ContextSettings
+from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
 from utils.persistence.settings import RetentionSettings
 from utils.settings import (
@@ -38,6 +39,7 @@ class AgentSettings:
         budget: What one task may use.
         mcp: MCP servers and the waits for them.
         retention: When conversations are deleted.
+        files: From where files are fetched that a user sends by their address.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -52,6 +54,7 @@ class AgentSettings:
     budget: BudgetSettings
     mcp: McpSettings
     retention: RetentionSettings
+    files: FileSettings
 
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> Self:
@@ -73,4 +76,5 @@ class AgentSettings:
             budget=BudgetSettings.load(environ),
             mcp=McpSettings.load(environ),
             retention=RetentionSettings.load(environ),
+            files=FileSettings.load(environ),
         )

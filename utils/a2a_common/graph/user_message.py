@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
@@ -11,8 +10,7 @@ from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, SCOPE_EXTENS
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl
-from utils.messages.media.blocks import DOCUMENT, IMAGE, PDF, Media, standard_block
-from utils.messages.media.dimensions import image_size
+from utils.messages.media.readable import file_block, is_readable
 
 Content = str | list[str | dict[str, Any]]
 """Content of a message to a model."""
@@ -33,16 +31,17 @@ def user_text(request: AgentRequest) -> str:
 def user_content(request: AgentRequest, takes: Container[str]) -> Content:
     """The same, followed by the pictures and documents of a type that the model takes.
 
-    A file counts as such by its content, not by what the sender calls it: a provider refuses a conversation with a broken
-    picture in it.
-
     Args:
         request: The request.
         takes: Media types of the files that the model takes.
     """
     text = _joined(request, request.parts, takes)
-    shown = [part for part in request.parts if isinstance(part, FileBytes) and _is_taken(part, takes)]
-    return [{"type": "text", "text": text}, *map(_block, shown)] if shown else text
+    shown = [part for part in request.parts if isinstance(part, FileBytes) and is_readable(part, takes)]
+    return (
+        [{"type": "text", "text": text}, *(file_block(each, safe_file_name(each.name)) for each in shown)]
+        if shown
+        else text
+    )
 
 
 def answer_text(request: AgentRequest) -> str:
@@ -63,7 +62,7 @@ def _told(part: ContentPart, takes: Container[str]) -> Iterator[str]:
         case FileBytes():
             head = f'The file "{safe_file_name(part.name)}" ({part.media_type}, {len(part.content):,} bytes)'
             shown = _decoded(part)
-            if _is_taken(part, takes):
+            if is_readable(part, takes):
                 yield f"{head} came along."
                 return
             yield (
@@ -77,21 +76,6 @@ def _told(part: ContentPart, takes: Container[str]) -> Iterator[str]:
         case DataPart(value=value):
             if not (isinstance(value, dict) and any(uri in value for uri in _OURS)):
                 yield f"Data ({part.media_type}):\n\n{json.dumps(value, ensure_ascii=False)}"
-
-
-def _is_taken(file: FileBytes, takes: Container[str]) -> bool:
-    """Whether the model takes a file, and it is what it is called."""
-    if file.media_type not in takes:
-        return False
-    return (
-        file.content.startswith(b"%PDF") if file.media_type == PDF else image_size(file.content) is not None
-    )
-
-
-def _block(file: FileBytes) -> dict[str, Any]:
-    kind = DOCUMENT if file.media_type == PDF else IMAGE
-    data = base64.b64encode(file.content).decode()
-    return standard_block(Media(kind, file.media_type, data, name=safe_file_name(file.name)))
 
 
 def _decoded(file: FileBytes) -> str | None:

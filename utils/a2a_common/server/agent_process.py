@@ -22,6 +22,8 @@ from utils.persistence.private import make_private
 from utils.settings import HomeSettings, LLMSettings, ModelProvider, ServerSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from a2a.types.a2a_pb2 import AgentCard
     from langchain_core.language_models import BaseChatModel
     from starlette.applications import Starlette
@@ -116,10 +118,20 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         version=_version(type(agent)),
         url=url,
         model=describe_model(agent.runtime.settings.llm),
-        input_modes=agent.input_modes,
+        input_modes=_input_modes(agent),
         output_modes=agent.output_modes,
         options=agent.card_options(),
     )
+
+
+def _input_modes(agent: BaseLangGraphAgent) -> Sequence[str]:
+    """What an agent declares; one that declares nothing also takes the files that its model reads."""
+    from utils.a2a_common.protocol.input_modes import INPUT_MODES
+    from utils.llm.inputs import file_types
+
+    if agent.input_modes != INPUT_MODES:
+        return agent.input_modes
+    return (*INPUT_MODES, *file_types(agent.runtime.model))
 
 
 def _version(agent_class: type[BaseLangGraphAgent]) -> str:

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.context.excerpt import excerpt_tokens
 from utils.context.protocols import TokenCounter
+from utils.context.ranked import capped, parse_ranked
 from utils.context.rendering import full_text
 from utils.context.report import Changed
 from utils.messages.handles import FULL_OUTPUT, full_output_of, handle_of
@@ -85,7 +86,7 @@ def clip_message(
     else:
         frame = counter.message(message.model_copy(update={"content": ""}))
     handle = full_output_of(message) or handle_of(text)
-    update["content"] = excerpt_tokens(text, max(0, level - frame), handle, counter) if text.strip() else text
+    update["content"] = _short_text(text, max(0, level - frame), handle, counter)
     artifacts |= media_in([message])
     if update["content"] != text and full_output_of(message) is None:
         artifacts[handle] = text
@@ -93,6 +94,16 @@ def clip_message(
     if not update["content"] and not (isinstance(message, AIMessage) and message.tool_calls):
         update["content"] = "[left out]"
     return message.model_copy(update=update)
+
+
+def _short_text(text: str, room: int, handle: str, counter: TokenCounter) -> str:
+    """The text in at most `room` tokens: a list ends with an entry, any other text keeps its head and its tail."""
+    ranked = parse_ranked(text) if counter.text(text) > room else None
+    if ranked is not None:
+        shown = capped(ranked, lambda part: counter.text(part) <= room, handle)
+        if counter.text(shown) <= room:
+            return shown
+    return excerpt_tokens(text, room, handle, counter) if text.strip() else text
 
 
 def _short_args(

@@ -27,9 +27,16 @@ _LEGAL_ID = {
     Api.OPENAI: re.compile(r".{1,40}"),
     Api.BEDROCK: re.compile(r"[a-zA-Z0-9_.:-]{1,64}"),
     Api.ANTHROPIC: re.compile(r"[a-zA-Z0-9_-]{1,64}"),
+    Api.RESPONSES: re.compile(r".{1,64}"),
     Api.GEMINI: re.compile(r".*"),  # its calls need no ids
 }
-_ID_PREFIX = {Api.OPENAI: "call_", Api.BEDROCK: "tooluse_", Api.ANTHROPIC: "toolu_", Api.GEMINI: "call_"}
+_ID_PREFIX = {
+    Api.OPENAI: "call_",
+    Api.RESPONSES: "call_",
+    Api.BEDROCK: "tooluse_",
+    Api.ANTHROPIC: "toolu_",
+    Api.GEMINI: "call_",
+}
 
 
 class ScriptExhaustedError(AssertionError):

@@ -15,6 +15,7 @@ class Api(StrEnum):
     BEDROCK = "bedrock"
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
+    RESPONSES = "responses"
 
 
 _TOLD = ("(Today is ", "Another agent delegated this task.")
@@ -111,6 +112,7 @@ class Reply:
         reason: Finish reason in the API's spelling; the usual one when unset, none when empty.
         cut: Characters that are missing at the end of the last call's arguments.
         usage_in_each_chunk: Whether the tokens are told in every chunk of a stream, as some servers do.
+        reasoning: Summary of what the model thought; the Responses API alone has it.
         prompt_share: Share of the input's tokens that is reported; some servers leave out cached ones.
     """
 
@@ -121,6 +123,7 @@ class Reply:
     cut: int = 0
     usage_in_each_chunk: bool = False
     prompt_share: float = 1.0
+    reasoning: str = ""
 
     @property
     def whole_text(self) -> str:

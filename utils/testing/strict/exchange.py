@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from dataclasses import dataclass
 from typing import Any
 
-from utils.testing.strict import anthropic_wire, bedrock_wire, gemini_wire, openai_wire
+from utils.testing.strict import anthropic_wire, bedrock_wire, gemini_wire, openai_wire, responses_wire
 from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply, Wire
 from utils.testing.strict.faults import Fault, FaultKind, refusal
 
@@ -20,6 +20,7 @@ _WIRES: Mapping[Api, Any] = {
     Api.BEDROCK: bedrock_wire,
     Api.ANTHROPIC: anthropic_wire,
     Api.GEMINI: gemini_wire,
+    Api.RESPONSES: responses_wire,
 }
 _NOTHING = frozenset({FaultKind.EMPTY, FaultKind.NULL_CHOICES})
 _GATEWAY_PAGE = b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"

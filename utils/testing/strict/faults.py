@@ -187,7 +187,7 @@ _GEMINI = {
 
 def refusal(api: Api, kind: FaultKind) -> Rejection:
     """How a provider words a fault that is a refusal."""
-    if api is Api.OPENAI:
+    if api in (Api.OPENAI, Api.RESPONSES):
         return _OPENAI[kind]
     if api in (Api.ANTHROPIC, Api.GEMINI):
         status, message = (_ANTHROPIC if api is Api.ANTHROPIC else _GEMINI)[kind]

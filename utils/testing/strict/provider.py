@@ -20,6 +20,8 @@ from utils.testing.strict import (
     gemini_wire,
     openai_rules,
     openai_wire,
+    responses_rules,
+    responses_wire,
 )
 from utils.testing.strict.brains import Answer, Brain, EchoBrain, with_legal_ids
 from utils.testing.strict.conversation import Api, ChatRequest, Rejection, Reply, Wire
@@ -37,6 +39,7 @@ _RULES = {
     Api.BEDROCK: bedrock_rules.check,
     Api.ANTHROPIC: anthropic_rules.check,
     Api.GEMINI: gemini_rules.check,
+    Api.RESPONSES: responses_rules.check,
 }
 _KEYS = (b"api-key", b"x-api-key", b"x-goog-api-key")
 
@@ -221,6 +224,8 @@ def _target(path: str) -> Target | None:
         return Target(Api.GEMINI, generate["model"], generate["operation"] == "streamGenerateContent")
     if path.endswith("/v1/messages"):
         return Target(Api.ANTHROPIC, None, stream=False)
+    if path.endswith("/v1/responses"):
+        return Target(Api.RESPONSES, None, stream=False)
     if path.endswith("/chat/completions"):
         return Target(Api.OPENAI, None, stream=False)
     return None
@@ -246,6 +251,8 @@ def _unsigned(api: Api, headers: Mapping[bytes, bytes]) -> Rejection | None:
 def _parse(target: Target, body: Mapping[str, Any]) -> ChatRequest:
     if target.api is Api.OPENAI:
         return openai_wire.parse(body)
+    if target.api is Api.RESPONSES:
+        return responses_wire.parse(body)
     if target.api is Api.ANTHROPIC:
         return anthropic_wire.parse(body)
     if target.api is Api.GEMINI:

@@ -1,0 +1,71 @@
+"""Fetches a file from an address that somebody else chose, within limits of size and time."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from utils.net.url_guard import ForbiddenUrl, checked_target
+
+if TYPE_CHECKING:
+    import httpx
+
+_MAX_REDIRECTS = 5
+_OK = 200
+
+
+class FetchFailed(Exception):
+    """The file was not fetched. The message is a sentence."""
+
+
+async def fetch_file(url: str, *, most_bytes: int, seconds: float, allow_private: bool) -> bytes:
+    """The content at an address. Redirects are followed; each address is checked before it is called.
+
+    Args:
+        url: The address.
+        most_bytes: Largest content.
+        seconds: How long it may take in all.
+        allow_private: Whether loopback and private addresses may be called.
+
+    Raises:
+        FetchFailed: It may not or could not be fetched.
+    """
+    import httpx
+
+    try:
+        async with asyncio.timeout(seconds), httpx.AsyncClient(trust_env=False, timeout=seconds) as client:
+            return await _follow(client, url, most_bytes, allow_private=allow_private)
+    except ForbiddenUrl as error:
+        raise FetchFailed(str(error)) from error
+    except TimeoutError as error:
+        raise FetchFailed(f"The server did not answer within {seconds:g} seconds.") from error
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise FetchFailed("The server cannot be reached.") from error
+
+
+async def _follow(client: httpx.AsyncClient, url: str, most_bytes: int, *, allow_private: bool) -> bytes:
+    for _ in range(_MAX_REDIRECTS + 1):
+        target = await checked_target(url, allow_private=allow_private)
+        request = client.build_request(
+            "GET", target.url, headers={"Host": target.host}, extensions={"sni_hostname": target.name}
+        )
+        response = await client.send(request, stream=True, follow_redirects=False)
+        try:
+            if not response.has_redirect_location:
+                return await _read(response, most_bytes)
+            url = urljoin(url, response.headers["location"])
+        finally:
+            await response.aclose()
+    raise FetchFailed(f"The server redirects more than {_MAX_REDIRECTS} times.")
+
+
+async def _read(response: httpx.Response, most_bytes: int) -> bytes:
+    if response.status_code != _OK:
+        raise FetchFailed(f"The server answered with status {response.status_code}.")
+    data = bytearray()
+    async for part in response.aiter_bytes():
+        data += part
+        if len(data) > most_bytes:
+            raise FetchFailed(f"The file is larger than {most_bytes:,} bytes.")
+    return bytes(data)
