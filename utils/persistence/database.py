@@ -258,14 +258,17 @@ class Database:
             raise failed(self._path, error) from error
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
-        closing = False
-        while not closing:
-            group = [self._jobs.get()]
-            while len(group) < GROUP and not self._jobs.empty():
-                group.append(self._jobs.get())
-            closing = None in group
-            self._commit(connection, [job for job in group if job is not None])
+        while self._commit_next(connection):
+            pass
         connection.close()
+
+    def _commit_next(self, connection: sqlite3.Connection) -> bool:
+        """Wait for writes and commit them; whether more may come. Holds nothing of a group while it waits for the next one."""
+        group = [self._jobs.get()]
+        while len(group) < GROUP and not self._jobs.empty():
+            group.append(self._jobs.get())
+        self._commit(connection, [job for job in group if job is not None])
+        return None not in group
 
     def _commit(self, connection: sqlite3.Connection, jobs: list[_Job]) -> None:
         """Commit `jobs` together; when one fails, commit each alone, so that only that one fails.

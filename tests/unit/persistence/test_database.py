@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 import time
+import weakref
 from contextlib import contextmanager
 
 import pytest
@@ -58,6 +59,23 @@ async def test_a_write_whose_caller_was_cancelled_is_done_and_a_read_takes_no_ha
     ]
     await database.write(add("two"))
     assert await database.read(words) == ["one", "two"]
+
+
+async def test_nothing_of_a_write_is_held_until_the_next_one_comes(database):
+    class Row:
+        word = "one"
+
+    row = Row()
+    held = weakref.ref(row)
+
+    def put(db: sqlite3.Connection, row: Row = row) -> None:
+        db.execute("INSERT INTO words VALUES (?)", (row.word,))
+
+    await database.write(put)
+    del row, put
+    async with asyncio.timeout(5):  # the writer's thread has yet to come back from what it told
+        while held() is not None:
+            await asyncio.sleep(0)
 
 
 async def test_a_write_that_fails_takes_no_other_with_it(database):
