@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from utils.testing.strict_provider import Call, ChatRequest, Fault, FaultKind, Reply
 
-SAY, WORK, LOOK, ASK, FAIL = "say", "work", "look", "ask", "fail"
+SAY, WORK, LOOK, ASK, FAIL, TELL = "say", "work", "look", "ask", "fail", "tell"
 """Answer without a tool; with a sub-agent's tool that has an effect; with one that only reads; with one that asks the user;
-fail, because the provider refuses the credentials."""
+fail, because the provider refuses the credentials; as work, but the sub-agent is told so in other words than the user's."""
 
 SUPERVISOR, WORKER = "supervisor", "worker"
-TOOLS = {WORK: "work", LOOK: "look", ASK: "ask"}
+TOOLS = {WORK: "work", LOOK: "look", ASK: "ask", TELL: "work"}
 WORDS = 12
 _ORDER = re.compile(r"run-([\w.]+) (\w+)(?: (\d+))?(?: (\d+))?")
 _SECRET = re.compile(r"secret-\d+")
@@ -42,6 +42,11 @@ class Order(NamedTuple):
         """The answer that it must get."""
         opening = f"Answer {self.key}: worked." if self.kind in TOOLS else f"Answer {self.key}:"
         return _filled(opening, self)
+
+    @property
+    def passed_answer(self) -> str:
+        """The sub-agent's answer, where the turn ends with it."""
+        return _filled(f"did {self.key}.", self)
 
 
 class Thought(NamedTuple):
@@ -102,7 +107,8 @@ def think(request: ChatRequest) -> Thought:
 
 def _call(order: Order, agent: str) -> Call:
     if agent == SUPERVISOR:
-        return Call(f"call-{order.key}", WORKER, {"request": order.text})
+        words = f"Please do this: {order.text}" if order.kind == TELL else order.text
+        return Call(f"call-{order.key}", WORKER, {"request": words})
     return Call(f"call-{order.key}", TOOLS[order.kind], {"key": order.key})
 
 

@@ -194,13 +194,16 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.passed_answer import PassedAnswer
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
+        from utils.a2a_common.graph.composed_middleware import composed
 
-        return (
-            PassedAnswer(),
-            SynthesisFallback(self._settings.synthesis_turns),
-            AgentSelector(self._settings.shown),
-            PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
-            NodeOutputsMiddleware(),
+        return composed(
+            (
+                PassedAnswer(),
+                SynthesisFallback(self._settings.synthesis_turns),
+                AgentSelector(self._settings.shown),
+                PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+                NodeOutputsMiddleware(),
+            )
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:

@@ -112,14 +112,18 @@ def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseCha
 def _openai(settings: LLMSettings) -> BaseChatModel:
     from langchain_openai import ChatOpenAI
 
+    from utils.llm.chat_completions import with_plain_streams
+
     key = required(settings.openai_api_key, "OPENAI_API_KEY", settings)
     base_url = address(settings.openai_base_url, "OPENAI_BASE_URL")
-    return ChatOpenAI(
-        model=model_name(settings),
-        api_key=key,
-        base_url=base_url,
-        **_openai_options(settings, base_url),
-        **_responses_options(settings),
+    return with_plain_streams(
+        ChatOpenAI(
+            model=model_name(settings),
+            api_key=key,
+            base_url=base_url,
+            **_openai_options(settings, base_url),
+            **_responses_options(settings),
+        )
     )
 
 
@@ -138,31 +142,38 @@ def _responses_options(settings: LLMSettings) -> dict[str, Any]:
 
 
 def _compatible(settings: LLMSettings) -> BaseChatModel:
+    from utils.llm.chat_completions import with_plain_streams
     from utils.llm.compatible import CompatibleChatModel
 
     base_url = address(required(settings.openai_base_url, "OPENAI_BASE_URL", settings), "OPENAI_BASE_URL")
-    return CompatibleChatModel(
-        model=model_name(settings),
-        api_key=settings.openai_api_key or KEYLESS,
-        base_url=base_url,
-        use_responses_api=False,
-        **_compatible_options(settings, base_url),
+    return with_plain_streams(
+        CompatibleChatModel(
+            model=model_name(settings),
+            api_key=settings.openai_api_key or KEYLESS,
+            base_url=base_url,
+            use_responses_api=False,
+            **_compatible_options(settings, base_url),
+        )
     )
 
 
 def _azure(settings: LLMSettings) -> BaseChatModel:
     from langchain_openai import AzureChatOpenAI
 
+    from utils.llm.chat_completions import with_plain_streams
+
     endpoint = required(settings.azure_openai_endpoint, "AZURE_OPENAI_ENDPOINT", settings)
     model = model_name(settings)
-    return AzureChatOpenAI(
-        model=model,
-        azure_deployment=model,
-        azure_endpoint=address(endpoint, "AZURE_OPENAI_ENDPOINT"),
-        api_key=required(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", settings),
-        api_version=settings.azure_openai_api_version,
-        **_openai_options(settings, endpoint),
-        **given(reasoning_effort=settings.reasoning_effort),
+    return with_plain_streams(
+        AzureChatOpenAI(
+            model=model,
+            azure_deployment=model,
+            azure_endpoint=address(endpoint, "AZURE_OPENAI_ENDPOINT"),
+            api_key=required(settings.azure_openai_api_key, "AZURE_OPENAI_API_KEY", settings),
+            api_version=settings.azure_openai_api_version,
+            **_openai_options(settings, endpoint),
+            **given(reasoning_effort=settings.reasoning_effort),
+        )
     )
 
 

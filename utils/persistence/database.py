@@ -12,8 +12,9 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -114,10 +115,10 @@ def is_damage(error: BaseException) -> bool:
 
 
 class _Job(NamedTuple):
-    """A queued write: its work, its future, and when it was queued (monotonic seconds)."""
+    """A queued write: its work, the future of the loop that waits for it, and when it was queued (monotonic seconds)."""
 
     work: Work[Any]
-    future: Future[Any]
+    future: asyncio.Future[Any]
     since: float
 
 
@@ -204,9 +205,13 @@ class Database:
             self._reader.close()
             self._thread = None
 
-    def submit(self, work: Work[Result]) -> Future[Result]:
-        """Queue a write without waiting; writes run in the order in which they are queued."""
-        future: Future[Result] = Future()
+    def submit(self, work: Work[Result]) -> asyncio.Future[Result]:
+        """Queue a write without waiting; writes run in the order in which they are queued, also those that nobody waits for.
+
+        Raises:
+            StorageError: The database is closed.
+        """
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         with self._gate:  # nothing is queued behind the sentinel, where nobody would take it
             if self._thread is None or self._closing:
                 raise StorageError("The database is closed.")
@@ -219,7 +224,7 @@ class Database:
         Raises:
             StorageError: SQLite failed. An exception of `work` itself is raised unchanged.
         """
-        return await self._outcome(asyncio.wrap_future(self.submit(work)))
+        return await self._outcome(self.submit(work))
 
     async def read(self, work: Work[Result]) -> Result:
         """Run a read, which sees every completed write and waits for no other.
@@ -229,9 +234,10 @@ class Database:
         """
         if self._readers is None or self._reader is None or self._thread is None:
             raise StorageError("The database is closed.")
-        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._readers.submit(_read, self._reader, work, future)
         try:
-            return await self._outcome(loop.run_in_executor(self._readers, work, self._reader))
+            return await self._outcome(future)
         except StorageError:
             self._count_error()
             raise
@@ -247,19 +253,22 @@ class Database:
 
     async def _outcome(self, future: asyncio.Future[Result]) -> Result:
         try:
-            return await asyncio.shield(future)
+            return await future
         except sqlite3.Error as error:
             raise failed(self._path, error) from error
 
     def _write_loop(self, connection: sqlite3.Connection) -> None:
-        closing = False
-        while not closing:
-            group = [self._jobs.get()]
-            while len(group) < GROUP and not self._jobs.empty():
-                group.append(self._jobs.get())
-            closing = None in group
-            self._commit(connection, [job for job in group if job is not None])
+        while self._commit_next(connection):
+            pass
         connection.close()
+
+    def _commit_next(self, connection: sqlite3.Connection) -> bool:
+        """Wait for writes and commit them; whether more may come. Holds nothing of a group while it waits for the next one."""
+        group = [self._jobs.get()]
+        while len(group) < GROUP and not self._jobs.empty():
+            group.append(self._jobs.get())
+        self._commit(connection, [job for job in group if job is not None])
+        return None not in group
 
     def _commit(self, connection: sqlite3.Connection, jobs: list[_Job]) -> None:
         """Commit `jobs` together; when one fails, commit each alone, so that only that one fails.
@@ -280,18 +289,48 @@ class Database:
                 self._commit(connection, [job])
         else:
             self.failing, self.written_at = False, time.monotonic()
-            for job, result in zip(jobs, results, strict=True):
-                job.future.set_result(result)
+            _tell([(job.future, result, None) for job, result in zip(jobs, results, strict=True)])
 
     def _fail(self, jobs: list[_Job], error: BaseException) -> None:
         if _is_fault(error):
             self.failing, self.written_at = True, time.monotonic()
             self._count_error()
-        for job in jobs:
-            job.future.set_exception(error)
+        _tell([(job.future, None, error) for job in jobs])
 
     def _count_error(self, amount: int = 1) -> None:
         count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
+
+
+def _read(connection: sqlite3.Connection, work: Work[Any], future: asyncio.Future[Any]) -> None:
+    try:
+        result = work(connection)
+    except BaseException as error:  # noqa: BLE001 - whoever awaits the read gets the error
+        _tell([(future, None, error)])
+    else:
+        _tell([(future, result, None)])
+
+
+_Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]
+
+
+def _tell(outcomes: Sequence[_Outcome]) -> None:
+    """Tell those who wait, from another thread: each loop is woken once for all of its futures."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[_Outcome]] = {}
+    for outcome in outcomes:
+        by_loop.setdefault(outcome[0].get_loop(), []).append(outcome)
+    for loop, its in by_loop.items():
+        with suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            loop.call_soon_threadsafe(_settle, its)
+
+
+def _settle(outcomes: Sequence[_Outcome]) -> None:
+    for future, result, error in outcomes:
+        if future.done():  # whoever waited was cancelled
+            continue
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
 
 
 def check_writable(connection: sqlite3.Connection) -> None:

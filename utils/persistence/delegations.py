@@ -119,7 +119,7 @@ class DelegationStore:
     async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
         """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
 
-        def write(connection: sqlite3.Connection) -> None:
+        def write(connection: sqlite3.Connection) -> list[DelegationRecord]:
             connection.execute(
                 "DELETE FROM errands WHERE parent_task_id = ? AND state IN (?, ?)",
                 (parent_task_id, COMPLETED, FAILED),
@@ -127,10 +127,11 @@ class DelegationStore:
             connection.execute(
                 "UPDATE errands SET state = ? WHERE parent_task_id = ?", (ABANDONED, parent_task_id)
             )
+            return _found(connection, "parent_task_id = ?", parent_task_id)
 
-        if await self._find("parent_task_id = ?", parent_task_id):
-            await self._database.write(write)
-        return await self._find("parent_task_id = ? AND state = ?", parent_task_id, ABANDONED)
+        if not await self._find("parent_task_id = ?", parent_task_id):
+            return []
+        return await self._database.write(write)
 
     async def abandoned(self, agent: str) -> list[DelegationRecord]:
         """The delegations to an agent that are to be canceled."""
@@ -169,12 +170,12 @@ class DelegationStore:
         await self._database.write(write)
 
     async def _find(self, where: str, *values: str) -> list[DelegationRecord]:
-        sql = f"SELECT {_COLUMNS} FROM errands WHERE {where} ORDER BY number"  # noqa: S608 - our own conditions
+        return await self._database.read(lambda connection: _found(connection, where, *values))
 
-        def read(connection: sqlite3.Connection) -> list[DelegationRecord]:
-            return [_record(row) for row in connection.execute(sql, values)]
 
-        return await self._database.read(read)
+def _found(connection: sqlite3.Connection, where: str, *values: str) -> list[DelegationRecord]:
+    sql = f"SELECT {_COLUMNS} FROM errands WHERE {where} ORDER BY number"  # noqa: S608 - our own conditions
+    return [_record(row) for row in connection.execute(sql, values)]
 
 
 def _record(row: tuple[Any, ...]) -> DelegationRecord:

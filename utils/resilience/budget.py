@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from utils.events import Usage
 
 ENOUGH = 0.85
 """Share of a budget after which the model is asked to conclude."""
+
+_LIMITS = ("tokens", "cost_usd", "steps", "seconds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,12 @@ class Budget:
         """Parse a peer's data; a value that is not a positive number sets no limit."""
         if not isinstance(payload, Mapping):
             return cls()
-        return cls(**{name: _limit(payload.get(name)) for name in ("tokens", "cost_usd", "steps", "seconds")})
+        return cls(**{name: _limit(payload.get(name)) for name in _LIMITS})
 
     def to_payload(self) -> dict[str, float]:
         """The limits that are set."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        limits = {name: getattr(self, name) for name in _LIMITS}
+        return {name: value for name, value in limits.items() if value is not None}
 
     def within(self, other: Budget) -> Budget:
         """The stricter of both values for each limit."""

@@ -203,14 +203,14 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "numbers are not looked at",
-                "utils/a2a_common/protocol/json_values.py::complaint_about",
-                "not math.isfinite(item.number_value)",
+                "utils/a2a_common/protocol/json_values.py::_checked",
+                "not math.isfinite(value.number_value)",
                 "math.isnan(1.0)",
                 _VALUES + "test_a_number_that_json_cannot_say_is_refused_and_every_list_of_tasks_still_works",
             ),
             broken(
                 "nesting is not looked at",
-                "utils/a2a_common/protocol/json_values.py::complaint_about",
+                "utils/a2a_common/protocol/json_values.py::_checked",
                 "depth > MAX_NESTING",
                 "depth > 64",
                 _VALUES + "test_values_nest_as_deep_as_storage_reads_back_and_deeper_ones_are_refused",

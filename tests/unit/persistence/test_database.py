@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 import time
+import weakref
 from contextlib import contextmanager
 
 import pytest
@@ -33,8 +34,48 @@ def words(db: sqlite3.Connection) -> list[str]:
 async def test_a_read_sees_every_write_that_was_answered(database):
     for index in range(1000):
         last = database.submit(add(str(index)))
-    await asyncio.wrap_future(last)
+    await last
     assert await database.read(words) == [str(index) for index in range(1000)]
+
+
+async def test_a_write_whose_caller_was_cancelled_is_done_and_a_read_takes_no_harm(database):
+    held, free = threading.Event(), threading.Event()
+
+    def hold(_: sqlite3.Connection) -> None:
+        held.set()
+        free.wait(5)
+
+    database.submit(hold)
+    held.wait(5)
+    writing = asyncio.create_task(database.write(add("one")))
+    reading = asyncio.create_task(database.read(words))
+    await asyncio.sleep(0)
+    writing.cancel()
+    reading.cancel()
+    free.set()
+    assert [type(each) for each in await asyncio.gather(writing, reading, return_exceptions=True)] == [
+        asyncio.CancelledError,
+        asyncio.CancelledError,
+    ]
+    await database.write(add("two"))
+    assert await database.read(words) == ["one", "two"]
+
+
+async def test_nothing_of_a_write_is_held_until_the_next_one_comes(database):
+    class Row:
+        word = "one"
+
+    row = Row()
+    held = weakref.ref(row)
+
+    def put(db: sqlite3.Connection, row: Row = row) -> None:
+        db.execute("INSERT INTO words VALUES (?)", (row.word,))
+
+    await database.write(put)
+    del row, put
+    async with asyncio.timeout(5):  # the writer's thread has yet to come back from what it told
+        while held() is not None:
+            await asyncio.sleep(0)
 
 
 async def test_a_write_that_fails_takes_no_other_with_it(database):
@@ -48,7 +89,7 @@ async def test_a_write_that_fails_takes_no_other_with_it(database):
     held.wait(5)
     good, bad, later = (database.submit(add(word)) for word in ("one", "one", "two"))
     free.set()
-    await asyncio.wrap_future(later)
+    await later
     assert await database.read(words) == ["one", "two"]
     assert (good.result(), later.result()) == (1, 1)
     assert isinstance(bad.exception(), sqlite3.IntegrityError)
@@ -74,7 +115,7 @@ async def test_writes_behind_a_lock_wait_side_by_side_and_a_read_not_at_all(tmp_
         assert not first.done()
         for write in (first, *later):
             with pytest.raises(sqlite3.OperationalError):
-                await asyncio.wrap_future(write)
+                await write
         assert time.monotonic() - began < 2 * BUSY_SECONDS
     assert database.failing
     await database.write(add("after"))

@@ -83,11 +83,10 @@ def decode_task(task: Task) -> Iterator[PeerEvent]:
 
 def resubscribe_seconds(response: StreamResponse) -> float | None:
     """Seconds to wait before subscribing again, where the agent asks for it because it stops while the task goes on."""
-    if not response.HasField("status_update"):
+    told = response.status_update.metadata.fields
+    if ACTIVITY_EXTENSION not in told:
         return None
-    return parse_resubscribe(
-        json_format.MessageToDict(response.status_update.metadata).get(ACTIVITY_EXTENSION)
-    )
+    return parse_resubscribe(json_format.MessageToDict(told[ACTIVITY_EXTENSION]))
 
 
 def state_of(status: TaskStatus) -> DelegationState:
@@ -121,7 +120,10 @@ def _status(task_id: str, context_id: str, status: TaskStatus) -> StatusChanged:
 
 
 def _origin(message: Message) -> str:
-    return parse_question(json_format.MessageToDict(message.metadata).get(QUESTION_EXTENSION))
+    told = message.metadata.fields
+    return parse_question(
+        json_format.MessageToDict(told[QUESTION_EXTENSION]) if QUESTION_EXTENSION in told else None
+    )
 
 
 def _activity(metadata: Mapping[str, Any]) -> Iterator[PeerEvent]:

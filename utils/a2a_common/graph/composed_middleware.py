@@ -37,10 +37,14 @@ class ComposedMiddleware(AgentMiddleware[Any, Any]):
     Args:
         parts: Each wraps model calls, tool calls or both, asynchronously, and has no hook of another kind. At most one has a
             state schema of its own, and at most one answers a model call with a command.
+
+    Attributes:
+        parts: The same, to be composed with others.
     """
 
     def __init__(self, parts: Sequence[AgentMiddleware[Any, Any]]) -> None:
         super().__init__()
+        self.parts = tuple(parts)
         base = AgentMiddleware
         self.tools = [tool for part in parts for tool in getattr(part, "tools", ())]
         plain = self.state_schema

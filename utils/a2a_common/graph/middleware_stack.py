@@ -30,9 +30,14 @@ class MiddlewareStack:
     _inside: tuple[AgentMiddleware[Any, Any], ...]
 
     def stack(self, own: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
-        """All of it from the outside in, with the agent's own between."""
-        from utils.a2a_common.graph.composed_middleware import composed
+        """All of it from the outside in, with the agent's own between: in as few pieces as the agent's own allow."""
+        from utils.a2a_common.graph.composed_middleware import ComposedMiddleware, composed
 
+        if not own:
+            return composed((*self._around, *self._inside))
+        first, *others = own
+        if isinstance(first, ComposedMiddleware):
+            return [*composed((*self._around, *first.parts)), *others, *composed(self._inside)]
         return [*composed(self._around), *own, *composed(self._inside)]
 
 

@@ -7,7 +7,7 @@ nesting that protocol buffers do not read back, would break each of them for eve
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from google.protobuf.message import Message as ProtoMessage
 from google.protobuf.struct_pb2 import ListValue, Struct, Value
@@ -19,7 +19,13 @@ takes three of them, and a task in a page up to ten more stand around a value.""
 MAX_VALUES = 10_000
 """Entries of objects and lists of one request. Reading them takes some 20 ms of the processor, in the event loop."""
 
-_LEVELS = (Struct, ListValue)
+_FREE = (Struct, ListValue, Value)
+_NOT_FINITE = "holds a number that is not finite"
+_TOO_DEEP = f"holds a value that is nested deeper than {MAX_NESTING} levels"
+
+
+class _Complaint(Exception):
+    """Says what is wrong."""
 
 
 def complaint_about(message: ProtoMessage, *, most: int | None = None) -> str | None:
@@ -29,32 +35,62 @@ def complaint_about(message: ProtoMessage, *, most: int | None = None) -> str | 
         message: A request, an event, a task.
         most: Entries that it may hold, parts of messages among them; no limit when omitted.
     """
-    seen = 0
-    waiting: list[tuple[ProtoMessage, int]] = [(message, int(isinstance(message, _LEVELS)))]
-    while waiting:
-        item, depth = waiting.pop()
-        if isinstance(item, Value) and item.HasField("number_value") and not math.isfinite(item.number_value):
-            return "holds a number that is not finite"
-        if depth > MAX_NESTING:
-            return f"holds a value that is nested deeper than {MAX_NESTING} levels"
-        for inner in _inside(item):
-            seen += 1
-            if most is not None and seen > most:
+    left = math.inf if most is None else most
+    waiting = [message]
+    try:
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, _FREE):
+                left -= _values_in(item, left)
+            else:
+                inner = list(_inside(item))
+                waiting += inner
+                left -= len(inner)
+            if left < 0:
                 return f"holds more than {most} values"
-            waiting.append((inner, depth + isinstance(inner, _LEVELS)))
+    except _Complaint as complaint:
+        return str(complaint)
     return None
 
 
+def _values_in(free: Struct | ListValue | Value, most: float) -> int:
+    """How many messages a free value holds; not all are counted where there are more than `most`.
+
+    Raises:
+        _Complaint: It cannot be told as JSON.
+    """
+    if isinstance(free, Value):
+        return _checked([free], 0, most + 1) - 1
+    return _checked(free.fields.values() if isinstance(free, Struct) else free.values, 1, most)
+
+
+def _checked(values: Collection[Value], depth: int, most: float) -> int:
+    """How many messages some values, so many levels deep, are and hold. Called for each event: looks at nothing twice.
+
+    Raises:
+        _Complaint: One cannot be told as JSON.
+    """
+    if depth > MAX_NESTING:
+        raise _Complaint(_TOO_DEEP)
+    seen = len(values)
+    for value in values:
+        if seen > most:
+            break
+        kind = value.WhichOneof("kind")
+        if kind == "struct_value":
+            seen += 1 + _checked(value.struct_value.fields.values(), depth + 1, most - seen - 1)
+        elif kind == "list_value":
+            seen += 1 + _checked(value.list_value.values, depth + 1, most - seen - 1)
+        elif kind == "number_value" and not math.isfinite(value.number_value):
+            raise _Complaint(_NOT_FINITE)
+    return seen
+
+
 def _inside(item: ProtoMessage) -> Iterator[ProtoMessage]:
-    """The messages directly inside one; of a free value only what it holds."""
-    if isinstance(item, Struct):
-        yield from item.fields.values()
-    elif isinstance(item, ListValue):
-        yield from item.values
-    else:
-        for field, value in item.ListFields():
-            if field.message_type is not None:
-                yield from (value,) if isinstance(value, ProtoMessage) else _each(value)
+    """The messages directly inside one."""
+    for field, value in item.ListFields():
+        if field.message_type is not None:
+            yield from (value,) if isinstance(value, ProtoMessage) else _each(value)
 
 
 def _each(values: Iterable[ProtoMessage]) -> Iterable[ProtoMessage]:

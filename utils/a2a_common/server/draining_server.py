@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Awaitable, Callable
 from socket import socket
 from types import FrameType
@@ -29,6 +30,11 @@ class DrainingServer(uvicorn.Server):
         """Serve until a signal."""
         self._loop = asyncio.get_running_loop()
         await super().serve(sockets)
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Begin to serve. What was made until now is never garbage: looking through it takes a sixth of a second, in the event loop."""
+        await super().startup(sockets)
+        gc.freeze()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain and then exit; exit at once where that is under way or nothing is served yet."""

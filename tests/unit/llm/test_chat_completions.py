@@ -1,0 +1,110 @@
+"""Streamed chat completions: the same requests and answers as through the client's own, without its typed objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, content
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from openai.resources.chat.completions import AsyncCompletions
+
+from utils.llm.chat_completions import ChatCompletions, with_plain_streams
+from utils.llm.factory import create_chat_model
+from utils.settings import LLMSettings
+from utils.testing.strict_provider import Call, Fault, FaultKind, Reply, run_strict_provider
+
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "look",
+        "description": "Looks.",
+        "parameters": {"type": "object", "properties": {"key": {"type": "string"}}, "required": ["key"]},
+    },
+}
+SAID = [
+    SystemMessage("Be brief."),
+    HumanMessage([{"type": "text", "text": "Look."}, {"type": "text", "text": "(Today is Monday.)"}]),
+    AIMessage("", tool_calls=[{"name": "look", "args": {"key": "a"}, "id": "c1"}]),
+    ToolMessage("found", tool_call_id="c1", name="look"),
+]
+
+
+def calling(_request: Any) -> Reply:
+    return Reply("Once more.", [Call("c2", "look", {"key": "b"})])
+
+
+async def whole(model: Any) -> Any:
+    total: Any = None
+    async for chunk in model.bind_tools([TOOL]).astream(SAID):
+        total = chunk if total is None else total + chunk
+    total.id = None
+    return total
+
+
+def models(url: str, **options: Any) -> tuple[ChatOpenAI, ChatOpenAI]:
+    """The client's own, and ours."""
+    made = [
+        ChatOpenAI(
+            model="gpt-4o",
+            api_key="sk-double",
+            base_url=f"{url}/v1",
+            max_retries=0,
+            stream_usage=True,
+            **options,
+        )
+        for _ in range(2)
+    ]
+    return made[0], with_plain_streams(made[1])
+
+
+async def test_a_streamed_request_and_its_answer_are_those_of_the_client():
+    options = {"extra_body": {"top_k": 3}, "default_headers": {"X-Team": "a"}, "temperature": 0.5, "seed": 7}
+    with run_strict_provider(calling) as double:
+        theirs, ours = [await whole(model) for model in models(double.url, **options)]
+        asked, asked_by_us = (request.body for request in double.requests)
+        heads = [{k: v for k, v in each.items() if k != b"content-length"} for each in double.headers]
+    assert ours.model_dump() == theirs.model_dump()
+    assert ours.tool_calls == [{"name": "look", "args": {"key": "b"}, "id": "c2", "type": "tool_call"}]
+    assert asked_by_us == asked
+    assert asked["top_k"] == 3
+    assert heads[0] == heads[1]
+
+
+async def test_a_failure_is_the_error_of_the_client():
+    with run_strict_provider(lambda _request: Fault(FaultKind.UNAUTHORISED)) as double:
+        for model in models(double.url):
+            with pytest.raises(openai.AuthenticationError):
+                await whole(model)
+
+
+async def test_an_answer_that_is_not_streamed_comes_as_the_client_makes_it():
+    with run_strict_provider() as double:
+        said = [await model.ainvoke("hello") for model in models(double.url)]
+    assert said[0].text == said[1].text == "hello"
+
+
+@pytest.mark.parametrize("provider", ["openai", "azure-openai", "openai-compatible"])
+async def test_each_provider_of_such_completions_streams_without_typed_objects(provider, monkeypatch):
+    async def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("the client's own request")
+
+    monkeypatch.setattr(AsyncCompletions, "create", refused)
+    with run_strict_provider() as double:
+        model = create_chat_model(LLMSettings.load(double.environment(provider)))
+        assert "".join([chunk.text async for chunk in model.astream("hello")]) == "hello"
+    assert isinstance(model, (ChatOpenAI, AzureChatOpenAI))
+    assert isinstance(model.async_client, ChatCompletions)
+
+
+def test_the_types_of_data_blocks_are_derived_once(monkeypatch):
+    with_plain_streams(ChatOpenAI(model="gpt-4o", api_key="k"))
+    assert not content.is_data_content_block({"type": "text", "text": "a"})
+    assert content.is_data_content_block({"type": "image", "url": "https://example.com/a.png"})
+
+    def again(_: Any) -> None:
+        raise AssertionError("derived again")
+
+    monkeypatch.setattr(content, "get_type_hints", again)
+    assert not content.is_data_content_block({"type": "text", "text": "b"})
