@@ -6,12 +6,10 @@ and makes objects of each chunk, which LangChain turns into dictionaries again: 
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import openai
-from langchain_core.messages import content
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 Model = TypeVar("Model", bound=BaseChatOpenAI)
@@ -23,8 +21,6 @@ _OPTIONS = {
     "timeout": "timeout",
 }
 """Arguments of the client that are no part of the request's body, and their names in the options of its `post`."""
-
-_BLOCK_TYPES = "_get_data_content_block_types"
 
 
 class ChatCompletions:
@@ -57,16 +53,8 @@ class ChatCompletions:
 def with_plain_streams(model: Model) -> Model:
     """The model, which streams chat completions through `ChatCompletions`."""
     model.async_client = ChatCompletions(model.root_async_client)
-    _remember_block_types()
     return model
 
 
 def _options(asked: Mapping[str, Any]) -> Any:
     return {option: asked[name] for name, option in _OPTIONS.items() if asked.get(name) is not None}
-
-
-def _remember_block_types() -> None:
-    """LangChain derives the types of data blocks from annotations again for each block of each message."""
-    derive = getattr(content, _BLOCK_TYPES, None)
-    if derive is not None and not hasattr(derive, "cache_info"):
-        setattr(content, _BLOCK_TYPES, functools.cache(derive))
