@@ -1,7 +1,7 @@
 """What a delegated turn costs here beside another checkout, in one run: `python -m benchmarks.beside FOLDER [TURNS=150]`.
 
-FOLDER is a checkout of another commit with its own `.venv`, such as a git worktree. Both serve the same scripted conversations, in turn and
-some at a time, so that what else the machine does weighs on both. Counted is the processor time of supervisor and worker, each with
+FOLDER is a checkout of another commit with its own `.venv`, such as a git worktree. Both serve the same scripted conversations at the
+same time, so that what else the machine does weighs on both. Counted is the processor time of supervisor and worker, each with
 all its threads and everything stored; the doubles of the models and the clients are not counted.
 """
 
@@ -26,6 +26,9 @@ from benchmarks.service.script import SAY, TELL, WORK, WORKER, Order
 from benchmarks.turn_cost import QUIET, cpu_seconds
 
 SLICE = 8
+UNTIMED = {"SUB_AGENT_REFRESH_SECONDS": "3600"}
+"""Looks at the agents cost by the clock, and not by the turn."""
+
 KINDS = {SAY: "direct", WORK: "delegated, answer passed on", TELL: "delegated, answer written"}
 AT_ONCE = (1, 8)
 STREAMED = (True, False)
@@ -87,7 +90,7 @@ async def _turns(url: str, case: Case) -> None:
 @asynccontextmanager
 async def _side(checkout: Path, folder: Path, model: ModelProcess) -> AsyncIterator[Side]:
     await asyncio.to_thread(_prepare, folder)
-    settings = {**model.settings, **SETTINGS, **QUIET, "PYTHONPATH": str(folder)}
+    settings = {**model.settings, **SETTINGS, **QUIET, **UNTIMED, "PYTHONPATH": str(folder)}
     serve = "utils.a2a_common.server.serve"
     worker = Agent(checkout, (serve, "plain_worker:Worker"), folder / WORKER, settings)
     settings |= {"SUB_AGENTS": f"{WORKER}={worker.url}", "SUB_AGENTS_SHARES": f"{WORKER}=results"}
@@ -121,8 +124,7 @@ async def compare(other: Path, turns: int) -> None:
         ]
         for number in range(-1, -(-turns // SLICE)):
             for case in cases:
-                for side in sides if number % 2 else reversed(sides):
-                    await side.measure(case)
+                await asyncio.gather(*(side.measure(case) for side in sides))
             if number < 0:  # the first slices warm up
                 for side in sides:
                     side.processor.clear()
