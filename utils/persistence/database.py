@@ -235,12 +235,20 @@ class Database:
         if self._readers is None or self._reader is None or self._thread is None:
             raise StorageError("The database is closed.")
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._readers.submit(_read, self._reader, work, future)
+        self._readers.submit(self._answer, self._reader, work, future)
         try:
             return await self._outcome(future)
         except StorageError:
             self._count_error()
             raise
+
+    def _answer(self, connection: sqlite3.Connection, work: Work[Any], future: asyncio.Future[Any]) -> None:
+        try:
+            result = work(connection)
+        except BaseException as error:  # noqa: BLE001 - whoever awaits the read gets the error
+            _tell([(future, None, error)])
+        else:
+            _tell([(future, result, None)])
 
     async def probe(self) -> None:
         """Write and delete a few pages, so that `failing` is up to date.
@@ -299,15 +307,6 @@ class Database:
 
     def _count_error(self, amount: int = 1) -> None:
         count(catalogue.STORAGE_ERRORS, amount, file=self._path.stem)
-
-
-def _read(connection: sqlite3.Connection, work: Work[Any], future: asyncio.Future[Any]) -> None:
-    try:
-        result = work(connection)
-    except BaseException as error:  # noqa: BLE001 - whoever awaits the read gets the error
-        _tell([(future, None, error)])
-    else:
-        _tell([(future, result, None)])
 
 
 _Outcome = tuple[asyncio.Future[Any], Any, BaseException | None]

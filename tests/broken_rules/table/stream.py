@@ -285,7 +285,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "sub-tasks that wait for the user go on",
                 "utils/persistence/delegations.py::DelegationStore.abandon",
-                "return await self._find('parent_task_id = ? AND state = ?', parent_task_id, ABANDONED)",
+                "return _found(connection, 'parent_task_id = ?', parent_task_id)",
                 "return []",
                 "tests/e2e/delegation/test_relay.py::test_canceling_a_task_that_waits_cancels_what_waits_below",
             ),
