@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, content
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from openai.resources.chat.completions import AsyncCompletions
 
@@ -96,15 +96,3 @@ async def test_each_provider_of_such_completions_streams_without_typed_objects(p
         assert "".join([chunk.text async for chunk in model.astream("hello")]) == "hello"
     assert isinstance(model, (ChatOpenAI, AzureChatOpenAI))
     assert isinstance(model.async_client, ChatCompletions)
-
-
-def test_the_types_of_data_blocks_are_derived_once(monkeypatch):
-    with_plain_streams(ChatOpenAI(model="gpt-4o", api_key="k"))
-    assert not content.is_data_content_block({"type": "text", "text": "a"})
-    assert content.is_data_content_block({"type": "image", "url": "https://example.com/a.png"})
-
-    def again(_: Any) -> None:
-        raise AssertionError("derived again")
-
-    monkeypatch.setattr(content, "get_type_hints", again)
-    assert not content.is_data_content_block({"type": "text", "text": "b"})
