@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean
+.PHONY: help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,7 +64,16 @@ ci-simulate:
 	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
 
 ci-tests:
-	$(BIN)/python -m pytest $(WORKERS) --fail-on-skip --cov --cov-report=
+	$(BIN)/python -m pytest -p tests.coverage $(WORKERS) --fail-on-skip
+
+test-postgres: setup-dev ## Run the tests of PostgreSQL, which needs to be installed; the tests start a server of their own
+	$(BIN)/python -m pytest -n 2 --dist loadfile --fail-on-skip -m servers tests/contract/stores tests/contract/tool_record tests/e2e/postgres
+
+test-web: setup-dev ## Try the page in Chromium against the running service, and build it again and compare
+	$(BIN)/python -m pytest -n 2 --dist loadfile -rP tests/e2e/web
+
+web: setup-dev ## Build the page from multi_agents/web into utils/web/built
+	@$(BIN)/python -m tests.e2e.web.npm
 
 test-models: setup-dev ## Send what real model servers answer, a row for each form, and see what the user sees
 	$(BIN)/python -m pytest tests/models
@@ -78,6 +87,9 @@ lint: setup-dev ## Check format, lint, types and import direction
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check-auth: setup-dev ## Knock at every door with credentials that prove nothing, over every binding; counts failures
+	$(BIN)/python -m tests.e2e.auth
 
 check-helm: setup-dev ## Check the chart, the Dockerfile and the compose file with the real tools
 	$(BIN)/python -m pytest tests/helm tests/compose

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
 import structlog
 
 from tests.fast import forbid_processes
+from tests.postgres import PostgresServer, running_server
 from tests.tls import share_contexts
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
@@ -40,7 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fail-on-skip", action="store_true", help="a test that would be skipped fails: the full run"
     )
 
+    parser.addoption("--postgres", action="store_true", help="agents keep their data in PostgreSQL")
     parser.addoption("--no-processes", action="store_true", help="a test that starts a process fails")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--postgres"):
+        config.pluginmanager.import_plugin("tests.in_postgres")
 
 
 def pytest_runtestloop(session: pytest.Session) -> None:
@@ -58,3 +66,10 @@ def pytest_runtest_makereport(item: pytest.Item):
         report.outcome = "failed"
         report.longrepr = f"skipped, which the full run does not allow: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server."""
+    with running_server() as server:
+        yield server

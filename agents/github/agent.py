@@ -16,12 +16,13 @@ from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import REFUSED, Skill
+from utils.auth.exposure import check_writes
 from utils.events import AgentEvent, Completed, TextDelta
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
-    from agents.github.changes.sender import Sender
+    from agents.github.changes.sender import Book, Sender
     from agents.github.gh.runner import Gh
     from utils.a2a_common.graph.agent_tool import AgentTool
 
@@ -58,6 +59,8 @@ class GitHubAgent(BaseLangGraphAgent):
         self._github = GitHubClient(self._settings)
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
+
+            check_writes("GITHUB_WRITE", runtime.settings.server.host, runtime.settings.auth)
 
             self.skills = _skills((*SPECS, *CHANGES, refusal(write=True)))
 
@@ -108,11 +111,19 @@ class GitHubAgent(BaseLangGraphAgent):
 
     @cached_property
     def _sender(self) -> Sender:
-        from agents.github.changes.journal import Journal
         from agents.github.changes.post import Poster
         from agents.github.changes.sender import Sender
 
-        return Sender(Poster(self._settings), Journal(self.runtime.home / "changes.sqlite"))
+        return Sender(Poster(self._settings), self._journal())
+
+    def _journal(self) -> Book:
+        if self.runtime.database is not None:
+            from agents.github.changes.journal_postgres import PostgresJournal
+
+            return PostgresJournal(self.runtime.database)
+        from agents.github.changes.journal import Journal
+
+        return Journal(self.runtime.home / "changes.sqlite")
 
     @cached_property
     def _gh(self) -> Gh | None:

@@ -1,17 +1,20 @@
 """The run: `python -m benchmarks.chaos_kill STORE=sqlite N=300 SEED=1`. The last line counts; 1 where anything went wrong.
 
-N: conversations. SEED: decides what happens in which. STORE: where the service keeps its state (sqlite).
+N: conversations. SEED: decides what happens in which. STORE: where the service keeps its state (sqlite, postgresql).
 KEEP=1 keeps the folder with data and logs, and prints where it is.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -29,7 +32,7 @@ AT_ONCE = 4
 SECRET_TRIES = 3
 ANSWER_TRIES = 10
 SETTLE_SECONDS = 60.0
-STORES = ("sqlite",)
+STORES = ("sqlite", "postgresql")
 PROGRESS_SHARES = 20
 
 
@@ -154,6 +157,19 @@ def _count_remarks(gate: Gate, turns: list[Turn], effects: set[str], tally: Tall
         print(f"{times} times: {remark}")
 
 
+@contextmanager
+def _store(name: str) -> Iterator[None]:
+    """Let the service keep its state there: the processes inherit the setting."""
+    if name == "sqlite":
+        yield
+        return
+    from tests.postgres import running_server
+
+    with running_server() as server:
+        os.environ["DATABASE_URL"] = server.new_database()
+        yield
+
+
 def main(arguments: list[str]) -> int:
     """Run and print the counts."""
     if {"-h", "--help"} & set(arguments):
@@ -170,7 +186,8 @@ def main(arguments: list[str]) -> int:
         return 2
     folder, began = Path(tempfile.mkdtemp(prefix="chaos-kill-")), time.monotonic()
     try:
-        tally = asyncio.run(run(int(options["N"]), int(options["SEED"]), folder))
+        with _store(options["STORE"]):
+            tally = asyncio.run(run(int(options["N"]), int(options["SEED"]), folder))
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130

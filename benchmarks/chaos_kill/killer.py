@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import sqlite3
 import time
@@ -10,11 +11,20 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import psycopg
+from psycopg import sql
+
 from benchmarks.chaos_kill.deal import AT_ONCE_AFTER_BEGIN, KINDS, MODEL, QUESTION, Kind, Turn
 from benchmarks.chaos_kill.tally import Tally
 from benchmarks.service.gate import Present
 from benchmarks.service.processes import Service
+from benchmarks.service.script import SUPERVISOR, WORKER
+from utils.persistence.postgres.names import schema_name
 
+REGISTERED = {SUPERVISOR: "platform-engineer", WORKER: "worker"}
+"""The names by which the agents' schemas are found in PostgreSQL."""
+
+_TABLES = ("checkpoints", "checkpoint_blobs", "checkpoint_writes")
 _LOCK_SECONDS = 10.0
 _LONGEST_AIM = 0.6
 """Most seconds between a message and a kill that waits for no place."""
@@ -130,12 +140,23 @@ class Killer:
         if not agent:
             yield
             return
-        path = self._service.data(agent) / "checkpoints.sqlite"
-        connection = sqlite3.connect(
-            path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = await asyncio.to_thread(self._holding, agent)
         try:
-            await asyncio.to_thread(connection.execute, "BEGIN IMMEDIATE")
             yield
         finally:
             await asyncio.to_thread(connection.close)
+
+    def _holding(self, agent: str) -> sqlite3.Connection | psycopg.Connection:
+        """A connection that holds the lock on an agent's checkpoints until it is closed."""
+        if url := os.environ.get("DATABASE_URL"):
+            schema = sql.Identifier(schema_name(REGISTERED[agent]))
+            database = psycopg.connect(url, connect_timeout=int(_LOCK_SECONDS))
+            tables = sql.SQL(", ").join(
+                sql.SQL("{}.{}").format(schema, sql.Identifier(name)) for name in _TABLES
+            )
+            database.execute(sql.SQL("LOCK TABLE {} IN EXCLUSIVE MODE").format(tables))
+            return database
+        path = self._service.data(agent) / "checkpoints.sqlite"
+        file = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
+        file.execute("BEGIN IMMEDIATE")
+        return file

@@ -87,8 +87,11 @@ def simulate(number: int, seed: int, jobs: int) -> int:
     """Run all, and print the first violations and the counts."""
     began, total = time.monotonic(), Counter[str]()
     for part in parts(number, seed, jobs, ""):
-        for _, text in part.reports[: max(0, SHOWN - total["violations"])]:
+        room = max(0, SHOWN - total["violations"])
+        for _, text in part.reports[:room]:
             print(text, "\n", flush=True)
+        for _, text in part.reports[room:]:
+            print("\n".join(text.split("\n")[:2]), "\n", flush=True)
         total.update(part.counts)
         if total["schedules"] % 5_000 == 0:
             print(f"{total['schedules']:,} schedules", file=sys.stderr, flush=True)

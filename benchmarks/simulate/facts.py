@@ -99,6 +99,7 @@ class Hook:
         name: Its id.
         task: The task.
         owed: Whether it must hear the end of the task: an answer said that it is stored, and the end came later.
+        stored: Whether a process holds it, as far as the processes tell.
         whole: Whether it follows the task from its first event.
         overtaken: Whether a process that had stalled stored or deleted it after the next one had read all of them, which
             the lock of the folder keeps from happening.
@@ -108,6 +109,7 @@ class Hook:
     name: str
     task: str
     owed: bool = False
+    stored: bool = False
     whole: bool = False
     overtaken: bool = False
     heard: list[Heard] = field(default_factory=list)

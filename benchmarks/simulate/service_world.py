@@ -115,10 +115,11 @@ class ServiceWorld:
         self.nodes.append(node)
         process.spawn(self._begin(node))
 
-    def _hook_changed(self, process: Process, name: str, task: str) -> None:
+    def _hook_changed(self, process: Process, name: str, task: str, stored: bool) -> None:
         """A process stored or deleted a webhook: each holds them in memory, as its start found them."""
-        if self.nodes[-1].process is not process:
-            self.receivers.hook(name, task).overtaken = True
+        hook = self.receivers.hook(name, task)
+        hook.stored = stored
+        hook.overtaken |= self.nodes[-1].process is not process
 
     def executor(self, process: Process, link: Link) -> AgentExecutor:
         """The executor of one process."""

@@ -171,7 +171,7 @@ class User:
         answer = await call(node, lambda: node.handler.on_message_send(sent, _call()))
         if isinstance(answer, Message):
             return "said"
-        self._accepted(known, answer.id)
+        self._accepted(known, answer.id, snapshot_of(answer).state)
         self._read(node, answer, "answer")
         return _settled_by(answer, known.message)
 
@@ -202,7 +202,7 @@ class User:
                 reading.task = reading.task or getattr(event, "task_id", "") or getattr(event, "id", "")
                 self._note(f"{reading.reader}: {str(seen)[:70]}")
                 if known is not None and not isinstance(event, Message):
-                    self._accepted(known, reading.task)
+                    self._accepted(known, reading.task, getattr(seen, "state", ""))
                 last = _state_after(seen, last)
                 if leaves is not None and len(reading.seen) >= leaves:
                     self._note(f"{reading.reader}: leaves")
@@ -249,14 +249,15 @@ class User:
 
     # notes
 
-    def _accepted(self, known: Request, task: str) -> None:
+    def _accepted(self, known: Request, task: str, state: str) -> None:
         self.task = task
         known.accepted = True
         if not known.tasks or known.tasks[-1] != task:
             known.tasks.append(task)
         if known.hook:
             hook = self.world.receivers.hook(known.hook, task)
-            hook.owed, hook.whole = True, not known.follows
+            hook.owed |= hook.stored or state not in TERMINAL  # else this very answer tells the end
+            hook.whole = not known.follows
 
     def _read(self, node: Node, task: Task, how: str) -> None:
         seen = snapshot_of(task)

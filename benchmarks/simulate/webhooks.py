@@ -85,10 +85,12 @@ class StoredHooks(SqlitePushConfigs):
     Args:
         database: The database.
         link: The way to it.
-        changed: Told the name and the task of each webhook that the process stores or deletes.
+        changed: Told the name and the task of each webhook that the process stores or deletes, and whether it stores it.
     """
 
-    def __init__(self, database: sqlite3.Connection, link: Link, changed: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, database: sqlite3.Connection, link: Link, changed: Callable[[str, str, bool], None]
+    ) -> None:
         super().__init__(Path())
         linked: Any = LinkedDatabase(database, link)
         self._database = linked
@@ -105,14 +107,12 @@ class StoredHooks(SqlitePushConfigs):
         try:
             return await super().put(task_id, owner, config, after=after)
         finally:
-            self._changed(config.id, task_id)
+            self._changed(config.id, task_id, True)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
-        """Forget a configuration."""
-        try:
-            await super().delete(task_id, owner, config_id)
-        finally:
-            self._changed(config_id, task_id)
+        """Forget a configuration: it is gone in the database before a process that dies now would know."""
+        self._changed(config_id, task_id, False)
+        await super().delete(task_id, owner, config_id)
 
 
 class Receivers:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from multi_agents.cli.database_check import check_database
 from multi_agents.cli.model.ask import ask_models
 from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings, own_settings, wrong_shared
@@ -55,6 +56,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
         return findings
     findings += await ask_models(environ, own)
     findings += await asyncio.to_thread(lambda: list(check_home()))
+    findings += await check_database(environ)
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 

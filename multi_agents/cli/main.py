@@ -22,12 +22,17 @@ app = typer.Typer(
 
 tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
 app.add_typer(tasks, name="tasks")
+keys = typer.Typer(help="The API keys of the agents.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
 agents = typer.Typer(
     help="Show the agents: health, latency, version and skills; add foreign ones.",
     invoke_without_command=True,
     epilog=EXIT_CODE_HELP,
 )
 app.add_typer(agents, name="agents")
+
+db = typer.Typer(help="The tables of the agents at DATABASE_URL.", no_args_is_help=True)
+app.add_typer(db, name="db")
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 AgentsFile = Annotated[
@@ -82,6 +87,9 @@ def chat(
     ] = None,
     port: Port = None,
     agents_file: AgentsFile = None,
+    token: Annotated[
+        str, typer.Option("--token", help="API key or token; default: PLATFORM_ENGINEER_TOKEN.")
+    ] = "",
 ) -> None:
     """Chat with an agent; without --url with the local service, which is started when none runs."""
     from multi_agents.cli.commands.chat import Asked
@@ -90,7 +98,7 @@ def chat(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     launch = LaunchOptions(port, agents_file or AGENTS_FILE)
-    asked = Asked(url, ask, context, resume, conversation, as_json, quiet, downloads, launch)
+    asked = Asked(url, ask, context, resume, conversation, as_json, quiet, downloads, launch, token)
     raise typer.Exit(command(asked))
 
 
@@ -108,6 +116,21 @@ def up(
     from multi_agents.cli.service.plan import AGENTS_FILE
 
     raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE, supervisor)))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def web(
+    port: Port = None,
+    agents_file: AgentsFile = None,
+    *,
+    unopened: Annotated[bool, typer.Option("--no-open", help="Only say where the page is.")] = False,
+) -> None:
+    """Open the page in a browser; start the local service when none runs."""
+    from multi_agents.cli.commands.web import web as command
+    from multi_agents.cli.service.local import LaunchOptions
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command(LaunchOptions(port, agents_file or AGENTS_FILE), opened=not unopened))
 
 
 @app.command(epilog=EXIT_CODE_HELP)
@@ -205,6 +228,29 @@ def conformance(
     raise typer.Exit(command(url, ask, seconds, as_json=as_json))
 
 
+AgentName = Annotated[
+    str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
+]
+
+
+@db.command("upgrade", epilog=EXIT_CODE_HELP)
+def db_upgrade(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
+    """Create the tables, or bring them to the version of this program. Safe to run twice."""
+    from multi_agents.cli.commands.db import db as command
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command("upgrade", agent, agents_file or AGENTS_FILE, as_json=as_json))
+
+
+@db.command("status", epilog=EXIT_CODE_HELP)
+def db_status(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
+    """Show version and size of the tables; exit 0 when all are up to date, else 2."""
+    from multi_agents.cli.commands.db import db as command
+    from multi_agents.cli.service.plan import AGENTS_FILE
+
+    raise typer.Exit(command("status", agent, agents_file or AGENTS_FILE, as_json=as_json))
+
+
 @tasks.command("list", epilog=EXIT_CODE_HELP)
 def tasks_list(
     url: Url = None,
@@ -248,6 +294,47 @@ def tasks_follow(task_id: TaskId, url: Url = None, as_json: Json = False) -> Non
     from multi_agents.cli.commands.tasks import follow_task
 
     raise typer.Exit(follow_task(url, task_id, as_json=as_json))
+
+
+@keys.command("create", epilog=EXIT_CODE_HELP)
+def keys_create(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.")],
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="What it allows, such as agent:rag:use; default: use and approve."),
+    ] = None,
+    tenant: Annotated[str, typer.Option("--tenant", help="Where its owner belongs.")] = "",
+    days: Annotated[float, typer.Option("--days", min=0, help="How long it is taken; 0 for ever.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Make an API key and show it, once; only its digest is stored."""
+    from multi_agents.cli.commands.keys import create_key
+
+    raise typer.Exit(create_key(name, scope or [], tenant, days, as_json=as_json))
+
+
+@keys.command("list", epilog=EXIT_CODE_HELP)
+def keys_list(as_json: Json = False) -> None:
+    """List the API keys: names, scopes, tenants and ends."""
+    from multi_agents.cli.commands.keys import list_keys
+
+    raise typer.Exit(list_keys(as_json=as_json))
+
+
+@keys.command("service", epilog=EXIT_CODE_HELP)
+def keys_service() -> None:
+    """Make a key with which a supervisor signs for its agents, as two settings: for it, and for them."""
+    from multi_agents.cli.commands.keys import make_service_key
+
+    raise typer.Exit(make_service_key())
+
+
+@keys.command("revoke", epilog=EXIT_CODE_HELP)
+def keys_revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.")]) -> None:
+    """Delete an API key; it is refused from the next request on."""
+    from multi_agents.cli.commands.keys import revoke_key
+
+    raise typer.Exit(revoke_key(name))
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 if TYPE_CHECKING:
-    from utils.persistence.delegations import DelegationRecord, DelegationStore
+    from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.stores import Delegations
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +26,7 @@ class Abandoned:
         cancel: Cancels one of them.
     """
 
-    def __init__(self, delegations: DelegationStore, cancel: Cancel) -> None:
+    def __init__(self, delegations: Delegations, cancel: Cancel) -> None:
         self._delegations = delegations
         self._cancel = cancel
         self._background: set[asyncio.Task[None]] = set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,8 @@ from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
+from utils.a2a_common.protocol.trust import Trust
+from utils.auth.settings import TrustSettings
 from utils.events import (
     AgentEvent,
     Completed,
@@ -36,10 +38,12 @@ if TYPE_CHECKING:
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
+    from utils.a2a_common.client.agents_file import AgentEntry
+    from utils.a2a_common.client.credentials import Credentials
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
-    from utils.persistence.contexts import RemoteContexts
-    from utils.persistence.delegations import DelegationStore
+    from utils.a2a_common.protocol.card_options import CardOptions
+    from utils.persistence.stores import Contexts, Delegations
 
 log = structlog.get_logger(__name__)
 
@@ -82,15 +86,17 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         from utils.a2a_common.client.client_pool import ClientPool
+        from utils.a2a_common.client.credentials import origin_of
         from utils.a2a_common.client.registry import SubAgentRegistry
-        from utils.persistence.agent_cards import AgentCards
 
         super().__init__(runtime)
         self._made = time.monotonic()
         settings = SubAgentSettings.load(runtime.environ)
-        entries = sub_agents(settings)
+        trust = TrustSettings.load(runtime.environ)
+        entries = sub_agents(settings, trust)
         self._shares = {entry.name: entry.shares for entry in entries}
-        self._cards = AgentCards(runtime.home / "cards.sqlite")
+        self._cards = runtime.stores.cards()
+        self._own = frozenset(entry.name for entry in entries if entry.trust is Trust.OWN)
         self._registry = SubAgentRegistry(
             {entry.name: entry.url for entry in entries},
             refresh_seconds=settings.refresh_seconds,
@@ -99,11 +105,26 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_up=self._came_up,
             cards=self._cards,
         )
-        self._pool = ClientPool(settings.largest_answer)
+        origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
+        self._pool = ClientPool(settings.largest_answer, self._credentials(entries), origins.get)
         self._settings = settings
-        self._contexts: RemoteContexts | None = None
-        self._delegations: DelegationStore | None = None
+        self._contexts: Contexts | None = None
+        self._delegations: Delegations | None = None
         self._delegation: Delegation | None = None
+
+    def _credentials(self, entries: Sequence[AgentEntry]) -> Callable[[str], Credentials | None]:
+        """What proves to each of our own agents that we ask; a foreign one is told nothing of the kind."""
+        auth, home = self.runtime.settings.auth, self.runtime.settings.home.home
+        if not auth.on:
+            return lambda _name: None
+        from utils.a2a_common.client.credentials import service_credentials
+        from utils.auth.authenticator import private_key
+        from utils.auth.service_tokens import Signer
+
+        signer = Signer(private_key(auth, home), self.name)
+        own = {each.name: each.url for each in entries if each.trust is Trust.OWN}
+        made = {name: service_credentials(name, url, signer) for name, url in own.items()}
+        return made.get
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
@@ -112,12 +133,11 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
         from multi_agents.platform_engineer.delegation import Delegation
+        from multi_agents.platform_engineer.seen_files import SeenFiles
         from utils.llm.inputs import file_types
-        from utils.persistence.contexts import RemoteContexts
-        from utils.persistence.delegations import DelegationStore
 
-        self._contexts = RemoteContexts(self.runtime.home / "contexts.sqlite")
-        self._delegations = DelegationStore(self.runtime.home / "errands.sqlite")
+        self._contexts = self.runtime.stores.contexts()
+        self._delegations = self.runtime.stores.delegations()
         await self._contexts.open()
         await self._delegations.open()
         await self._cards.open()
@@ -129,9 +149,11 @@ class PlatformEngineer(BaseLangGraphAgent):
             self._delegations,
             me=(self.name, self.url),
             shares=self._shares,
+            own=self._own,
             settings=self._settings,
             whole_text=self._middlewares.context.whole_text,
-            takes=file_types(self.runtime.model),
+            files=SeenFiles(file_types(self.runtime.model), self.runtime.settings.files),
+            key=self.runtime.answer_key(),
         )
         self._registry.start()
 
@@ -169,6 +191,12 @@ class PlatformEngineer(BaseLangGraphAgent):
         if time.monotonic() - self._made < self._settings.wait_seconds or not self._registry.looked_at_all:
             return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
         return Readiness(ready=True, detail=f"without {down}", without=missing)
+
+    def card_options(self) -> CardOptions:
+        """The card also names the agents behind this one."""
+        from multi_agents.platform_engineer.introductions import with_introductions
+
+        return with_introductions(super().card_options(), self._registry.agents)
 
     def system_prompt(self) -> str:
         """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""

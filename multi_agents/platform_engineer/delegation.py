@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, 
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid5
+from uuid import uuid5
 from weakref import WeakValueDictionary
 
 import structlog
@@ -21,24 +21,32 @@ from pydantic import BaseModel, Field
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
+from multi_agents.platform_engineer.delegation_words import (
+    NAMESPACE,
+    asked_again,
+    description_of,
+    message_id_of,
+    not_made,
+    whom_for,
+)
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, passed_files
+from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.client_pool import ClientPool
+from utils.a2a_common.client.credentials import ActingFor, acting_for
 from utils.a2a_common.client.heartbeat import Report
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.client.remote_agent import AWAY, RemoteAgent, RemoteCall
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
     SUB_AGENT_UNKNOWN,
-    SUB_AGENT_UNREACHABLE_FOR_ANSWER,
 )
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
-from utils.a2a_common.protocol.delegation_chain import LOOP
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
@@ -53,7 +61,6 @@ from utils.events import (
     Usage,
     UsageReported,
 )
-from utils.messages.results import STOPPED_CALL, ToolProblem, dump_result
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.timing import Deadline
 
@@ -61,17 +68,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from utils.a2a_common.client.task_view import TaskView
-    from utils.persistence.contexts import RemoteContexts
-    from utils.persistence.delegations import DelegationStore
+    from utils.persistence.stores import Contexts, Delegations
     from utils.settings import SubAgentSettings
 
 log = structlog.get_logger(__name__)
 
-_NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
-
 _LOOK_SECONDS = 5.0
 """How long an answer waits for the first look at the agents after a start."""
-
 
 WholeText = Callable[[str, str], Awaitable[str | None]]
 """Reads the whole text of a shortened result by thread and handle."""
@@ -89,26 +92,29 @@ class Delegation:
     """Makes and runs the delegation tools. A request's state comes with each call or stands in the table.
 
     `me` is the name and the address of the agent that delegates; `shares` is what each agent is told, nothing
-    where it stands not in it; `takes` are the types of files that the model reads.
+    where it stands not in it, and `own` are those of ours; `files` gives the model what it reads of their files; `key` makes
+    the secrets of answers.
     """
 
     def __init__(
         self,
         registry: SubAgentRegistry,
         pool: ClientPool,
-        contexts: RemoteContexts,
-        delegations: DelegationStore,
+        contexts: Contexts,
+        delegations: Delegations,
         *,
         me: tuple[str, str],
         shares: Mapping[str, Shares],
+        own: Container[str],
         settings: SubAgentSettings,
         whole_text: WholeText,
-        takes: Container[str],
+        files: SeenFiles,
+        key: bytes,
     ) -> None:
-        self._whole_text, self._takes = whole_text, takes
-        self._scopes = DelegationScopes(registry, me=me, shares=shares, history_turns=settings.history_turns)
-        self._registry = registry
-        self._pool = pool
+        self._whole_text, self._files = whole_text, files
+        turns = settings.history_turns
+        self._scopes = DelegationScopes(registry, me=me, shares=shares, own=own, history_turns=turns, key=key)
+        self._registry, self._pool = registry, pool
         self._contexts = contexts
         self._delegations = delegations
         self._settings = settings
@@ -146,7 +152,7 @@ class Delegation:
             left = min(self._registry.back_within(record.agent), Deadline(request.deadline).left)
             if left <= 0:
                 log.info("delegation.not_back", agent=record.agent)
-                yield _asked_again(record)
+                yield asked_again(record)
                 return
             log.info("delegation.waits", agent=record.agent, reason=AWAY, seconds=round(left, 1))
             state = DelegationState.INPUT_REQUIRED
@@ -169,15 +175,15 @@ class Delegation:
     async def forget(self, thread_id: str) -> None:
         """Start a new context at every agent, and ask those that can to forget this conversation."""
         used = await self._contexts.clear(thread_id)
-        await asyncio.gather(*(self._forget_at(name, context_id) for name, context_id in used.items()))
+        await asyncio.gather(*(self._forget_at(name, thread_id, here) for name, here in used.items()))
 
-    async def _forget_at(self, name: str, context_id: str) -> None:
+    async def _forget_at(self, name: str, thread_id: str, context_id: str) -> None:
         card = next((agent.card for agent in self._registry.agents if agent.name == name), None)
         if card is None or CONTEXT_EXTENSION not in [each.uri for each in card.capabilities.extensions]:
             log.info("delegation.not_forgotten", agent=name)
             return
         with suppress(SubAgentUnavailable):  # its card names no address any more
-            async with self._remote(name) as remote:
+            async with self._remote(name, ActingFor(thread_id)) as remote:
                 await remote.forget(context_id)
 
     def _tool(self, agent: SubAgent) -> BaseTool:
@@ -187,7 +193,7 @@ class Delegation:
         return StructuredTool.from_function(
             coroutine=delegate,
             name=agent.name,
-            description=_description(agent),
+            description=description_of(agent),
             args_schema=DelegationInput,
             metadata={"examples": agent.examples, "summary": agent.summary, DELEGATION: True},
         )
@@ -198,12 +204,11 @@ class Delegation:
         The graph runs this again from its start after each question: what an earlier run sent is in
         the table of delegations, and the answers that it got come out of `interrupt` in the same order.
         """
-        cause = tool_call_origin(
-            runtime.context.task_id, runtime.state["messages"], str(runtime.tool_call_id)
-        )
+        messages = runtime.state["messages"]
+        cause = tool_call_origin(runtime.context.task_id, messages, str(runtime.tool_call_id))
         kept = await self._delegations.get(cause.id)
         if kept is None and (why := self._scopes.circular(name, text, runtime)):
-            return _not_made(name, text, why, cause, runtime)
+            return not_made(name, text, why, cause, runtime)
         if kept is None:
             kept = await self._begin(name, await self._quoted(text, runtime), cause, runtime.context)
         replies: list[Reply] = []
@@ -212,8 +217,9 @@ class Delegation:
                 replies.append(Reply.of(interrupt(dict(question))))
             task, kept = await self._exchange(kept, replies, cause, runtime)
             if not task.waits:
+                seen, nothing = await self._files.view(task), SUB_AGENT_NO_ANSWER.format(agent=name)
                 return ToolMessage(
-                    content_for(task, self._takes, SUB_AGENT_NO_ANSWER.format(agent=name)),
+                    content_for(seen, self._files.takes, nothing),
                     tool_call_id=cause.call_id,
                     name=name,
                     additional_kwargs={
@@ -240,7 +246,7 @@ class Delegation:
         await self._contexts.put(request.thread_id, name, context_id)
         waiting = await self._delegations.waiting(request.thread_id)
         if any(record.agent == name and record.context_id == context_id for record in waiting):
-            context_id = str(uuid5(_NAMESPACE, f"{context_id}/{cause.id}"))
+            context_id = str(uuid5(NAMESPACE, f"{context_id}/{cause.id}"))
         return DelegationRecord(
             id=cause.id,
             parent_task_id=request.task_id,
@@ -262,7 +268,7 @@ class Delegation:
         """Send the request, or the newest answer, and keep what came of it."""
         # One delegation at a time in a remote conversation: a second one would be refused or mixed up.
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
-        async with lock, self._remote(kept.agent) as remote:
+        async with lock, self._remote(kept.agent, whom_for(kept, len(replies))) as remote:
             line = self._line(kept.agent)
             call = self._call(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
@@ -291,7 +297,10 @@ class Delegation:
     async def _keep(self, kept: DelegationRecord, task: TaskView) -> DelegationRecord:
         if task.context_id and task.context_id != kept.context_id:
             await self._contexts.put(kept.thread_id, kept.agent, task.context_id)
-        questions = [*kept.questions, question_of(task, kept.agent)] if task.waits else kept.questions
+        own = self._scopes.is_own(kept.agent)
+        questions = (
+            [*kept.questions, question_of(task, kept.agent, own=own)] if task.waits else kept.questions
+        )
         kept = replace(
             kept,
             task_id=task.task_id,
@@ -321,21 +330,22 @@ class Delegation:
         return watched
 
     @asynccontextmanager
-    async def _remote(self, name: str) -> AsyncIterator[RemoteAgent]:
+    async def _remote(self, name: str, whom: ActingFor) -> AsyncIterator[RemoteAgent]:
         """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card."""
         card = self._registry.get(name).card
         if card is None:
             raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
         async with self._pool.connection(name, card) as connection:
-            yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
+            with acting_for(whom):
+                yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, record: DelegationRecord) -> bool:
         """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
         if record.agent not in {agent.name for agent in self._registry.agents}:
             return True
-        message_id = _message_id(record, max(0, record.sent - 1))
+        message_id = message_id_of(record, max(0, record.sent - 1))
         with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
-            async with self._remote(record.agent) as remote:
+            async with self._remote(record.agent, whom_for(record)) as remote:
                 log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
                 return await remote.cancel_by_message(message_id, record.context_id, record.task_id)
         return False
@@ -353,7 +363,7 @@ class Delegation:
         said: dict[str, Any] = {"text": replies[-1].text, "data": replies[-1].data} if replies else {}
         return RemoteCall(
             call_id=kept.call_id,
-            message_id=_message_id(kept, number),
+            message_id=message_id_of(kept, number),
             context_id=kept.context_id,
             scope=self._scopes.scope(kept, cause, runtime, seconds),
             deadline=seconds,
@@ -361,39 +371,6 @@ class Delegation:
             maybe_sent=kept.sent > number,
             known_task=kept.task_id if not number and kept.sent else "",
             restart_seconds=min(seconds, self._registry.back_within(kept.agent)),
+            secret=self._scopes.secret(kept),
             **(said or {"text": kept.request}),
         )
-
-
-def _asked_again(record: DelegationRecord) -> InputRequired:
-    asked = record.questions[-1]
-    sentence = SUB_AGENT_UNREACHABLE_FOR_ANSWER.format(agent=record.agent, question=asked["question"])
-    return InputRequired(
-        sentence, str(asked.get("origin", record.agent)), asked.get("form"), bool(asked.get("auth"))
-    )
-
-
-def _message_id(kept: DelegationRecord, number: int) -> str:
-    """Id of a delegation's message: the request (0) or a reply, the same after any restart."""
-    return str(uuid5(_NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
-
-
-def _not_made(
-    name: str, text: str, why: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
-) -> ToolMessage:
-    """The result of a delegation that would go round in circles: the model can work with it."""
-    log.warning("delegation.loop_stopped", agent=name)
-    runtime.stream_writer(DelegationStarted(cause.call_id, name, text))
-    runtime.stream_writer(DelegationFinished(cause.call_id, name, "", DelegationState.REJECTED, 0.0))
-    return ToolMessage(
-        dump_result(ToolProblem(error=LOOP, message=why)),
-        tool_call_id=cause.call_id,
-        name=name,
-        status="error",
-        additional_kwargs={STOPPED_CALL: True},
-    )
-
-
-def _description(agent: SubAgent) -> str:
-    """What a model reads of an agent. The agent's own words are quoted: they are data."""
-    return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'

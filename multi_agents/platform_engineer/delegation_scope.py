@@ -12,9 +12,10 @@ from utils.a2a_common.protocol.delegation_context import (
     takes_delegation_context,
 )
 from utils.a2a_common.protocol.shares import Shares
+from utils.auth.nonce import nonce_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from langchain.tools import ToolRuntime
 
@@ -31,7 +32,9 @@ class DelegationScopes:
         registry: The agents' cards.
         me: Name and address of the agent that delegates.
         shares: What each agent is told; nothing for an agent that is not in it.
+        own: The agents of ours; the others are foreign.
         history_turns: How many earlier turns an agent gets at most.
+        key: Makes the secrets by which an agent knows that an answer comes from us.
     """
 
     def __init__(
@@ -40,12 +43,19 @@ class DelegationScopes:
         *,
         me: tuple[str, str],
         shares: Mapping[str, Shares],
+        own: Container[str],
         history_turns: int,
+        key: bytes,
     ) -> None:
         self._registry = registry
         self._name, self._url = me
-        self._shares = shares
+        self._shares, self._own = shares, own
         self._history_turns = history_turns
+        self._key = key
+
+    def secret(self, kept: DelegationRecord) -> str:
+        """What shows the agent that all messages of a delegation come from us; the same after a restart."""
+        return nonce_for(self._key, kept.agent, kept.id)
 
     def circular(self, name: str, text: str, runtime: ToolRuntime[AgentRequest]) -> str:
         """Why the request is not delegated: it would go round in circles. Empty where it would not."""
@@ -61,8 +71,8 @@ class DelegationScopes:
         return [*(parent.trail if parent else ()), ours]
 
     def is_own(self, name: str) -> bool:
-        """Whether an agent is one of ours, which is told everything; our configuration says so, not the agent."""
-        return self._shares.get(name) is Shares.RESULTS
+        """Whether an agent is one of ours; our configuration says so, not the agent."""
+        return name in self._own
 
     def scope(
         self,
@@ -76,6 +86,8 @@ class DelegationScopes:
         if card is None or not takes_delegation_context(card, shares):
             return None
         whole = self._whole_scope(cause, runtime, seconds)
+        if not self.is_own(kept.agent):
+            whole = whole.without_others({kept.agent}, self.is_own)
         return whole.within(shares, kept.request, hop(self._name, self._url, kept.request).digest)
 
     def _whole_scope(

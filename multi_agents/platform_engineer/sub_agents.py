@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import (
+    AgentEntry,
+    load_agents_file,
+    parse_sub_agents,
+    with_shares,
+    with_trust,
+)
+from utils.auth.settings import TrustSettings
 from utils.settings import SubAgentSettings
 
 _AGENTS_FILE = Path(__file__).parents[2] / "agents" / "agents.yaml"
 
 
-def sub_agents(settings: SubAgentSettings) -> tuple[AgentEntry, ...]:
-    """The sub-agents, each with its address and with what it is told.
+def sub_agents(settings: SubAgentSettings, trust: TrustSettings) -> tuple[AgentEntry, ...]:
+    """The sub-agents, each with its address, with what it is told, and whose it is.
 
     Raises:
         SettingsError: A variable or the file is malformed.
@@ -20,4 +27,4 @@ def sub_agents(settings: SubAgentSettings) -> tuple[AgentEntry, ...]:
         entries = parse_sub_agents(settings.sub_agents)
     else:
         entries = load_agents_file(_AGENTS_FILE)
-    return with_shares(entries, settings.shares or "")
+    return with_trust(with_shares(entries, settings.shares or ""), trust.trust)

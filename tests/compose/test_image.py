@@ -24,6 +24,12 @@ def test_no_test_double_is_in_the_image():
     assert {name.removeprefix("utils/testing/").split("/")[0] for name in testing} == CHECKS_FROM_OUTSIDE
 
 
+def test_the_built_page_is_in_the_image_and_its_source_is_not():
+    names = {path.as_posix() for path in image_files()}
+    assert "utils/web/built/index.html" in names
+    assert [name for name in names if name.startswith("multi_agents/web")] == []
+
+
 def test_the_conformance_command_runs_on_the_files_of_the_image(tmp_path: Path):
     for name in image_files():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -125,12 +125,21 @@ ACCEPTED: dict[str, Values] = {
         "networkPolicy": {"supervisorFrom": [{"podSelector": {}}]},
     },
     "turned off": {"defaults": {"replicas": 0}},
+    "several replicas over a database": {
+        "database": {"existing": "engineer-database"},
+        "defaults": {"storage": {"enabled": False}},
+        "supervisor": {"replicas": 2},
+        "agents": [{**GITHUB, "replicas": 3}, {"name": "rag", "port": 8002, "storage": {"enabled": True}}],
+    },
+    "a database by its address": {
+        "database": {"url": "postgresql://engineer:secret@db.example.com/engineer"}
+    },
 }
 
 MISTAKES: dict[str, tuple[Values, str]] = {
     "two replicas": (
         {"supervisor": {"replicas": 2}},
-        "a second one would not see them. More than one needs a shared database",
+        "a second one would not see them. Set database.existing or database.url",
     ),
     "a pod that is killed while it stops": (
         {"settings": {"SHUTDOWN_GRACE_SECONDS": "60"}},
@@ -145,6 +154,18 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         "github is killed after terminationGracePeriodSeconds (30)",
     ),
     "two replicas of an agent": ({"agents": [{**GITHUB, "replicas": 3}]}, "github cannot have 3 replicas"),
+    "two replicas on one volume": (
+        {"database": {"existing": "db"}, "supervisor": {"replicas": 2}},
+        "supervisor cannot have 2 replicas on one volume",
+    ),
+    "two databases": (
+        {"database": {"existing": "db", "url": "postgresql://a"}},
+        "in two ways (existing, url)",
+    ),
+    "a database as a setting": (
+        {"settings": {"DATABASE_URL": "postgresql://a"}},
+        "DATABASE_URL holds a password and cannot be a setting",
+    ),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (
         {"agents": [GITHUB, {"name": "github", "port": 8009}]},

@@ -18,6 +18,7 @@ from tests.helm.tools import ROOT, Tools
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 DOCUMENT = "docs/operations.md"
+SCALE = "docs/scale.md"
 LINES = [
     line for block in blocks_of(DOCUMENT) if block.language == "bash" for line in block.text.splitlines()
 ]
@@ -27,9 +28,10 @@ COMPOSE = [line for line in LINES if re.search(r"\bdocker compose ", line)]
 
 def _rendered(tools: Tools, folder: Path, line: str) -> list[Manifest]:
     """What a cluster would get from a line of the document, run beside its files."""
-    for block in blocks_of(DOCUMENT):
-        if "file" in block.options:
-            (folder / block.options["file"]).write_text(block.text)
+    for document in (DOCUMENT, SCALE):
+        for block in blocks_of(document):
+            if "file" in block.options:
+                (folder / block.options["file"]).write_text(block.text)
     (folder / "helm").symlink_to(ROOT / "helm")
     words = [word for word in shlex.split(line)[2:] if word != "--create-namespace"]
     command = [str(tools.helms["helm4"]), "template", *words]
@@ -38,6 +40,16 @@ def _rendered(tools: Tools, folder: Path, line: str) -> list[Manifest]:
     )
     assert done.returncode == 0, done.stderr
     return [one for one in yaml.safe_load_all(done.stdout) if one]
+
+
+def test_the_documented_replicas_render(checkers: Tools, tmp_path: Path):
+    lines = [line for block in blocks_of(SCALE) for line in block.text.splitlines()]
+    (line,) = [line for line in lines if line.startswith("helm upgrade ")]
+    deployments = of_kind(_rendered(checkers, tmp_path, line), "Deployment")
+    assert deployments["engineer-platform-engineer-supervisor"]["spec"]["replicas"] == 2
+    secret = {"secretRef": {"name": "engineer-database"}}
+    for deployment in deployments.values():
+        assert secret in deployment["spec"]["template"]["spec"]["containers"][0]["envFrom"]
 
 
 @pytest.mark.parametrize("line", INSTALLS)

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from agents.github.testing.server import run_github_server
+from tests.e2e.agents.peers import Answer, connected, message
 from tests.helm.chart import Helm
 from tests.helm.local_pods import Cluster, Pod, started
+from tests.ports import free_port
+from tests.postgres import PostgresServer
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -32,6 +35,40 @@ def _values(github: str) -> dict:
             {"name": "rag", "port": 8002, "documents": {"configMap": "handbook"}},
         ],
     }
+
+
+async def asked(url: str, text: str) -> str:
+    """The answer to a message of one conversation."""
+    async with connected(url) as client:
+        answer = Answer([event async for event in client.send_message(message(text, context_id="talk"))])
+    assert answer.state == "completed"
+    return answer.text.lower()
+
+
+async def test_a_conversation_goes_on_at_the_other_replica_when_one_is_killed(
+    helm4: Helm, tmp_path: Path, postgres: PostgresServer
+):
+    with run_github_server(pulls=3) as github:
+        given = _values(github.url)
+        values = {
+            **given,
+            "database": {"url": postgres.new_database()},
+            "supervisor": {"replicas": 2, "storage": {"enabled": False}},
+            "agents": given["agents"][:1],
+        }
+        cluster = Cluster.of(helm4.render(values), tmp_path)
+        first, agent = cluster.pod("supervisor"), cluster.pod("github")
+        other = replace(cluster, folders=tmp_path / "other").pod("supervisor")
+        port = str(free_port())
+        here = {"PORT": port, "PUBLIC_URL": f"http://127.0.0.1:{port}"}  # no service stands before them
+        second = replace(other, name="supervisor-2", environment=other.environment | here)
+        async with started([agent, second]):
+            doomed = await first.start()
+            await first.passes("readinessProbe", doomed)
+            assert "feature" in await asked(f"http://127.0.0.1:{first.environment['PORT']}", PULLS)
+            doomed.kill()
+            await doomed.wait()
+            assert "closed" in await asked(f"http://127.0.0.1:{port}", "And the closed ones?")
 
 
 async def test_the_rendered_pods_chat(helm4: Helm, tmp_path: Path):

@@ -233,8 +233,40 @@ def test_nothing_scales_over_state_in_files(helm4: Helm):
         manifests = helm4.render(values)
         assert not of_kind(manifests, "HorizontalPodAutoscaler")
         for deployment in of_kind(manifests, "Deployment").values():
-            assert deployment["spec"]["replicas"] <= 1
-            assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+            volumes = {each["name"]: each for each in deployment["spec"]["template"]["spec"]["volumes"]}
+            if not values.get("database") or "persistentVolumeClaim" in volumes["data"]:
+                assert deployment["spec"]["replicas"] <= 1
+                assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_replicas_over_a_database_roll_stand_apart_and_are_not_all_taken_away_at_once(helm4: Helm):
+    manifests = helm4.render(ACCEPTED["several replicas over a database"])
+    deployments = of_kind(manifests, "Deployment")
+    assert [each["spec"]["replicas"] for each in deployments.values()] == [2, 3, 1]
+    for name in list(deployments)[:2]:
+        spec = deployments[name]["spec"]
+        assert spec["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+        assert (
+            spec["template"]["spec"]["topologySpreadConstraints"][0]["whenUnsatisfiable"] == "ScheduleAnyway"
+        )
+        budget = of_kind(manifests, "PodDisruptionBudget")[name]["spec"]
+        assert budget["maxUnavailable"] == 1
+        assert budget["selector"] == spec["selector"]
+        assert {"secretRef": {"name": "engineer-database"}} in spec["template"]["spec"]["containers"][0][
+            "envFrom"
+        ]
+    assert len(of_kind(manifests, "PodDisruptionBudget")) == 2
+
+
+def test_the_address_of_a_database_is_in_a_secret_alone(helm4: Helm):
+    manifests = helm4.render(ACCEPTED["a database by its address"])
+    (secret,) = of_kind(manifests, "Secret").values()
+    assert secret["stringData"] == {"DATABASE_URL": "postgresql://engineer:secret@db.example.com/engineer"}
+    for deployment in of_kind(manifests, "Deployment").values():
+        container = deployment["spec"]["template"]["spec"]["containers"][0]
+        assert {"secretRef": {"name": secret["metadata"]["name"]}} in container["envFrom"]
+    others = [each for each in manifests if each["kind"] != "Secret"]
+    assert "engineer:secret" not in str(others)
 
 
 def test_the_test_of_a_release_chats_where_clients_do(helm4: Helm):

@@ -21,7 +21,12 @@ FILES = (
     "pyproject.toml", "Dockerfile", ".dockerignore", "helm/platform-engineer/Chart.yaml", "docs/operations.md",
     "CHANGELOG.md", "requirements.lock", "requirements-dev.lock", "LICENSE", "NOTICE",
 )  # fmt: skip
-FOLDERS = ("utils/embeddings/assets", "utils/messages/ranks", "agents/github/testing/examples")
+FOLDERS = (
+    "utils/embeddings/assets",
+    "utils/messages/ranks",
+    "agents/github/testing/examples",
+    "utils/web/built/page",
+)
 CHANGES = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A command.\n"
 WITHOUT_HELM = {name: check for name, check in CHECKS.items() if name != "chart"}
 

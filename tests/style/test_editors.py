@@ -16,6 +16,8 @@ OTHERS = (
     "utils/embeddings/assets/",
     "utils/messages/ranks/",
     "agents/github/testing/examples/",
+    "utils/web/built/",
+    "docs/images/",
     "tests/e2e/upgrade/archives/",
 )
 RUFF_INDENT = "4"

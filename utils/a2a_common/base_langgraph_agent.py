@@ -201,14 +201,14 @@ class BaseLangGraphAgent(ABC):
 
     @cached_property
     def _tool_record(self) -> ToolRecord:
-        """Where tool calls are recorded: in a file where conversations survive the process, else in memory."""
+        """Where tool calls are recorded: stored where conversations survive the process, else in memory."""
         from langgraph.checkpoint.memory import InMemorySaver
 
-        from utils.persistence.tool_record import MemoryToolRecord, SqliteToolRecord
+        from utils.persistence.tool_record import MemoryToolRecord
 
         if isinstance(self.runtime.checkpointer, InMemorySaver):
             return MemoryToolRecord()
-        return SqliteToolRecord(self.runtime.home / "tool_calls.sqlite")
+        return self.runtime.stores.tool_record()
 
     @cached_property
     def _after(self) -> AfterTurn:

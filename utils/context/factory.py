@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
@@ -11,7 +10,7 @@ import structlog
 from utils.context import announce
 from utils.context.limits import explicit_limit, get_context_window
 from utils.context.policy import PRESETS, ContextPolicy
-from utils.context.protocols import Summariser
+from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.settings import ContextSettings
 from utils.errors import SettingsError
 from utils.messages.counter import MessageCounter, encoding_for
@@ -64,7 +63,7 @@ def default_context_middleware(
     llm: LLMSettings,
     context: ContextSettings,
     model: BaseChatModel,
-    artifacts_path: Path,
+    artifacts: ArtifactStore,
     *,
     on_compaction: Announce | None = None,
     summary_prompt: str | None = None,
@@ -76,7 +75,7 @@ def default_context_middleware(
         llm: Settings of the model.
         context: Limits and thresholds.
         model: The agent's chat model.
-        artifacts_path: The SQLite file for texts that are left out of requests.
+        artifacts: Stores texts that are left out of requests.
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         summary_prompt: The agent's own prompt for summaries; one in the settings overrides it.
         ahead: Whether the caller compacts after each turn (`ContextMiddleware.compact_ahead`).
@@ -85,14 +84,13 @@ def default_context_middleware(
         SettingsError: A file that a setting names cannot be read.
     """
     from utils.context.middleware import ContextMiddleware
-    from utils.persistence.artifacts import SqliteArtifactStore
 
     announce.ignored(structlog.get_logger(__name__), context.ignored)
     counter = MessageCounter(encoding_for(llm.model), charges=charges_for(llm.model))
     policy = policy_for(llm, context, model)
     return ContextMiddleware(
         policy,
-        SqliteArtifactStore(artifacts_path),
+        artifacts,
         counter=counter,
         summariser=_summariser(llm, context, model, counter, prompt_of(context) or summary_prompt),
         provider=str(llm.provider),

@@ -33,6 +33,15 @@ def approval_form(title: str, digest: str) -> dict[str, Any]:
     }
 
 
+def digest_in_form(form: Mapping[str, Any]) -> str:
+    """The digest of what a form asks to approve; empty for a form that asks for something else."""
+    fields = form.get("properties")
+    if not isinstance(fields, Mapping) or "approve" not in fields:
+        return ""
+    shown = fields.get("digest")
+    return str(shown.get("const") or "") if isinstance(shown, Mapping) else ""
+
+
 def approves(reply: Any, digest: str) -> bool:
     """Whether a reply explicitly approves what has this digest.
 

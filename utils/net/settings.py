@@ -1,4 +1,4 @@
-"""Which addresses are called that a user sends."""
+"""Which addresses are called that a user or a sub-agent sends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class FileAddresses(StrEnum):
 
 
 class FileSettings(EnvSettings):
-    """Pictures and PDF files that a user sends by their address."""
+    """Pictures and PDF files that a user or a sub-agent sends by their address."""
 
     addresses: FileAddresses = Field(
         FileAddresses.PUBLIC,

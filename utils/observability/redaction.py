@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 REDACTED = "[redacted]"
 
@@ -73,12 +74,20 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of settings with secret names; the longest first."""
+    """The values of settings with secret names, and the passwords in addresses; the longest first."""
     named = [value for name, value in environ.items() if _is_secret(name)]
-    found = {
-        value for value in [*named, *_in_headers(environ.get(HEADERS, ""))] if len(value) >= SHORTEST_SECRET
-    }
+    passwords = [part for value in environ.values() for part in _passwords(value)]
+    headers = _in_headers(environ.get(HEADERS, ""))
+    found = {value for value in [*named, *passwords, *headers] if len(value) >= SHORTEST_SECRET}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def _passwords(value: str) -> list[str]:
+    """The password of an address as it is written and as it is meant; empty where there is none."""
+    if "://" not in value:
+        return []
+    written = value.partition("://")[2].rpartition("@")[0].partition(":")[2]
+    return [written, unquote(written)] if written else []
 
 
 def _in_headers(text: str) -> list[str]:

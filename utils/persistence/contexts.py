@@ -56,7 +56,7 @@ class RemoteContexts:
             if row:
                 return str(row[0])
             times = connection.execute(cleared, (thread_id,)).fetchone()
-            return _first_id(thread_id, agent, times[0] if times else 0)
+            return first_id(thread_id, agent, times[0] if times else 0)
 
         return await self._database.read(read)
 
@@ -95,6 +95,7 @@ class RemoteContexts:
         await self._database.write(write)
 
 
-def _first_id(thread_id: str, agent: str, cleared: int) -> str:
+def first_id(thread_id: str, agent: str, cleared: int) -> str:
+    """The id of a context that was not used yet, after so many clearings."""
     name = f"{thread_id}/{agent}/{cleared}" if cleared else f"{thread_id}/{agent}"
     return str(uuid5(_NAMESPACE, name))

@@ -68,6 +68,10 @@ class RunStore(ABC):
         """Remove an ended turn, unless a newer writer holds its row."""
 
     @abstractmethod
+    async def row(self, task_id: str) -> RunRow | None:
+        """That of one task."""
+
+    @abstractmethod
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
 
@@ -102,6 +106,10 @@ class MemoryRuns(RunStore):
         row = self._rows.get(task_id)
         if row is not None and row.writer <= writer:
             del self._rows[task_id]
+
+    async def row(self, task_id: str) -> RunRow | None:
+        """That of one task."""
+        return self._rows.get(task_id)
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""
@@ -139,6 +147,16 @@ class SqliteRuns(RunStore):
     async def remove(self, task_id: str, *, writer: int) -> None:
         """Remove an ended turn, unless a newer writer holds its row."""
         await self._execute("DELETE FROM runs WHERE task_id = ? AND writer <= ?", (task_id, writer))
+
+    async def row(self, task_id: str) -> RunRow | None:
+        """That of one task."""
+        query = f"SELECT {_COLUMNS} FROM runs WHERE task_id = ?"  # noqa: S608 - constant names
+
+        def read(connection: sqlite3.Connection) -> RunRow | None:
+            columns = connection.execute(query, (task_id,)).fetchone()
+            return RunRow(*columns) if columns else None
+
+        return await self._database.read(read)
 
     async def rows(self) -> list[RunRow]:
         """All of them, oldest first."""

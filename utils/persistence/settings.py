@@ -1,10 +1,16 @@
-"""How long conversations are kept."""
+"""Where an agent stores what it keeps, and how long."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from enum import StrEnum
 
+from pydantic import Field, SecretStr, field_validator
+
+from utils.errors import SettingsError
+from utils.setting_values import choices
 from utils.settings import EnvSettings
+
+_SCHEMES = ("postgresql://", "postgres://")
 
 
 class RetentionSettings(EnvSettings):
@@ -16,3 +22,91 @@ class RetentionSettings(EnvSettings):
         ge=0,
         description="Days after its last answer that a conversation is deleted with all that belongs to it; 0 keeps all.",
     )
+
+
+class Migrate(StrEnum):
+    """Who brings the tables of a database to the version of the code."""
+
+    START = "start"
+    NEVER = "never"
+
+
+class DatabaseSettings(EnvSettings):
+    """Which database holds what an agent stores, if it is not files of its own."""
+
+    url: SecretStr | None = Field(
+        None,
+        alias="DATABASE_URL",
+        description="PostgreSQL that stores everything but models and indexes, as postgresql://user:password@host/name; "
+        "SQLite files in PLATFORM_ENGINEER_HOME when unset.",
+    )
+    connections: int = Field(
+        10,
+        alias="DATABASE_CONNECTIONS",
+        ge=2,
+        description="Most connections of one process to DATABASE_URL, besides one or two that wait for notifications.",
+    )
+    connect_seconds: float = Field(
+        5,
+        alias="DATABASE_CONNECT_SECONDS",
+        gt=0,
+        description="Longest wait for DATABASE_URL to answer when a process starts.",
+    )
+    wait_seconds: float = Field(
+        5,
+        alias="DATABASE_WAIT_SECONDS",
+        gt=0,
+        description="How long a request waits while DATABASE_URL cannot be reached, after which it fails.",
+    )
+    migrate: Migrate = Field(
+        Migrate.START,
+        alias="DATABASE_MIGRATE",
+        description=f"{choices(Migrate, start='upgrade the tables when a process starts', never='refuse to start')}.",
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _url_is_postgresql(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None and not value.get_secret_value().startswith(_SCHEMES):
+            raise ValueError("expected an address that begins with postgresql://")
+        return value
+
+
+class EngineKind(StrEnum):
+    """The engines."""
+
+    LOCAL = "local"
+    DISTRIBUTED = "distributed"
+
+
+class EngineSettings(EnvSettings):
+    """Whether one process runs an agent's turns, or all its replicas do."""
+
+    engine: EngineKind | None = Field(
+        None,
+        alias="ENGINE",
+        description=choices(
+            EngineKind, local="one process runs all turns", distributed="all replicas do, with DATABASE_URL"
+        )
+        + "; distributed with DATABASE_URL, else local, when unset.",
+    )
+    takeover_seconds: float = Field(
+        10,
+        alias="TAKEOVER_SECONDS",
+        ge=3,
+        description="Seconds without a sign of life of a replica after which others have taken over its turns.",
+    )
+
+    def distributed(self, database: DatabaseSettings) -> bool:
+        """Whether all replicas of the agent run its turns.
+
+        Raises:
+            SettingsError: They shall, but share no database.
+        """
+        shared = database.url is not None
+        if self.engine is EngineKind.DISTRIBUTED and not shared:
+            raise SettingsError("ENGINE", NO_DATABASE)
+        return shared and self.engine is not EngineKind.LOCAL
+
+
+NO_DATABASE = "ENGINE=distributed needs DATABASE_URL: replicas share their turns in a PostgreSQL database."

@@ -8,7 +8,7 @@ The events of a task are never changed or removed, except with their task.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
@@ -269,6 +269,10 @@ class TaskLogStore(ABC):
     @abstractmethod
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete the owner's task with its events."""
+
+    def changes(self) -> AsyncGenerator[str, None] | None:
+        """The ids of tasks as processes write them, for ever; an empty one for any task. `None` where only this one writes."""
+        return None
 
 
 BATCH_BYTES = 1_000_000

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import agent_app, open_runtime
+from utils.a2a_common.server.database_command import further_tables
+from utils.persistence.postgres.opening import open_database
 from utils.testing.live_server import loopback_socket, running
 
 if TYPE_CHECKING:
@@ -44,6 +46,18 @@ async def running_agent(
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         variables = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {}), "PUBLIC_URL": url}
         settings = AgentSettings.load(variables)
-        runtime = await open_runtime(agent_class.name, settings, stack, model=model)
+        database = await open_database(
+            settings.database,
+            agent_class.name,
+            stack,
+            alone=not settings.engine.distributed(settings.database),
+            on_lost=_nothing,
+            further=further_tables(),
+        )
+        runtime = await open_runtime(agent_class.name, settings, stack, model=model, database=database)
         app = agent_app(agent_class(runtime), settings.server, url=url)
         yield await stack.enter_async_context(running(app, listener=listener))
+
+
+def _nothing() -> None:
+    """A test would see that the agent stops."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
 from agents.github.changes import journal
 from agents.github.changes.approval import question_of
 from agents.github.changes.change import Change, checked
-from agents.github.changes.journal import Entry, Journal
+from agents.github.changes.journal import Entry
 from agents.github.changes.post import OutcomeUnknown, Poster
 from agents.github.tools.project import text
 from utils.errors import UpstreamRefused, UpstreamUnavailable
@@ -33,10 +33,41 @@ _DECLINED = "the answer was not an explicit yes"
 _NOT_SHOWN = "it had not been shown before"
 
 
+class Book(Protocol):
+    """The journal of changes; `agents.github.changes.journal` says what each of these does."""
+
+    async def open(self) -> None:
+        """Open it."""
+
+    async def close(self) -> None:
+        """Close it."""
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete what is recorded of a conversation."""
+
+    async def ask(self, entry: Entry) -> tuple[Entry, bool]:
+        """Record that the user is asked. Return the stored entry of this call, and whether it is new."""
+
+    async def intend(self, entry: Entry) -> bool:
+        """Record that the change is about to be sent. Return False if it no longer waits for that."""
+
+    async def settle(self, key: str, state: str, link: str = "") -> None:
+        """Record the outcome."""
+
+    async def unknown_with(self, digest: str) -> bool:
+        """Whether the same change was sent before with an unknown outcome."""
+
+    async def untold(self, thread_id: str) -> list[Entry]:
+        """The changes of a conversation with an unknown outcome that was not reported yet."""
+
+    async def tell(self, key: str) -> None:
+        """Record that the user was told."""
+
+
 class Sender:
     """Sends changes to one GitHub server, each after an explicit approval."""
 
-    def __init__(self, poster: Poster, book: Journal) -> None:
+    def __init__(self, poster: Poster, book: Book) -> None:
         self._poster = poster
         self.journal = book
 

@@ -15,14 +15,17 @@
 {{- include "pe.checkSecrets" (dict "secrets" .Values.secrets "where" "every pod") -}}
 {{- include "pe.checkSecrets" (dict "secrets" .Values.supervisor.secrets "where" "the supervisor") -}}
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
-{{- if gt (int $it.replicas) 1 -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. More than one needs a shared database, which this version does not have. Leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
+{{- if and (gt (int $it.replicas) 1) (not (include "pe.database" $)) -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. Set database.existing or database.url, or leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
+{{- if and (gt (int $it.replicas) 1) $it.storage.enabled -}}{{- fail (printf "%s cannot have %d replicas on one volume: each needs a folder of its own, which holds nothing that the database does not hold or that is not made again. Set storage.enabled to false for it." $it.name (int $it.replicas)) -}}{{- end -}}
 {{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
-{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
+{{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
+{{- if hasKey .Values.settings "DATABASE_URL" -}}{{- fail "DATABASE_URL holds a password and cannot be a setting: set database.existing or database.url." -}}{{- end -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}

@@ -27,6 +27,15 @@
 {{- join "," $pairs -}}
 {{- end -}}
 
+{{/* name=trust of every agent, for SUB_AGENTS_TRUST: our own pods, and those that run elsewhere. */}}
+{{- define "pe.trust" -}}
+{{- $pairs := list -}}
+{{- range .Values.agents -}}
+{{- $pairs = append $pairs (printf "%s=%s" .name (ternary "foreign" "own" (hasKey . "url"))) -}}
+{{- end -}}
+{{- join "," $pairs -}}
+{{- end -}}
+
 {{/* The address that clients reach the supervisor at; its card names it. */}}
 {{- define "pe.publicUrl" -}}
 {{- if .Values.supervisor.publicUrl -}}
@@ -66,10 +75,20 @@ PUBLIC_URL: {{ include "pe.publicUrl" .root | quote }}
 ALLOWED_HOSTS: {{ include "pe.hosts" (dict "root" .root "name" "supervisor" "extra" .it.allowedHosts) | quote }}
 SUB_AGENTS: {{ include "pe.subAgents" .root | quote }}
 SUB_AGENTS_SHARES: {{ include "pe.shares" .root | quote }}
+SUB_AGENTS_TRUST: {{ include "pe.trust" .root | quote }}
 {{- else }}
 PUBLIC_URL: {{ printf "http://%s:%d" (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) | quote }}
 {{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}
 RAG_SOURCES: /documents
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* The Secret's name with DATABASE_URL; empty where pods keep files. */}}
+{{- define "pe.database" -}}
+{{- if .Values.database.existing -}}
+{{- .Values.database.existing -}}
+{{- else if .Values.database.url -}}
+{{- printf "%s-database" (include "pe.fullname" .) -}}
+{{- end -}}
 {{- end -}}

@@ -52,6 +52,14 @@ containers:
       {{- if .it.documents }}
       - {name: documents, mountPath: /documents, readOnly: true}
       {{- end }}
+{{- if gt (int .it.replicas) 1 }}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "pe.selector" (dict "root" .root "name" .it.name) | nindent 8 }}
+{{- end }}
 volumes: {{- include "pe.volumes" . | nindent 2 }}
 {{- with .it.nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
@@ -67,6 +75,9 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- define "pe.envFrom" -}}
 {{- $name := include "pe.name" (dict "root" .root "name" .it.name) -}}
 - configMapRef: {name: {{ $name }}}
+{{- with include "pe.database" .root }}
+- secretRef: {name: {{ . }}}
+{{- end }}
 {{- with include "pe.secretName" (dict "secrets" .root.Values.secrets "name" (include "pe.fullname" .root)) }}
 - secretRef: {name: {{ . }}}
 {{- end }}

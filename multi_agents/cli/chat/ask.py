@@ -9,6 +9,7 @@ from uuid import uuid4
 from multi_agents.cli.chat.conversations import known_conversation
 from multi_agents.cli.chat.downloads import Downloads, FileResult
 from multi_agents.cli.chat.drive import TurnResult, drive
+from multi_agents.cli.chat.sender_secret import secret_for
 from multi_agents.cli.console import clean, err, out, print_json, say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
@@ -35,7 +36,8 @@ async def ask(
     if context_id and not peer.connection.reports_activity:
         known = await known_conversation(peer, context_id)
         waiting = known.waiting_task if known else ""
-    message = user_message(text, context_id=context_id or str(uuid4()), task_id=waiting)
+    context_id = context_id or str(uuid4())
+    message = user_message(text, context_id=context_id, task_id=waiting, secret=secret_for(peer, context_id))
     events = follow_message(peer.connection, message)
     result = await drive(peer, events, sink_for(as_json=as_json, quiet=quiet), task_id=waiting)
     files = await downloads.save(result.view.task)

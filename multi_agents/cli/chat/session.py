@@ -10,6 +10,7 @@ from multi_agents.cli.chat.ask import print_answer, print_result, say_files, sin
 from multi_agents.cli.chat.downloads import Downloads
 from multi_agents.cli.chat.drive import TurnResult, drive
 from multi_agents.cli.chat.interrupts import InterruptWatch
+from multi_agents.cli.chat.sender_secret import secret_for
 from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import CliError, ServiceUnreachable
 from multi_agents.cli.exit_codes import ExitCode
@@ -71,7 +72,9 @@ class Chat:
         """
         decides = self.peer.connection.reports_activity
         answered = "" if decides else self.waiting_task
-        message = user_message(text, context_id=self.context_id, task_id=answered)
+        message = user_message(
+            text, context_id=self.context_id, task_id=answered, secret=secret_for(self.peer, self.context_id)
+        )
         events = follow_message(self.peer.connection, message)
         sink = sink_for(as_json=self.as_json, quiet=self.quiet)
         try:

@@ -45,6 +45,7 @@ class Asked:
         quiet: Whether only answers and failures are shown.
         downloads: Where files go.
         launch: How a service is started.
+        token: What proves to the agent who asks; that of the settings when empty.
     """
 
     url: str | None = None
@@ -56,6 +57,7 @@ class Asked:
     quiet: bool = False
     downloads: Path | None = None
     launch: LaunchOptions = field(default_factory=LaunchOptions)
+    token: str = field(default="", repr=False)
 
 
 def chat(asked: Asked) -> ExitCode:
@@ -99,6 +101,8 @@ async def _with_service_of_another(running: RunningService, asked: Asked) -> Exi
     """Talk to the service that another process holds, and tell what happens to it."""
     if asked.text is not None or asked.quiet:
         return await _talk(running.supervisor.url, asked)
+    if err().is_terminal:
+        _say_page(running)
     from multi_agents.cli.service.news import news_told
     from multi_agents.cli.service.runfile import RunFile
 
@@ -116,6 +120,7 @@ async def _with_own_service(own: Service, asked: Asked) -> ExitCode:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(kept_up(own, notify))
         if asked.text is None and not asked.quiet and err().is_terminal:
+            _say_page(own.running)
             await stack.enter_async_context(progress_told(own, notify))
             await stack.enter_async_context(pointed_out(notify))
         result = await _until_hangup(_talk(own.running.supervisor.url, asked))
@@ -123,6 +128,15 @@ async def _with_own_service(own: Service, asked: Asked) -> ExitCode:
         if isinstance(result, PlatformError):
             raise result
         return result
+
+
+def _say_page(running: RunningService) -> None:
+    """Say where the page is, unless it is switched off."""
+    from utils.settings import process_environment
+    from utils.web.settings import WebSettings
+
+    if WebSettings.load(process_environment()).page:
+        say(f"In a browser: {running.supervisor.url}")
 
 
 async def _until_hangup(talk: Coroutine[Any, Any, ExitCode]) -> ExitCode | PlatformError:
@@ -145,7 +159,7 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
     from multi_agents.cli.peer.connection import connect
 
     downloads = Downloads(asked.downloads or home_folder() / DOWNLOADS)
-    async with connect(url) as peer:
+    async with connect(url, asked.token) as peer:
         if asked.text is None:
             from multi_agents.cli.chat.talk import talk
 

@@ -27,10 +27,11 @@ async def _up(options: LaunchOptions) -> ExitCode:
             return ExitCode.OK
         say("The service is up. Ctrl-C ends it.")
         _list(running)
-        return await _until_stopped(own)
+        return await until_stopped(own)
 
 
-async def _until_stopped(service: Service) -> ExitCode:
+async def until_stopped(service: Service) -> ExitCode:
+    """Keep a service until Ctrl-C, or until a part of it dies."""
     with watch_interrupts() as interrupts:
         death = asyncio.create_task(service.first_death())
         stop = asyncio.create_task(interrupts.first.wait())

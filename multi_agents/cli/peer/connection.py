@@ -14,9 +14,12 @@ from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
 from utils.a2a_common.client import peer_errors
 from utils.a2a_common.client.connection import Connection, NoCard, NoInterface, fetch_card, http_client
+from utils.a2a_common.client.credentials import Credentials
 from utils.a2a_common.client.peer_limits import MIB, PeerLimits
+from utils.auth.settings import AuthSettings
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
+from utils.settings import process_environment
 
 NO_CARD = "{} answers, but what it sends is no A2A agent card."
 
@@ -38,15 +41,17 @@ class Peer:
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[Peer]:
-    """Read the card at `url` and open a connection for it.
+async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
+    """Read the card at `url` and open a connection for it, with a token or that of PLATFORM_ENGINEER_TOKEN.
 
     Raises:
         UsageError: `url` is not an http or https address.
         ServiceUnreachable: Nobody answers there, or it is no A2A agent.
     """
     base = _checked(url)
-    async with http_client(base, PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)) as http:
+    limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
+    proof = Credentials(base, lambda: token or _own_token())
+    async with http_client(base, limits, proof) as http:
         card = await read_card(http, base)
         try:
             connection = Connection.open(one_line(card.name), card, http)
@@ -94,6 +99,11 @@ def loopback_problem(url: str, card: AgentCard) -> str | None:
     return None
 
 
+def _own_token() -> str:
+    own = AuthSettings.load(process_environment()).token
+    return own.get_secret_value() if own else ""
+
+
 def _checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
@@ -112,6 +122,9 @@ def plain_errors(url: str) -> Iterator[None]:
         raise AgentRefused(
             f"The agent at {url} sent an answer that cannot be used: {error.reason}"
         ) from error
+    except peer_errors.CredentialsRefused as error:
+        hint = "Give one with --token or PLATFORM_ENGINEER_TOKEN."
+        raise AgentRefused(f"The agent at {url} refused the request. {error.reason} {hint}") from error
     except peer_errors.RequestRefused as error:
         raise AgentRefused(f"The agent refused the request: {error.reason}") from error
     except (peer_errors.NoProgress, PeerLimitExceeded, ProtocolViolation) as error:

@@ -48,6 +48,8 @@ def in_compose(text: str, name: AgentName, port: int) -> str:
     )
     shares = ("services", "supervisor", "environment", "SUB_AGENTS_SHARES")
     text = append_to_scalar(text, shares, f",{name.text}=results")
+    trust = ("services", "supervisor", "environment", "SUB_AGENTS_TRUST")
+    text = append_to_scalar(text, trust, f",{name.text}=own")
     waits = f"{name.text}: {{condition: service_healthy}}"
     text = add_entry(text, ("services", "supervisor", "depends_on"), waits)
     return add_entry(text, ("volumes",), f"{name.text}:")

@@ -31,7 +31,14 @@ from multi_agents.cli.settings_groups import (
     unknown_settings,
     wrong_settings,
 )
-from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import (
+    AgentEntry,
+    load_agents_file,
+    parse_sub_agents,
+    with_shares,
+    with_trust,
+)
+from utils.auth.settings import TrustSettings
 from utils.errors import SettingsError
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
@@ -196,10 +203,10 @@ async def _unknown(entries: Iterable[AgentEntry], own: Sequence[OwnSettings]) ->
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:
-    """The sub-agents of `SUB_AGENTS`, else of the file, with what `SUB_AGENTS_SHARES` says of them."""
+    """The sub-agents of `SUB_AGENTS`, else of the file, with what `SUB_AGENTS_SHARES` and `SUB_AGENTS_TRUST` say of them."""
     settings = SubAgentSettings.load()
     entries = parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
-    return with_shares(entries, settings.shares or "")
+    return with_trust(with_shares(entries, settings.shares or ""), TrustSettings.load().trust)
 
 
 def home_folder() -> Path:

@@ -9,6 +9,7 @@ from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.service.ports import HOST, choose_ports
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.a2a_common.protocol.shares import Shares
+from utils.a2a_common.protocol.trust import Trust
 
 AGENTS_FILE = ROOT / "agents" / "agents.yaml"
 SUPERVISOR_PORT = 8000
@@ -23,6 +24,7 @@ OWN_PER_PROCESS = (
     "PUBLIC_URL",
     "SUB_AGENTS",
     "SUB_AGENTS_SHARES",
+    "SUB_AGENTS_TRUST",
     "ALLOWED_HOSTS",
 )
 """Variables that describe one process: a value meant for one must not reach all of them."""
@@ -62,6 +64,7 @@ class ServicePlan:
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
     shares: Mapping[str, Shares] = field(default_factory=dict)
+    trust: Mapping[str, Trust] = field(default_factory=dict)
 
     @property
     def supervisor(self) -> Planned:
@@ -108,7 +111,8 @@ def make_plan(
         for (name, module, preferred), got in zip(own, chosen, strict=True)
     ]
     foreign = {one.name: one.url for one in entries if one.module is None}
-    return ServicePlan(planned, foreign, {one.name: one.shares for one in entries})
+    shares = {one.name: one.shares for one in entries}
+    return ServicePlan(planned, foreign, shares, {one.name: one.trust for one in entries})
 
 
 def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
@@ -128,4 +132,5 @@ def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]
     if child is plan.supervisor:
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())
+        env["SUB_AGENTS_TRUST"] = ",".join(f"{name}={trust}" for name, trust in plan.trust.items())
     return env

@@ -48,8 +48,8 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "the supervisor's synthesis is lost: a delegation ends the turn",
                 _DELEGATION + "::Delegation._tool",
-                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=_description(agent), args_schema=DelegationInput, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
-                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=_description(agent), args_schema=DelegationInput, return_direct=True, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
+                "StructuredTool.from_function(coroutine=delegate, name=agent.name, description=description_of(agent), args_schema=DelegationInput, return_direct=True, metadata={'examples': agent.examples, 'summary': agent.summary, DELEGATION: True})",
                 _TEAM
                 + "test_a_sub_agents_final_artifact_is_material_and_the_supervisors_words_are_the_answer",
                 _TEAM + "test_independent_sub_tasks_run_in_parallel_and_the_answer_uses_both",
@@ -212,13 +212,13 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, "
+                "events = follow_message(self._connection, self._message(call), maybe_sent=call.maybe_sent, "
                 "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds))",
-                "async for event in follow_message(self._connection, _message(call)):\n"
+                "async for event in follow_message(self._connection, self._message(call)):\n"
                 "    task.apply(event)\n"
                 "if task.text():\n"
                 "    return\n"
-                "events = follow_message(self._connection, _message(call), maybe_sent=call.maybe_sent, "
+                "events = follow_message(self._connection, self._message(call), maybe_sent=call.maybe_sent, "
                 "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds))",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),
@@ -245,8 +245,8 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "all conversations share one remote context",
                 "utils/persistence/contexts.py::RemoteContexts.get.read",
-                "_first_id(thread_id, agent, times[0] if times else 0)",
-                "_first_id('', agent, times[0] if times else 0)",
+                "first_id(thread_id, agent, times[0] if times else 0)",
+                "first_id('', agent, times[0] if times else 0)",
                 _APART + "test_two_conversations_have_two_remote_ones",
             ),
         ),

@@ -165,7 +165,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "it is not stored",
-                "utils/a2a_common/engine/local.py::LocalEngine._accept",
+                "utils/a2a_common/engine/turn_engine.py::TurnEngine._store",
                 "await self._runs.put(row)",
                 "_ = row",
                 "tests/unit/engine/test_recovery.py::"
@@ -173,7 +173,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "it is taken over without end",
-                "utils/a2a_common/engine/recovery.py::Recovery._resumable",
+                "utils/a2a_common/engine/recovery.py::Recovery.turn_of",
                 "row.attempts < MOST_ATTEMPTS",
                 "row.attempts >= 0",
                 "tests/unit/engine/test_recovery.py::"

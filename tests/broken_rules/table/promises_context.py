@@ -346,9 +346,9 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
         (
             broken(
                 "each start has a file of its own",
-                "utils/a2a_common/server/agent_process.py::open_runtime",
-                "home / 'checkpoints.sqlite'",
-                "home / f'checkpoints-{__import__(\"uuid\").uuid4()}.sqlite'",
+                "utils/persistence/stores.py::FileStores.checkpointer",
+                "self._home / 'checkpoints.sqlite'",
+                "self._home / f'checkpoints-{__import__(\"uuid\").uuid4()}.sqlite'",
                 "tests/e2e/context/test_kept_turns.py::"
                 "test_a_second_message_sees_the_first_also_after_a_restart_and_another_conversation_does_not",
             ),

@@ -176,7 +176,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "a unary answer comes without its artifacts' text",
                 _HANDLER + "::PlatformRequestHandler.on_message_send",
-                "apply_history_length(whole.task, params.configuration)",
+                "apply_history_length(shown, params.configuration)",
                 "await self._view.head(course.task_id, course.owner)",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",

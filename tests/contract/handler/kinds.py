@@ -105,7 +105,7 @@ async def _sdk(parts: Parts) -> AsyncIterator[RequestHandler]:
 async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
     log, configs = memory_log(), PushConfigs()
     engine = LocalEngine(log, MemoryRuns(), ExecutorRunner(parts.executor, log), max_turns=16, max_waiting=16)
-    push = PushSender(log, configs, PushPolicy(allow_private=True), engine.under_way)
+    push = PushSender(log, configs, PushPolicy(allow_private=True), engine.works_on)
     handler = PlatformRequestHandler(
         log,
         engine,

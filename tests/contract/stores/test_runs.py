@@ -1,21 +1,31 @@
-"""Every store of runs: SQLite and memory."""
+"""Every store of runs: SQLite, PostgreSQL and memory."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
 
+from tests.postgres import PARAMETER
+from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import MemoryRuns, RunRow, RunStore, SqliteRuns
 
 
-@pytest.fixture(params=["sqlite", "memory"])
+@pytest.fixture(params=["sqlite", "memory", PARAMETER])
 async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
-    store: RunStore = SqliteRuns(tmp_path / "runs.sqlite") if request.param == "sqlite" else MemoryRuns()
-    await store.open()
-    yield store
-    await store.close()
+    async with AsyncExitStack() as stack:
+        store = await _made(request, tmp_path, stack)
+        await store.open()
+        yield store
+        await store.close()
+
+
+async def _made(request: pytest.FixtureRequest, folder: Path, stack: AsyncExitStack) -> RunStore:
+    if request.param == "postgresql":
+        return PostgresRuns(await stack.enter_async_context(request.getfixturevalue("postgres").opened()))
+    return SqliteRuns(folder / "runs.sqlite") if request.param == "sqlite" else MemoryRuns()
 
 
 def row(task_id: str, *, writer: int = 1, attempts: int = 0, body: bytes = b"{}") -> RunRow:

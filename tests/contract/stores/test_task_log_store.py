@@ -1,8 +1,12 @@
 """What every store of task logs keeps: attempts, sequence numbers, one terminal status, owners, pages."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 from a2a.types.a2a_pb2 import TaskState
 
+from tests.postgres import PARAMETER
+from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 from utils.persistence.task_log_store import (
@@ -22,12 +26,21 @@ from utils.persistence.task_log_store import (
 WORKING, COMPLETED = TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", PARAMETER])
 async def store(request, tmp_path):
-    made = MemoryTaskLogStore() if request.param == "memory" else SqliteTaskLogStore(tmp_path / "t.sqlite")
-    await made.open()
-    yield made
-    await made.close()
+    async with AsyncExitStack() as stack:
+        made = await _made(request, tmp_path, stack)
+        await made.open()
+        yield made
+        await made.close()
+
+
+async def _made(request, folder, stack: AsyncExitStack) -> TaskLogStore:
+    if request.param == "postgresql":
+        return PostgresTaskLogStore(
+            await stack.enter_async_context(request.getfixturevalue("postgres").opened())
+        )
+    return MemoryTaskLogStore() if request.param == "memory" else SqliteTaskLogStore(folder / "t.sqlite")
 
 
 def row(

@@ -1,22 +1,38 @@
 """What every store of tool calls does."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
 import pytest
 
-from utils.persistence.tool_record import CallKey, MemoryToolRecord, RecordedCall, SqliteToolRecord
+from tests.postgres import PARAMETER
+from utils.persistence.postgres.tool_record import PostgresToolRecord
+from utils.persistence.tool_record import (
+    CallKey,
+    MemoryToolRecord,
+    RecordedCall,
+    SqliteToolRecord,
+    ToolRecord,
+)
 
 KEY = CallKey("task", "answer-1", "call-1")
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", PARAMETER])
 async def record(request, tmp_path):
-    made = (
-        MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(tmp_path / "tool_calls.sqlite")
-    )
-    await made.open()
-    yield made
-    await made.close()
+    async with AsyncExitStack() as stack:
+        made = await _made(request, tmp_path, stack)
+        await made.open()
+        yield made
+        await made.close()
+
+
+async def _made(request, folder, stack: AsyncExitStack) -> ToolRecord:
+    if request.param == "postgresql":
+        return PostgresToolRecord(
+            await stack.enter_async_context(request.getfixturevalue("postgres").opened())
+        )
+    return MemoryToolRecord() if request.param == "memory" else SqliteToolRecord(folder / "calls.sqlite")
 
 
 async def test_a_call_that_has_not_begun_is_unknown(record):

@@ -23,7 +23,7 @@ from langchain_core.tools import BaseTool, tool
 
 from utils.a2a_common import BaseLangGraphAgent, Skill
 from utils.a2a_common.client.connection import http_client
-from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN
+from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, QUESTION_EXTENSION
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 
 
@@ -124,6 +124,12 @@ class Answer:
         return [payload["steps"] for payload in self.metadata(ACTIVITY_PLAN)]
 
     @property
+    def nonce(self) -> str:
+        """The secret that answers the question, where it came along."""
+        asked = json_format.MessageToDict(self.events[-1].status_update.status.message.metadata)
+        return str(asked.get(QUESTION_EXTENSION, {}).get("nonce", ""))
+
+    @property
     def last_words(self) -> str:
         """Text of the last status message."""
         message = self.events[-1].status_update.status.message
@@ -137,9 +143,9 @@ async def connected(url: str) -> AsyncIterator[Client]:
 
 
 def message(
-    text: str, *, context_id: str = "", task_id: str = "", message_id: str = ""
+    text: str, *, context_id: str = "", task_id: str = "", message_id: str = "", nonce: str = ""
 ) -> SendMessageRequest:
-    return SendMessageRequest(
+    request = SendMessageRequest(
         message=Message(
             message_id=message_id or str(uuid4()),
             role=Role.ROLE_USER,
@@ -148,6 +154,9 @@ def message(
             task_id=task_id,
         )
     )
+    if nonce:
+        request.message.metadata.update({QUESTION_EXTENSION: {"nonce": nonce}})
+    return request
 
 
 async def ask(client: Client, text: str, **where: str) -> Answer:

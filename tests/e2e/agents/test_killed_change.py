@@ -97,7 +97,7 @@ async def _killed_on_the_way(environ: dict[str, str], github: GitHubServer) -> A
         question = await ask(client, "Comment on it")
         assert question.state == "input_required"
         assert "Thank you!" in question.last_words
-        where = {"context_id": question.context_id, "task_id": question.task_id}
+        where = {"context_id": question.context_id, "task_id": question.task_id, "nonce": question.nonce}
         answering = asyncio.create_task(ask(client, "yes", **where))
         await _until_sent(github)
         started.send_signal(signal.SIGKILL)

@@ -250,9 +250,11 @@ async def test_a_tool_that_needs_approval_runs_after_an_explicit_yes_only(
     model = scripted([calls(call("delete", name="q3")), "So be it."])
     async with running_agent(Reports, model=model) as url, client_of(url) as client:
         asked = await client.ask("Delete q3.")
-        question = asked.events[-1]["statusUpdate"]["status"]["message"]["parts"][0]["text"]
+        message = asked.events[-1]["statusUpdate"]["status"]["message"]
+        question, proof = message["parts"][0]["text"], message["metadata"]
         assert DELETED == []
-        done = await client.ask(answer, context_id=asked.task["contextId"], task_id=asked.task["id"])
+        where = {"context_id": asked.task["contextId"], "task_id": asked.task["id"]}
+        done = await client.ask(answer, metadata=proof, **where)
     assert asked.states[-1] == "input_required"
     assert "May I delete a report?" in question
     assert '"name": "q3"' in question

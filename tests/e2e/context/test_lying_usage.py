@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from utils.context.factory import default_context_middleware
 from utils.context.settings import ContextSettings
 from utils.llm.factory import create_chat_model
+from utils.persistence.artifacts import SqliteArtifactStore
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider, run_strict_provider
 
@@ -34,7 +35,9 @@ async def conversation(double: StrictProvider, home: Path, turns: int) -> list[A
     llm = LLMSettings.load(environ)
     model = create_chat_model(llm)
     settings = ContextSettings.load({"MAX_CONTEXT_TOKENS": str(WINDOW), "ENABLE_AUTO_COMPRESSION": "false"})
-    middleware = default_context_middleware(llm, settings, model, home / "artifacts.sqlite")
+    middleware = default_context_middleware(
+        llm, settings, model, SqliteArtifactStore(home / "artifacts.sqlite")
+    )
     graph: Any = create_agent(model, [], middleware=[middleware], checkpointer=InMemorySaver())
     answers = []
     for turn in range(turns):

@@ -20,6 +20,7 @@ from utils.events import ContextCompacted, ContextMeasured, RuleChanged, Usage, 
 from utils.llm.factory import create_chat_model
 from utils.messages import counter
 from utils.messages.tokens import count_message_tokens
+from utils.persistence.artifacts import SqliteArtifactStore
 from utils.settings import LLMSettings
 from utils.testing.strict import counting
 from utils.testing.strict_provider import Call, Fault, Reply, run_strict_provider
@@ -80,7 +81,9 @@ class Bench:
         self.measured: ContextMeasured | None = None
         self.model = create_chat_model(llm)
         context = ContextSettings.load({"MAX_CONTEXT_TOKENS": str(window or double.window), **settings})
-        self.context = default_context_middleware(llm, context, self.model, tmp_path / "artifacts.db")
+        self.context = default_context_middleware(
+            llm, context, self.model, SqliteArtifactStore(tmp_path / "artifacts.db")
+        )
         self.graph = create_agent(
             self.model,
             list(tools),

@@ -10,14 +10,22 @@ from typing import Any
 
 import pytest
 from a2a.client import Client
-from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, Task
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest,
+    GetTaskRequest,
+    ListTasksRequest,
+    SubscribeToTaskRequest,
+    Task,
+)
 from a2a.utils.errors import A2AError
 
 from agents.github.agent import GitHubAgent
 from agents.github.testing.server import GitHubServer, run_github_server
-from tests.e2e.agents.peers import Answer, ask, connected
+from tests.e2e.agents.peers import Answer, ask, connected, message
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
 from tests.e2e.delegation.teams import model, supervising
+from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
+from utils.auth.nonce import digest_of
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 
@@ -47,10 +55,11 @@ class Scene:
     github: GitHubServer
     weather: Foreign
     question: Answer
+    message_id: str
 
 
 @asynccontextmanager
-async def scene(home: Path) -> AsyncIterator[Scene]:
+async def scene(home: Path, *, secret: str = "") -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         double = stack.enter_context(run_github_server(pulls=2))
         environ = {
@@ -69,7 +78,12 @@ async def scene(home: Path) -> AsyncIterator[Scene]:
             supervising({"github": github, "weather": weather.url}, model(brain), told_all)
         )
         client = await stack.enter_async_context(connected(url))
-        yield Scene(client, double, weather, await ask(client, WANTED))
+        question, asked = Answer(), message(WANTED)
+        if secret:
+            asked.message.metadata.update({QUESTION_EXTENSION: {"nonce_sha256": digest_of(secret)}})
+        async for event in client.send_message(asked):
+            question.events.append(event)
+        yield Scene(client, double, weather, question, asked.message.message_id)
 
 
 async def opened(client: Client, stolen: str) -> Task | None:
@@ -112,7 +126,9 @@ async def test_nothing_that_a_sub_agent_is_told_opens_the_users_task_or_answers_
         assert {one.text for one in begun if one} <= {"Good day."}  # conversations of its own
         assert it.github.recorder.changes() == []
 
-        mine = await ask(it.client, "yes", task_id=it.question.task_id)  # the user's own yes still counts
+        mine = await ask(
+            it.client, "yes", task_id=it.question.task_id, nonce=it.question.nonce
+        )  # the user's own yes still counts
         assert mine.state == "completed"
         assert [each.path for each in it.github.recorder.changes()] == [
             "/repos/octocat/hello-world/issues/5/comments"
@@ -128,3 +144,48 @@ async def test_the_sub_tasks_of_a_task_are_told_the_same_reference_to_it(tmp_pat
     assert second is not None
     assert len(first["parent_task_id"]) == len(second["parent_task_id"]) > 20
     assert first["parent_task_id"] != second["parent_task_id"]
+
+
+async def forged(client: Client, **proof: str) -> Answer | None:
+    """The answer to a yes in the place of whoever was asked: to the task that the list shows."""
+    listed = (await client.list_tasks(ListTasksRequest())).tasks
+    return await answered(client, task_id=next(task.id for task in listed), **proof)
+
+
+async def test_a_yes_of_somebody_who_was_not_asked_is_refused_and_names_the_setting(tmp_path: Path) -> None:
+    async with scene(tmp_path) as it:
+        assert len(it.question.nonce) == 64
+        task_id = it.question.task_id
+        for wrong in ("", "0" * 64, it.question.nonce[:-1]):
+            with pytest.raises(A2AError, match="AUTH_MODE"):
+                await ask(it.client, "yes", task_id=task_id, nonce=wrong)
+        with pytest.raises(A2AError, match="AUTH_MODE"):  # routed to the task that waits
+            await ask(it.client, "yes", context_id=it.question.context_id)
+        assert await forged(it.client) is None
+        assert it.github.recorder.changes() == []
+        sent = await ask(it.client, "yes", task_id=task_id, nonce=it.question.nonce)
+        assert sent.state == "completed"
+        assert len(it.github.recorder.changes()) == 1
+
+
+async def test_the_secret_of_a_question_is_told_only_to_the_one_who_was_asked(tmp_path: Path) -> None:
+    async with scene(tmp_path) as it:
+        nonce, task_id = it.question.nonce, it.question.task_id
+        told = [
+            str(await it.client.get_task(GetTaskRequest(id=task_id))),
+            str(await it.client.list_tasks(ListTasksRequest(include_artifacts=True))),
+            str([event async for event in it.client.subscribe(SubscribeToTaskRequest(id=task_id))]),
+            str((await ask(it.client, WANTED, message_id=it.message_id)).events),
+        ]
+        assert [place for place, text in enumerate(told) if nonce in text or '"nonce"' in text] == []
+        assert all("May I send" in text for text in told)
+        await ask(it.client, "yes", task_id=task_id, nonce=nonce)
+        assert nonce not in str(await it.client.get_task(GetTaskRequest(id=task_id)))
+
+
+async def test_a_client_may_bring_a_secret_of_its_own_that_outlives_its_connection(tmp_path: Path) -> None:
+    async with scene(tmp_path, secret="of the client alone") as it:
+        with pytest.raises(A2AError, match="AUTH_MODE"):
+            await ask(it.client, "yes", task_id=it.question.task_id, nonce="of another client")
+        sent = await ask(it.client, "yes", task_id=it.question.task_id, nonce="of the client alone")
+        assert sent.state == "completed"

@@ -75,7 +75,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[httpx.AsyncClient]:
     """The HTTP clients that the pool opens, in order."""
     made: list[httpx.AsyncClient] = []
 
-    def noted(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient:
+    def noted(url: str, limits: PeerLimits | None = None, _credentials: object = None) -> httpx.AsyncClient:
         made.append(http_client(url, limits))
         return made[-1]
 

@@ -161,3 +161,26 @@ async def test_files_of_a_sub_agent_reach_a_supervisors_model_that_takes_them(
     assert (holds(last, PICTURE), holds(last, REPORT)) == (sees, sees)
     (result,) = [each.text for each in last.messages if each.role == "tool"]
     assert ("Its content follows." in result, "is not shown here" in result) == (sees, not sees)
+
+
+@pytest.mark.parametrize(("addresses", "sees"), [("any", True), ("public", False)])
+async def test_files_of_a_sub_agent_at_an_address_reach_a_supervisors_model(
+    addresses: str, sees: bool
+) -> None:
+    replies: list[Any] = [Reply("", [Call("c1", "invoices", {"request": "Fetch the photo"})]), "Here it is."]
+    calls: list[str] = []
+    with run_strict_provider(ScriptedBrain(replies)) as double:
+        environ = double.environment("openai") | SEES | {"FILE_URLS": addresses}
+        async with (
+            files_at(calls) as files,
+            foreign(returning(("result", [linked(files, "photo.png")])), invoices) as agent,
+            supervising({"invoices": agent}, None, environ, agent_class=PlatformEngineer) as url,
+            connected(url) as client,
+        ):
+            answer = Answer([event async for event in client.send_message(message("Fetch the photo"))])
+        assert double.rejections == []
+        last = double.requests[-1]
+    assert answer.text.startswith("Here it is.")
+    assert (holds(last, PICTURE), bool(calls)) == (sees, sees)
+    (result,) = [each.text for each in last.messages if each.role == "tool"]
+    assert ("Its content follows." in result, "/photo.png" in result) == (sees, not sees)

@@ -21,7 +21,9 @@ NOTHING: dict[str, Any] = {"previous_results": [], "conversation_history": [], "
 
 
 @asynccontextmanager
-async def told(shares: str = "", **card: Sequence[str]) -> AsyncIterator[tuple[Foreign, Answer]]:
+async def told(
+    shares: str = "", trust: str = "", **card: Sequence[str]
+) -> AsyncIterator[tuple[Foreign, Answer]]:
     """A foreign agent that is asked in the second turn of a conversation, after an agent of ours told a secret."""
     script = [
         calls(call("keys", "c1", request="Read the password")),
@@ -29,7 +31,7 @@ async def told(shares: str = "", **card: Sequence[str]) -> AsyncIterator[tuple[F
         calls(call("weather", "c2", request="Weather in Rome?")),
         "Sunny.",
     ]
-    environ = {"SUB_AGENTS_SHARES": shares} if shares else {}
+    environ = {"SUB_AGENTS_SHARES": shares, "SUB_AGENTS_TRUST": trust}
     async with (
         running_agent(Keys, model=model([SECRET])) as keys,
         foreign(answering("Sunny."), **card) as weather,
@@ -85,3 +87,17 @@ async def test_an_agent_that_does_not_know_the_scope_is_sent_it_only_where_it_is
         assert weather.scope() is None
     async with told("weather=results", extensions=()) as (weather, _):
         assert (weather.scope() or {})["previous_results"]
+
+
+async def test_a_foreign_agent_is_never_told_what_another_foreign_agent_said() -> None:
+    shares = "keys=results, weather=results"
+    async with told(shares, "keys=foreign, weather=foreign") as (weather, _):
+        scope: dict[str, Any] = weather.scope() or {}
+        assert "hunter2" not in " ".join(weather.strings)
+    assert scope["previous_results"] == []
+    assert [remark["role"] for remark in scope["conversation_history"]] == ["user"]
+    assert scope["original_request"].startswith("Plan my secret wedding")
+    async with told(shares, "keys=own, weather=foreign") as (weather, _):
+        assert SECRET in " ".join(weather.strings), (
+            "what our own agents said may be told where results are shared"
+        )

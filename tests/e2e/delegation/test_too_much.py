@@ -207,7 +207,8 @@ async def test_an_answer_that_is_compressed_unasked_is_refused_since_it_may_unfo
         hostile(sixty_megabytes) as agent,
     ):
         agent.url, real = f"{packing}/packed", agent.url
-        async with supervising({"flood": real}, supervisor) as url, connected(url) as client:
+        allowed = {"SUB_AGENT_ORIGINS": packing}
+        async with supervising({"flood": real}, supervisor, allowed) as url, connected(url) as client:
             await ask(client, "Dig")
     assert set(asked) == {"identity"}
     assert json.loads(results(supervisor, 1)[0])["error"] == "peer_limit_exceeded"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.agents.peers import ask, connected
+from tests.e2e.delegation.foreign import answering, foreign
 from tests.e2e.delegation.hostile import Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, results, supervising
 from utils.testing.scripted_model import call, calls
@@ -25,7 +26,7 @@ UNUSABLE: list[list[dict[str, Any]]] = [
     [interface("ftp://127.0.0.1/")],
     [interface("")],
     [interface("http://[")],
-    [interface("http://127.0.0.1:1/", version="some")],
+    [interface("OWN", version="some")],
 ]
 
 
@@ -39,10 +40,26 @@ async def test_an_agent_whose_card_names_no_usable_address_is_said_to_be_so(
 ) -> None:
     supervisor = model([calls(call("flood", request="Dig")), "It cannot be used."])
     async with hostile(silent) as agent:
-        agent.interfaces = interfaces
+        agent.interfaces = [{**each, "url": each["url"].replace("OWN", agent.url)} for each in interfaces]
         async with supervising({"flood": agent.url}, supervisor) as url, connected(url) as client:
             await ask(client, "Dig")
     problem = json.loads(results(supervisor, 1)[0])
     assert problem["error"] == "sub_agent_unavailable"
     assert problem["message"].startswith("The card of the flood agent names no address that can be used.")
     assert agent.asked == []
+
+
+async def test_a_card_that_names_another_origin_sends_nothing_there_unless_that_is_allowed() -> None:
+    async with hostile(silent) as agent, foreign(answering("Sunny.")) as elsewhere:
+        agent.interfaces = [interface(f"{elsewhere.url}/")]
+        for allowed in ("", elsewhere.url):
+            supervisor = model([calls(call("flood", request="Dig")), "So it is."])
+            settings = {"SUB_AGENT_ORIGINS": allowed}
+            async with (
+                supervising({"flood": agent.url}, supervisor, settings) as url,
+                connected(url) as client,
+            ):
+                await ask(client, "Dig")
+            assert ("SUB_AGENT_ORIGINS" in results(supervisor, 1)[0]) is (not allowed)
+            assert len(elsewhere.messages) == (1 if allowed else 0)
+        assert agent.asked == []

@@ -67,7 +67,11 @@ def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
     texts = {file.path.name: text for file, text in made.changed}
     for file, text in made.changed:
         lines = iter(text.splitlines())
-        kept = [line for line in file.text.splitlines() if "FOREIGN_AGENTS" not in line]
+        kept = [
+            line
+            for line in file.text.splitlines()
+            if "FOREIGN_AGENTS" not in line and "SUB_AGENTS_TRUST" not in line
+        ]
         assert all(line in lines for line in kept), f"{file.path.name} lost a line"
     listed = yaml.safe_load(texts["agents.yaml"])["try-out"]
     assert listed == {"module": "agents.try_out", "port": made.port}
@@ -82,6 +86,7 @@ def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
     )
     told = compose["services"]["supervisor"]["environment"]["SUB_AGENTS_SHARES"]
     assert told.endswith(",try-out=results")
+    assert compose["services"]["supervisor"]["environment"]["SUB_AGENTS_TRUST"].endswith(",try-out=own")
     assert "try-out" in compose["services"]["supervisor"]["depends_on"]
     assert "try-out" in compose["volumes"]
     assert yaml.safe_load(texts["values.yaml"])["agents"][-1] == {"name": "try-out", "port": made.port}

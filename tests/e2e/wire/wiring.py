@@ -102,6 +102,7 @@ async def serving(
     push_configs: PushConfigs | None = None,
     extended: AgentCard | None = None,
     takes_files: bool = False,
+    page: bool = False,
 ) -> AsyncIterator[Wire]:
     agent = Scripted(script)
     service = AgentService(
@@ -114,6 +115,7 @@ async def serving(
         push_configs=push_configs or PushConfigs(),
         extended_card=extended,
         takes_files=takes_files,
+        page=page,
     )
     app = build_app(service, ServerSettings.load(settings or {}))
     async with (

@@ -5,6 +5,7 @@ from langchain_core.messages import HumanMessage, ToolMessage
 
 from tests.unit.context.conversations import COUNTER
 from utils.context.rendering import render_all
+from utils.context.summarisers.clauses import clauses_of
 from utils.context.summarisers.condense import condense
 
 _SAID = (
@@ -79,3 +80,13 @@ def test_a_long_text_takes_time_in_proportion_and_its_ends_count() -> None:
 
     assert "Anna" in short
     assert "Otto" in short
+
+
+def test_text_without_blanks_is_cut_at_its_own_punctuation() -> None:
+    told = "User: 数据库叫做 orion，端口是5433；只在星期五部署。它为什么失败？"
+    assert [(clause.whole, clause.asks) for clause in clauses_of(told, 10)] == [
+        ("数据库叫做 orion", False),
+        ("端口是5433", False),
+        ("只在星期五部署", False),
+        ("它为什么失败？", True),
+    ]

@@ -17,6 +17,7 @@ from utils.context.policy import PRESETS, ContextPolicy, standard, turns
 from utils.context.settings import ContextSettings
 from utils.errors import ContextBudgetExceeded, SettingsError
 from utils.messages.tokens import count_messages_tokens
+from utils.persistence.artifacts import SqliteArtifactStore
 from utils.settings import LLMSettings
 from utils.testing.scripted_model import ScriptedModel
 
@@ -128,7 +129,9 @@ def test_compression_ahead_and_the_repeated_system_message_are_off_unless_asked_
 async def test_a_file_that_holds_the_instruction_for_summaries_must_be_readable(tmp_path):
     context = ContextSettings.load({"CONTEXT_SUMMARY_PROMPT_FILE": str(tmp_path / "none.txt")})
     with pytest.raises(SettingsError, match="CONTEXT_SUMMARY_PROMPT_FILE"):
-        default_context_middleware(LLM, context, ScriptedModel(script=[]), tmp_path / "a.db")
+        default_context_middleware(
+            LLM, context, ScriptedModel(script=[]), SqliteArtifactStore(tmp_path / "a.db")
+        )
 
 
 async def test_a_long_talk_under_a_limit_of_turns_keeps_no_older_one():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.unit.engine.turns import Executor, House, answer, status_of, task_of, turn
+from utils.persistence.runs import MemoryRuns, RunRow
 
 
 async def ask(context, queue) -> None:
@@ -45,3 +46,36 @@ async def test_what_another_process_still_runs_is_taken_over_and_resumed() -> No
     assert await first.settled("a") == ["completed"]
     kinds = [type(event).__name__ for event in await late.events("a")]
     assert kinds.count("TaskArtifactUpdateEvent") == 1
+
+
+class SlowPut(MemoryRuns):
+    """The table of runs of two processes; the first `put` waits for `go_on`, as the process that makes it stalls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.putting, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def put(self, row: RunRow) -> None:
+        if not self.putting.is_set():
+            self.putting.set()
+            await self.go_on.wait()
+        await super().put(row)
+
+
+async def test_a_row_that_is_stored_after_another_process_ended_the_turn_is_removed() -> None:
+    runs = SlowPut()
+    stalled = House(Executor(answer), runs=runs)
+    submitting = asyncio.create_task(stalled.submit(turn("a")))
+    await runs.putting.wait()
+    other = stalled.next(Executor(answer))
+    await other.submit(turn("a"))
+    assert await other.settled("a") == ["completed"]
+    async with asyncio.timeout(60):
+        while await runs.rows():
+            await asyncio.sleep(0)
+    runs.go_on.set()
+    await submitting
+    await stalled.settled("a")
+    for _ in range(50):
+        await asyncio.sleep(0)
+    assert await runs.rows() == []

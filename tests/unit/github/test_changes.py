@@ -157,12 +157,15 @@ async def test_after_a_kill_the_unknown_outcome_is_reported_and_nothing_is_sent_
 
 
 async def _entries(chat: Conversation):
-    from agents.github.changes.journal import _COLUMNS, Entry
+    from agents.github.changes.journal import _COLUMNS, Entry, Journal
+
+    journal = chat.agent._sender.journal
+    assert isinstance(journal, Journal)
 
     def read(connection):
         return [Entry(*row) for row in connection.execute(f"SELECT {_COLUMNS} FROM changes")]
 
-    for entry in await chat.agent._sender.journal._database.read(read):
+    for entry in await journal._database.read(read):
         yield entry
 
 

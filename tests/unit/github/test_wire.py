@@ -20,6 +20,7 @@ async def send(
     message: dict[str, Any] = {"messageId": str(uuid4()), "role": "ROLE_USER", "parts": list(parts)}
     if task:
         message |= {"taskId": task["id"], "contextId": task["contextId"]}
+        message["metadata"] = task["status"]["message"]["metadata"]
     call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
     answer = (await client.post("/", json=call, headers={"A2A-Version": "1.0"})).json()
     found: dict[str, Any] = answer["result"]["task"]

@@ -43,3 +43,16 @@ async def test_a_webhook_that_an_earlier_send_of_the_message_stored_stays_where_
     await hooks.store(GIVEN, "task", "owner", after=0)
     await hooks.forget(await hooks.store(GIVEN, "task", "owner", after=0), "task", "owner")
     assert [each.id for each in configs.of_task("task", "owner")] == ["mine"]
+
+
+async def test_a_message_that_comes_again_stores_the_webhook_that_its_task_has_not_got_and_moves_no_other() -> (
+    None
+):
+    configs = PushConfigs()
+    hooks = webhooks(configs)
+    await hooks.add(GIVEN, "task", "owner", after=7)
+    assert [each.sent for each in configs.webhooks("task", "owner")] == [7]
+    await hooks.add(GIVEN, "task", "owner", after=9)
+    assert [each.sent for each in configs.webhooks("task", "owner")] == [7]
+    await hooks.add(SendMessageConfiguration(), "other", "owner", after=0)
+    assert list(configs.of_task("other", "owner")) == []

@@ -89,6 +89,19 @@ def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
     )
 
 
+def test_each_thing_that_one_question_asks_is_answered_by_its_own_section():
+    stored = article("All of it lies in the folder.", heading="Where is the data stored?", url="a.md")
+    kept = article("Thirty days.", heading="How long is the data stored?", url="b.md")
+    saved = article("Copy the folder.", heading="How do I back it up?", url="c.md")
+    found = Articles(articles=[stored, kept, saved])
+    text = passages_text("where is the data stored and how do I back it up", found, WORDS)
+    assert [line for line in text.splitlines() if line.startswith("**")] == [
+        "**Where is the data stored?**",
+        "**How do I back it up?**",
+    ]
+    assert "Copy the folder." in text
+
+
 def test_a_second_section_that_fits_about_as_well_is_quoted_too():
     copied = article("Copy the folder.", heading="Copy the data", url="docs/a.md")
     restored = article("Put the folder back.", heading="Restore the data", url="docs/b.md")

@@ -39,6 +39,7 @@ def test_repositories(text, expected):
         ("https://ghe.corp.io/acme/rocket/issues/3", "issue 3 of acme/rocket"),
         ("https://github.com/acme/rocket/actions/runs/77/job/1", "workflow run 77 of acme/rocket"),
         ("https://github.com/acme/rocket/blob/main/src/a.py", "file src/a.py of acme/rocket on branch main"),
+        ("acme/rocket#3", "issue 3 of acme/rocket"),
         ("https://github.com/acme/rocket", "acme/rocket"),
         ("https://example.org/guide.html", "https://example.org/guide.html"),
     ],
@@ -193,6 +194,9 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("Hi there!") is Talk.GREETING
     assert small_talk("great, thank you") is Talk.THANKS
     assert small_talk("what are you able to do?") is Talk.HELP
+    assert small_talk("so what can you actualy do for me?") is Talk.HELP
+    assert small_talk("thanks mate, that saved my afternoon :)") is Talk.THANKS
+    assert small_talk("thanks, that works. what about the closed ones") is None
     assert small_talk("hello world example") is None
     assert small_talk("what do you do with my data?") is None
     assert small_talk("who are you calling?") is None

@@ -154,3 +154,11 @@ def test_an_input_that_a_validation_error_quotes_is_hidden(lines: Lines) -> None
     except ValidationError:
         structlog.get_logger("test").exception("wrong")
     assert "private words" not in json.dumps(lines())
+
+
+def test_the_password_in_an_address_is_a_secret_as_it_is_written_and_as_it_is_meant() -> None:
+    environ = {"DATABASE_URL": "postgresql://ann:long%40secret@host:5432/x", "DOCS": "http://host:80/a"}
+    assert set(secrets_of(environ)) == {"long%40secret", "long@secret"}
+    assert (
+        redact_text("login with long@secret failed", secrets_of(environ)) == f"login with {REDACTED} failed"
+    )

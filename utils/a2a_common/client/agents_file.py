@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 from utils.a2a_common.client.agent_env import parse_env
 from utils.a2a_common.protocol.shares import CHOICES, Shares, parse_shares
 from utils.a2a_common.protocol.shares import VARIABLE as SHARES_VARIABLE
+from utils.a2a_common.protocol.trust import CHOICES as TRUST_CHOICES
+from utils.a2a_common.protocol.trust import VARIABLE as TRUST_VARIABLE
+from utils.a2a_common.protocol.trust import Trust, parse_trust, usual_trust
 from utils.errors import SettingsError
 
 VARIABLE = "SUB_AGENTS"
@@ -19,7 +22,7 @@ SUPERVISOR = "supervisor"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_KEYS = frozenset({"module", "port", "url", "shares", "env"})
+_KEYS = frozenset({"module", "port", "url", "shares", "trust", "env"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class AgentEntry:
         port: Port that a local agent prefers.
         url: Address of the agent, without a trailing slash; for a local one its default on loopback.
         shares: What it gets of a conversation; by default results for a local agent, nothing for a foreign one.
+        named_trust: Whose it is; by default ours where it gets results.
         env: Settings of a local agent's process, as they are written.
     """
 
@@ -41,6 +45,12 @@ class AgentEntry:
     port: int | None = None
     shares: Shares = Shares.NOTHING
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    named_trust: Trust | None = None
+
+    @property
+    def trust(self) -> Trust:
+        """Whose it is."""
+        return self.named_trust or usual_trust(self.shares)
 
 
 def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
@@ -119,6 +129,24 @@ def with_shares(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, 
     return tuple(replace(entry, shares=told.get(entry.name, entry.shares)) for entry in listed)
 
 
+def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
+    """The entries, with what the setting `SUB_AGENTS_TRUST` says of them; where it says anything, the others are foreign.
+
+    Raises:
+        SettingsError: The value is malformed, or names an agent that is not among the entries.
+    """
+    named, listed = parse_trust(value), tuple(entries)
+    if not named.keys() <= {entry.name for entry in listed}:
+        text = f"Setting {TRUST_VARIABLE} is wrong: it names an agent that is none. Name those of {VARIABLE}."
+        raise SettingsError(TRUST_VARIABLE, text)
+    if not named:
+        return listed
+    return tuple(
+        replace(entry, named_trust=named.get(entry.name, entry.named_trust or Trust.FOREIGN))
+        for entry in listed
+    )
+
+
 def _from_pair(pair: str) -> AgentEntry:
     name, separator, url = pair.partition("=")
     if not separator:
@@ -138,7 +166,8 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
             text = f"{where} is wrong: {name} runs elsewhere and has its settings there; env is for agents with a module."
             raise SettingsError(VARIABLE, text)
         shares = _checked_shares(entry.get("shares", Shares.NOTHING), name, where)
-        return AgentEntry(name, _checked_url(str(url), name, where), shares=shares)
+        trust = _checked_trust(entry.get("trust"), name, where)
+        return AgentEntry(name, _checked_url(str(url), name, where), shares=shares, named_trust=trust)
     if url is not None or module is None or port is None:
         raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
     if not _MODULE.fullmatch(str(module)):
@@ -146,9 +175,14 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
     if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:  # noqa: PLR2004
         raise SettingsError(VARIABLE, f"{where} is wrong: the port of {name} is not between 1 and 65535.")
     shares = _checked_shares(entry.get("shares", Shares.RESULTS), name, where)
-    return AgentEntry(
-        name, f"http://127.0.0.1:{port}", str(module), port, shares, parse_env(entry.get("env"), name, where)
-    )
+    env, trust = parse_env(entry.get("env"), name, where), _checked_trust(entry.get("trust"), name, where)
+    return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port, shares, env, trust)
+
+
+def _checked_trust(value: object, name: str, where: str) -> Trust | None:
+    if value is not None and value not in list(Trust):
+        raise SettingsError(VARIABLE, f"{where} is wrong: trust of {name} is {TRUST_CHOICES}.")
+    return None if value is None else Trust(str(value))
 
 
 def _checked_shares(value: object, name: str, where: str) -> Shares:

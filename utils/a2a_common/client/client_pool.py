@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.a2a_common.client.connection import Connection, NoInterface, http_client, web_interfaces
+from utils.a2a_common.client.credentials import Origin, origin_of
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
     import httpx
     from a2a.types.a2a_pb2 import AgentCard
+
+    from utils.a2a_common.client.credentials import Credentials
 
 log = structlog.get_logger(__name__)
 
@@ -43,10 +46,19 @@ class ClientPool:
 
     Args:
         largest_answer: Bytes of one response that are taken at most.
+        credentials: What proves to an agent who asks, by its name.
+        origins: Where an agent may be called, by its name, whatever its card says; anywhere where it is `None`.
     """
 
-    def __init__(self, largest_answer: int) -> None:
+    def __init__(
+        self,
+        largest_answer: int,
+        credentials: Callable[[str], Credentials | None] = lambda _name: None,
+        origins: Callable[[str], Container[Origin] | None] = lambda _name: None,
+    ) -> None:
         self._largest_answer = largest_answer
+        self._credentials = credentials
+        self._origins = origins
         self._current: dict[str, _Pooled] = {}
         self._open: set[_Pooled] = set()
 
@@ -81,8 +93,9 @@ class ClientPool:
     def _connect(self, name: str, card: AgentCard, version: bytes) -> _Pooled:
         from utils.a2a_common.client.peer_limits import PeerLimits
 
+        card = self._within(name, card)
         first = next((each.url for each in web_interfaces(card)), "")
-        http = http_client(first, PeerLimits(name, most=self._largest_answer))
+        http = http_client(first, PeerLimits(name, most=self._largest_answer), self._credentials(name))
         try:
             connection = Connection.open(name, card, http)
         except NoInterface as error:
@@ -94,6 +107,30 @@ class ClientPool:
         pooled = _Pooled(version, connection, http)
         self._open.add(pooled)
         return pooled
+
+    def _within(self, name: str, card: AgentCard) -> AgentCard:
+        """The card without the addresses of other origins than those that the agent may be called at.
+
+        Raises:
+            SubAgentUnavailable: It names others alone.
+        """
+        from a2a.types.a2a_pb2 import AgentCard
+
+        origins, named = self._origins(name), web_interfaces(card)
+        if origins is None:
+            return card
+        kept = [each for each in named if origin_of(each.url) in origins]
+        if named and not kept:
+            log.warning("sub_agent.other_origin", agent=name)
+            raise SubAgentUnavailable(
+                f"The card of the {name} agent names an address at another origin than it is configured at. "
+                "SUB_AGENT_ORIGINS allows one."
+            )
+        left = AgentCard()
+        left.CopyFrom(card)
+        del left.supported_interfaces[:]
+        left.supported_interfaces.extend(kept)
+        return left
 
     async def _close_unused(self, pooled: _Pooled) -> None:
         if pooled.replaced and not pooled.users:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed_errors
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
 from utils.errors import PeerLimitExceeded, ProtocolViolation
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard, AgentInterface, Message, StreamResponse, Task
     from google.protobuf.message import Message as ProtoMessage
 
+    from utils.a2a_common.client.credentials import Credentials
     from utils.a2a_common.client.peer_limits import PeerLimits
 
 BINDINGS = ("JSONRPC", "HTTP+JSON")
@@ -73,7 +74,9 @@ class NoCard(UnusableAnswer):
         self.status = status
 
 
-def http_client(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient:
+def http_client(
+    url: str, limits: PeerLimits | None = None, credentials: Credentials | None = None
+) -> httpx.AsyncClient:
     """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
 
     Proxies of the environment are ignored for loopback addresses. Requests carry the current trace on.
@@ -81,8 +84,11 @@ def http_client(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient
     Args:
         url: Where the agent is.
         limits: What is taken from it at most; whatever it sends when omitted.
+        credentials: What proves to it who asks.
     """
     import httpx
+
+    proof = [credentials.add] if credentials else []
 
     return httpx.AsyncClient(
         headers={"Accept-Encoding": "identity"} if limits else None,
@@ -93,7 +99,7 @@ def http_client(url: str, limits: PeerLimits | None = None) -> httpx.AsyncClient
             keepalive_expiry=IDLE_SECONDS,
         ),
         trust_env=not is_loopback(url),
-        event_hooks={"request": [pass_trace_on], "response": [limits.bound] if limits else []},
+        event_hooks={"request": [pass_trace_on, *proof], "response": [limits.bound] if limits else []},
     )
 
 
@@ -187,6 +193,11 @@ class Connection:
     def reports_activity(self) -> bool:
         """Whether its card declares the activity extension."""
         return ACTIVITY_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+
+    @property
+    def knows_senders(self) -> bool:
+        """Whether its card declares that answers are told from those of others by a secret."""
+        return QUESTION_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
 
     async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
         """Send one message, once. The end of the stream proves nothing.

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from utils.a2a_common.protocol.answer_proof import proof_payload
 from utils.a2a_common.protocol.parts import data_part
 
 if TYPE_CHECKING:
@@ -19,15 +20,22 @@ def user_message(
     task_id: str = "",
     message_id: str = "",
     data: Iterable[Mapping[str, Any]] = (),
+    secret: str = "",
 ) -> Message:
-    """A message with one text part, left out where it is empty, and a part for each of `data`."""
+    """A message with one text part, left out where it is empty, and a part for each of `data`.
+
+    With `secret` it shows that it comes from the same sender as every other message with it.
+    """
     from a2a.types.a2a_pb2 import Message, Part, Role
 
     texts = [Part(text=text)] if text else []
-    return Message(
+    message = Message(
         message_id=message_id or str(uuid4()),
         context_id=context_id,
         task_id=task_id,
         role=Role.ROLE_USER,
         parts=[*texts, *map(data_part, data)],
     )
+    if secret:
+        message.metadata.update(proof_payload(secret))
+    return message

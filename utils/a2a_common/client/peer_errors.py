@@ -5,6 +5,7 @@
     ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON
     │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
+    │   └── CredentialsRefused  it wants to know who asks, or does not let the one who asks
     ├── FailedInside        the agent failed over the call
     └── NoProgress          the agent ended its answer without an end of the task
 
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
 
 
 _BUSY_STATUS = (429, 503)
+_NO_ENTRY = {
+    401: "It does not know who asks: it needs a key or a token, and got none that it takes.",
+    403: "The key or token does not allow that.",
+}
 
 SHORTEST_RETRY, LONGEST_RETRY = 0.2, 30.0
 """Bounds in seconds of what an agent may say in `Retry-After`."""
@@ -103,6 +108,10 @@ class RequestRefused(PeerError):
         self.unsupported = unsupported
 
 
+class CredentialsRefused(RequestRefused):
+    """The agent wants to know who asks, or does not let the one who asks."""
+
+
 class FailedInside(RequestRefused):
     """The agent failed over the call. Its words are for its operator: they may be anything."""
 
@@ -133,6 +142,8 @@ def typed(error: Exception) -> PeerError:
 
     if (seconds := _retry_after(error.__cause__ or error)) is not None:
         return AgentBusy(seconds)
+    if (status := _status(error.__cause__ or error)) in _NO_ENTRY:
+        return CredentialsRefused(_NO_ENTRY[status])
     cause = error.__cause__ if isinstance(error, A2AClientError) else error
     match cause:
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
@@ -145,6 +156,13 @@ def typed(error: Exception) -> PeerError:
         case A2AError() if not isinstance(error, A2AClientError):
             return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
     return UnusableAnswer(_text(error))
+
+
+def _status(error: BaseException) -> int:
+    """The HTTP status of an answer that is an error; 0 where it is something else."""
+    import httpx
+
+    return error.response.status_code if isinstance(error, httpx.HTTPStatusError) else 0
 
 
 def _retry_after(error: BaseException) -> float | None:

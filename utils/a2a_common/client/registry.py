@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import httpx
     from a2a.types.a2a_pb2 import AgentCard
 
-    from utils.persistence.agent_cards import AgentCards
+    from utils.persistence.stores import Cards
 
 log = structlog.get_logger(__name__)
 
@@ -149,7 +149,7 @@ class SubAgentRegistry:
         on_change: OnChange,
         restart_seconds: float = 0.0,
         on_up: OnUp = _ignore,
-        cards: AgentCards | None = None,
+        cards: Cards | None = None,
     ) -> None:
         self._cards = cards
         self._agents = {name: SubAgent(name, url) for name, url in urls.items()}

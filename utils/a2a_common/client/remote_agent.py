@@ -66,6 +66,7 @@ class RemoteCall:
         data: Structured parts of an answer.
         maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
         known_task: The remote task that the message is known to have begun; empty where it is not known.
+        secret: Shows that the answers of a delegation come from its sender.
         restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
     """
 
@@ -80,6 +81,7 @@ class RemoteCall:
     maybe_sent: bool = False
     known_task: str = ""
     restart_seconds: float = 0.0
+    secret: str = ""
 
 
 OnTask = Callable[[str], Awaitable[None]]
@@ -195,7 +197,7 @@ class RemoteAgent:
         known = call.task_id
         events = follow_message(
             self._connection,
-            _message(call),
+            self._message(call),
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
             patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
@@ -230,9 +232,20 @@ class RemoteAgent:
     async def _cancel_unfinished(self, call: RemoteCall, task: TaskView) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""
         if not task.task_id:
-            await self._find(_message(call), task)
+            await self._find(self._message(call), task)
         if task.task_id and task.open:
             await self.cancel(task.task_id)
+
+    def _message(self, call: RemoteCall) -> Message:
+        told = [call.scope.to_payload()] if call.scope else []
+        return user_message(
+            call.text,
+            context_id=call.context_id,
+            task_id=call.task_id,
+            message_id=call.message_id,
+            data=[*call.data, *told],
+            secret=call.secret if self._connection.knows_senders else "",
+        )
 
     def _failure(self, error: PeerError | ProtocolViolation) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
@@ -285,14 +298,3 @@ def _below(task: TaskView) -> dict[str, Any] | None:
     if task.sub_tasks is not None and task.sub_tasks.children:
         below["children"] = list(task.sub_tasks.children)
     return below or None
-
-
-def _message(call: RemoteCall) -> Message:
-    told = [call.scope.to_payload()] if call.scope else []
-    return user_message(
-        call.text,
-        context_id=call.context_id,
-        task_id=call.task_id,
-        message_id=call.message_id,
-        data=[*call.data, *told],
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
 from a2a.server.context import ServerCallContext
@@ -51,11 +51,19 @@ class Engine(Protocol):
         A turn that cannot be resumed fails with code `interrupted`.
         """
 
-    def under_way(self, task_id: str) -> bool:
-        """Whether a turn of the task runs, waits or is being canceled."""
+    async def works_on(self, task_id: str, owner: str) -> bool:
+        """Whether a turn of the owner's task runs, waits or is being canceled, here or in another process.
 
-    def at_rest(self, conversation: str) -> AbstractContextManager[bool]:
-        """Let no turn of a conversation begin within the block; `False` where one is under way."""
+        Raises:
+            StorageError: That cannot be learned.
+        """
+
+    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+        """Let no turn of a conversation begin within the block, in no process; `False` where one is under way.
+
+        Raises:
+            StorageError: That cannot be learned.
+        """
 
 
 class TurnRunner(Protocol):

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 import structlog
-from a2a.types.a2a_pb2 import Task
+from a2a.types.a2a_pb2 import Task, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
 from utils.a2a_common.tasks.endings import canceled_status, failed_status, failure, submitted, working_status
@@ -50,9 +50,14 @@ def suspend(writer: TaskWriter) -> None:
     """Keep a turn for the next process; its readers are told to subscribe again."""
     head, last = writer.shown, None
     if head is not None:  # the first event of a stream is the task
-        again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
-        last = working_status(head.id, head.context_id, again)
+        last = told_again(head)
     writer.suspend(last)
+
+
+def told_again(head: Task) -> TaskStatusUpdateEvent:
+    """What the readers of a task are told last where it goes on in another process: to subscribe again."""
+    again = {ACTIVITY_EXTENSION: resubscribe_payload(RESTART_SECONDS)}
+    return working_status(head.id, head.context_id, again)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
+from a2a.utils.errors import UnsupportedOperationError
 
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
@@ -57,6 +58,11 @@ class Job:
         return self.writer is None or self.writer.reason in (FENCED, SUSPENDED)
 
     @property
+    def fenced(self) -> bool:
+        """Whether another attempt writes the log of its task."""
+        return self.writer is not None and self.writer.reason == FENCED
+
+    @property
     def waits(self) -> bool:
         """Whether its task waits for its user, so that another turn of it follows."""
         head = self.writer.head if self.writer is not None else None
@@ -93,3 +99,9 @@ def has_received(turn: Turn, head: Task | None) -> bool:
     if head is None:
         return False
     return any(known.message_id == turn.request.message.message_id for known in head.history)
+
+
+def check_open(task: Task | None) -> None:
+    """Refuse a message to a task that was canceled after the message was admitted."""
+    if task is not None and task.status.state in TERMINAL:
+        raise UnsupportedOperationError("The task has ended. Send a message without its id.")

@@ -48,15 +48,15 @@ class Recovery:
             StorageError: The stored turns cannot be read.
         """
         rows = await self._runs.rows()
-        found = [(row, turn) for row in rows if (turn := await self._resumable(row)) is not None]
+        found = [(row, turn) for row in rows if (turn := await self.turn_of(row)) is not None]
         known = {row.task_id for row in rows}
         for task_id, owner in await self._tasks.unfinished():
             if task_id not in known:
                 with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
-                    await self._fail(task_id, owner, None)
+                    await self.fail(task_id, owner, None)
         return found
 
-    async def _resumable(self, row: RunRow) -> Turn | None:
+    async def turn_of(self, row: RunRow) -> Turn | None:
         """The turn of a row, unless it is over; one that cannot go on is ended."""
         try:
             turn = await self._goes_on(row)
@@ -67,16 +67,17 @@ class Recovery:
         return turn
 
     async def _goes_on(self, row: RunRow) -> Turn | None:
-        turn = _decoded(row)
+        turn = decoded(row)
         head = await self._tasks.head(row.task_id, row.owner)
         over = head is not None and head.status.state in TERMINAL if turn is None else is_over(turn, head)
         if turn is not None and not over and self._runner.resumable and row.attempts < MOST_ATTEMPTS:
             return turn
         if not over:
-            await self._fail(row.task_id, row.owner, turn)
+            await self.fail(row.task_id, row.owner, turn)
         return None
 
-    async def _fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
+    async def fail(self, task_id: str, owner: str, turn: Turn | None) -> None:
+        """End a task whose turn does not go on; `turn` where it is known."""
         writer = await self._tasks.claim(task_id, owner)
         try:
             await interrupt(writer, task_id, turn)
@@ -85,7 +86,8 @@ class Recovery:
         self._abandon(task_id)
 
 
-def _decoded(row: RunRow) -> Turn | None:
+def decoded(row: RunRow) -> Turn | None:
+    """The turn of a row; `None` where it cannot be read."""
     try:
         return decode(row.body)
     except ValueError:

@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.client.peer_text import one_line
 from utils.events import DelegationState
+from utils.messages.secret_words import asks_for_secret
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.task_view import TaskView
+
+FOREIGN_ASKS = (
+    "Warning: the agent {agent} is not one of ours, and what you answer goes to it. It seems to ask for a secret: give it no "
+    "password, key or token of anything else."
+)
 
 _LONGEST_QUESTION = 8_000
 _LONGEST_CLAIM = 100
@@ -42,8 +48,14 @@ def resume_value(text: str, data: Sequence[Mapping[str, Any]]) -> Any:
     return {"text": text, "data": [dict(part) for part in data]} if data else text
 
 
-def question_of(task: TaskView, agent: str) -> dict[str, Any]:
-    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for."""
+def question_of(task: TaskView, agent: str, *, own: bool = True) -> dict[str, Any]:
+    """The interrupt's value for a remote task that waits: question, who asks, the form as it came, what for.
+
+    Args:
+        task: The remote task.
+        agent: Our name for its agent.
+        own: Whether the agent is one of ours; the question of another one for a secret comes with a warning.
+    """
     data = next(iter(task.asked), None)
     form, claimed = data, ""
     if data is not None and isinstance(data.get("form"), Mapping):
@@ -51,6 +63,8 @@ def question_of(task: TaskView, agent: str) -> dict[str, Any]:
     question = task.question.strip()[:_LONGEST_QUESTION]
     if not question:
         question = f"The {agent} agent needs more information before it can go on."
+    if not own and asks_for_secret(question, form):
+        question = f"{question}\n\n{FOREIGN_ASKS.format(agent=agent)}"
     return {
         "question": question,
         "origin": origin_of(agent, claimed),

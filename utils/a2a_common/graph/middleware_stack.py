@@ -72,7 +72,7 @@ def middleware_stack(
         llm,
         context,
         runtime.model,
-        runtime.home / "artifacts.sqlite",
+        runtime.stores.artifacts(),
         summary_prompt=summary_prompt,
         ahead=True,
     )

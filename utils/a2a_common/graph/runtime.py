@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.embeddings import Embedder
+    from utils.persistence.postgres.pool import PostgresPool
+    from utils.persistence.stores import Stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class AgentRuntime:
         model: The chat model.
         checkpointer: Stores conversations.
         embedder: The embedding model, or `None` for lexical search only.
+        database: The PostgreSQL database that holds what the agent stores; `None` for files in `home`.
+        shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
         notice: What the first answer of a conversation says about the model; empty for real models.
     """
 
@@ -34,8 +38,21 @@ class AgentRuntime:
     checkpointer: BaseCheckpointSaver[str]
     embedder: Embedder | None = None
     notice: str = ""
+    database: PostgresPool | None = None
+    shared_answer_key: bytes | None = field(default=None, repr=False)
+
+    @property
+    def stores(self) -> Stores:
+        """Makes the stores of the agent, in files or in the database."""
+        from utils.persistence.stores import stores_in
+
+        return stores_in(self.home, self.database)
 
     @property
     def environ(self) -> Mapping[str, str]:
         """The process's variables, for an agent's own settings: `MySettings.load(runtime.environ)` in its constructor."""
         return self.settings.environ
+
+    def answer_key(self) -> bytes:
+        """Makes the secrets by which answers to questions are told from those of others."""
+        return self.shared_answer_key or self.settings.auth.answer_key_or(self.home / "answers.key")

@@ -6,18 +6,14 @@ from collections.abc import Container
 from dataclasses import replace
 from typing import NamedTuple
 
-from utils.a2a_common.protocol.artifact_limits import MOST_BYTES
+from utils.a2a_common.graph.fetched_file import MOST_FILES, fetched
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import ContentPart, FileBytes, FileUrl, StatusText
 from utils.llm.inputs import IMAGES
 from utils.messages.media.blocks import PDF
 from utils.messages.media.readable import is_readable
-from utils.net.fetch import FetchFailed, fetch_file
-from utils.net.settings import FileAddresses, FileSettings
-
-MOST_FILES = 10
-"""Most files of one message that are fetched."""
+from utils.net.settings import FileSettings
 
 _KINDS = (*IMAGES, PDF)
 
@@ -43,7 +39,7 @@ async def with_files(request: AgentRequest, takes: Container[str], settings: Fil
     for part in request.parts:
         kept, why = part, ""
         if isinstance(part, FileUrl) and part.media_type in takes:
-            kept, why = await _fetched(part, settings) if left else (part, "The message has too many files.")
+            kept, why = await fetched(part, settings) if left else (part, "The message has too many files.")
             left -= 1
         if isinstance(kept, FileBytes) and kept.media_type in _KINDS and not is_readable(kept, takes):
             broken = kept.media_type in takes
@@ -55,17 +51,3 @@ async def with_files(request: AgentRequest, takes: Container[str], settings: Fil
             told.append(StatusText(f'The model does not see the content of the file "{name}". {why}'))
         parts.append(kept)
     return Sent(replace(request, parts=tuple(parts)), tuple(told))
-
-
-async def _fetched(file: FileUrl, settings: FileSettings) -> tuple[FileBytes | FileUrl, str]:
-    """The file with its content, or as it is with the reason."""
-    if settings.addresses is FileAddresses.NONE:
-        return file, "Files at an address are not fetched here (FILE_URLS)."
-    private = settings.addresses is FileAddresses.ANY
-    try:
-        content = await fetch_file(
-            file.url, most_bytes=MOST_BYTES, seconds=settings.seconds, allow_private=private
-        )
-    except FetchFailed as error:
-        return file, str(error)
-    return FileBytes(content, file.name, file.media_type), ""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
+from utils.auth.settings import AuthSettings
 from utils.context.settings import ConstraintSettings, ContextSettings
 from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
-from utils.persistence.settings import RetentionSettings
+from utils.persistence.settings import DatabaseSettings, EngineSettings, RetentionSettings
 from utils.settings import (
     BudgetSettings,
     EmbeddingSettings,
@@ -19,6 +20,7 @@ from utils.settings import (
     RecoverySettings,
     ServerSettings,
 )
+from utils.web.settings import WebSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,11 @@ class AgentSettings:
         budget: What one task may use.
         mcp: MCP servers and the waits for them.
         retention: When conversations are deleted.
+        database: Which database holds what the agent stores, if any.
+        engine: Who runs its turns.
         files: From where files are fetched that a user sends by their address.
+        auth: Who may call.
+        web: What a browser sees.
     """
 
     environ: Mapping[str, str] = field(repr=False)
@@ -54,7 +60,11 @@ class AgentSettings:
     budget: BudgetSettings
     mcp: McpSettings
     retention: RetentionSettings
+    database: DatabaseSettings
+    engine: EngineSettings
     files: FileSettings
+    auth: AuthSettings
+    web: WebSettings
 
     @classmethod
     def load(cls, environ: Mapping[str, str]) -> Self:
@@ -76,5 +86,9 @@ class AgentSettings:
             budget=BudgetSettings.load(environ),
             mcp=McpSettings.load(environ),
             retention=RetentionSettings.load(environ),
+            database=DatabaseSettings.load(environ),
+            engine=EngineSettings.load(environ),
             files=FileSettings.load(environ),
+            auth=AuthSettings.load(environ),
+            web=WebSettings.load(environ),
         )

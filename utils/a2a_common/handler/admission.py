@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from a2a.server.context import ServerCallContext
-from a2a.types.a2a_pb2 import AgentCard, Message, SendMessageRequest
+from a2a.types.a2a_pb2 import AgentCard, Message, Role, SendMessageRequest, Task
 from a2a.utils.errors import InvalidParamsError, TaskNotFoundError, UnsupportedOperationError
 from a2a.utils.task import validate_history_length
 
 from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.handler.keyed_locks import KeyedLocks
 from utils.a2a_common.handler.pending_input import PendingInputRouter
@@ -20,7 +21,10 @@ from utils.a2a_common.protocol.input_modes import check_content, input_modes_of
 from utils.a2a_common.protocol.output_modes import check_output_modes
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+
+_ASKED = 2
+"""Messages of a task that asked and was answered, at least: the question, and the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +36,14 @@ class Admitted:
         context_id: The conversation; empty for one that begins with this message.
         repeated: Whether the task has received the message before.
         waits: Whether the task exists, and waits for this message.
+        trusted: Whether the sender began the task, so that a question may be told with the secret that answers it.
     """
 
     task_id: str
     context_id: str
     repeated: bool = False
     waits: bool = False
+    trusted: bool = False
 
 
 class Admission:
@@ -47,6 +53,7 @@ class Admission:
         log: The tasks.
         engine: Which of them are worked on.
         pending_input: Finds the task that a message without one belongs to.
+        consent: Decides who may answer a question that asks for approval.
         card: Names the media types that the agent takes and gives.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
     """
@@ -56,6 +63,7 @@ class Admission:
         log: TaskLog,
         engine: Engine,
         pending_input: PendingInputRouter,
+        consent: Consent,
         *,
         card: AgentCard,
         takes_files: bool = False,
@@ -63,6 +71,7 @@ class Admission:
         self._log = log
         self._engine = engine
         self._pending_input = pending_input
+        self._consent = consent
         self._card = card
         self._takes_files = takes_files
         self._locks = KeyedLocks()
@@ -75,7 +84,7 @@ class Admission:
             InvalidParamsError: The message names another context than its task has.
             ContentTypeNotSupportedError: The agent does not take a part of it, or answers in nothing that is accepted.
             TaskNotFoundError: It names a task that the caller does not have.
-            UnsupportedOperationError: The task has ended.
+            UnsupportedOperationError: The task has ended, or asks somebody else for an approval.
         """
         message = params.message
         validate_history_length(params.configuration)
@@ -85,7 +94,7 @@ class Admission:
         answered = message.task_id or await self._pending_input.route(message, call)
         async with self._locks.held(answered or new_task_id(owner, message)):
             if answered:
-                yield await self._follow_up(answered, message, owner)
+                yield await self._follow_up(answered, message, call)
             else:
                 yield await self._new_task(message, owner)
 
@@ -94,19 +103,36 @@ class Admission:
             task_id = new_task_id(owner, message, retry=retry)
             task = await self._log.head(task_id, owner)
             if task is None:
-                under_way = self._engine.under_way(task_id)
-                return Admitted(task_id, message.context_id, repeated=under_way)
+                under_way = await self._engine.works_on(task_id, owner)
+                return Admitted(task_id, message.context_id, repeated=under_way, trusted=not under_way)
             if not failed_retryably(task):
                 return Admitted(task_id, task.context_id, repeated=True)
         raise AssertionError  # the loop has no end
 
-    async def _follow_up(self, task_id: str, message: Message, owner: str) -> Admitted:
-        task = await self._log.head(task_id, owner)
+    async def _follow_up(self, task_id: str, message: Message, call: ServerCallContext) -> Admitted:
+        task = await self._log.head(task_id, owner_of(call))
         if task is None:
             raise TaskNotFoundError
         if message.context_id and message.context_id != task.context_id:
             raise InvalidParamsError("message.contextId is not the context of the task.")
-        repeated = holds(task, message)
+        lost = _is_left(task, message) and not await self._engine.works_on(task_id, owner_of(call))
+        repeated = holds(task, message) and not lost
         if not repeated and task.status.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended. Send a message without its id.")
-        return Admitted(task_id, task.context_id, repeated=repeated, waits=not repeated)
+        if repeated:
+            return Admitted(task_id, task.context_id, repeated=True)
+        self._consent.check(task, message, call)
+        trusted = self._consent.proven(task, message)
+        return Admitted(task_id, task.context_id, waits=True, trusted=trusted)
+
+
+def _is_left(task: Task, message: Message) -> bool:
+    """Whether a task has received this answer to its question, and no turn of it has written anything since.
+
+    So it is where the storage lost its own confirmation: the caller was told that the message was not taken, and its turn
+    was given up.
+    """
+    if task.status.state not in INTERRUPTED or task.status.HasField("message") or len(task.history) < _ASKED:
+        return False
+    *_, question, last = task.history
+    return last.message_id == message.message_id and question.role == Role.ROLE_AGENT

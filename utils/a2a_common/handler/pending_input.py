@@ -71,7 +71,7 @@ class PendingInputRouter:
         """The task that a message answers, or answered before; empty for a new request, which cancels what waits."""
         owner = owner_of(call)
         own = new_task_id(owner, message)
-        if not message.context_id or self._engine.under_way(own):
+        if not message.context_id or await self._engine.works_on(own, owner):
             return ""
         listed = ListTasksRequest(context_id=message.context_id, page_size=_NEWEST)
         tasks = (await self._log.list(listed, owner)).tasks
@@ -79,7 +79,7 @@ class PendingInputRouter:
         for task in received:
             if not failed_retryably(task):
                 return "" if task.id == own else task.id
-        return await self._answered([task for task in tasks if self._waits(task)], message, call)
+        return await self._answered([task for task in tasks if await self._waits(task, owner)], message, call)
 
     async def _answered(self, waiting: list[Task], message: Message, call: ServerCallContext) -> str:
         """The task that the message answers, of those that wait; the others are canceled."""
@@ -93,8 +93,8 @@ class PendingInputRouter:
                 await self._engine.cancel(task.id, owner_of(call), call)
         return answered
 
-    def _waits(self, task: Task) -> bool:
-        return task.status.state in INTERRUPTED and not self._engine.under_way(task.id)
+    async def _waits(self, task: Task, owner: str) -> bool:
+        return task.status.state in INTERRUPTED and not await self._engine.works_on(task.id, owner)
 
     async def _answers_task(self, task: Task, message: Message) -> bool:
         """Whether the message answers a task. An agent names the task that it answers, so a delegation never does."""

@@ -23,6 +23,7 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.handler.admission import Admission, Admitted
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
+from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.turn_request import turn_of
@@ -46,6 +47,7 @@ class Course:
         after: The last event that is not told.
         task: What is told first: the task as it was at `after`; `None` for a turn of this call.
         ended: Whether nothing comes after `task`.
+        trusted: Whether the caller began the task, and is told the secrets of its questions.
     """
 
     task_id: str
@@ -53,6 +55,7 @@ class Course:
     after: int = 0
     task: pb.Task | None = None
     ended: bool = False
+    trusted: bool = False
 
 
 class PlatformRequestHandler(RequestHandler):
@@ -65,6 +68,7 @@ class PlatformRequestHandler(RequestHandler):
         card: The public card, which says what the agent offers.
         extended_card: What authenticated callers see.
         pending_input: Decides about tasks that wait for their user.
+        consent: Decides who may approve.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
         ids: Makes the ids of new conversations.
         clock: Seconds since 1970.
@@ -79,6 +83,7 @@ class PlatformRequestHandler(RequestHandler):
         card: pb.AgentCard,
         pending_input: PendingInputPolicy,
         extended_card: pb.AgentCard | None = None,
+        consent: Consent | None = None,
         takes_files: bool = False,
         ids: IDGenerator | None = None,
         clock: Callable[[], float] = time.time,
@@ -92,7 +97,8 @@ class PlatformRequestHandler(RequestHandler):
         self._ids = ids or UUIDGenerator()
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
-        self._admission = Admission(log, engine, router, card=card, takes_files=takes_files)
+        self._consent = consent or Consent()
+        self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
     async def on_message_send(
         self, params: pb.SendMessageRequest, context: ServerCallContext
@@ -111,7 +117,8 @@ class PlatformRequestHandler(RequestHandler):
                 except Suspended:
                     raise Draining(RESTART_SECONDS) from None
         whole = await self._view.snapshot(course.task_id, course.owner)
-        return apply_history_length(whole.task, params.configuration)
+        shown = self._consent.told(whole.task) if course.trusted else whole.task
+        return apply_history_length(shown, params.configuration)
 
     async def on_message_send_stream(
         self, params: pb.SendMessageRequest, context: ServerCallContext
@@ -149,10 +156,16 @@ class PlatformRequestHandler(RequestHandler):
         async with self._admission.admit(params, call) as admitted:
             owner = owner_of(call)
             if admitted.repeated:
-                return await self._as_it_is(admitted.task_id, owner)
+                course = await self._as_it_is(admitted.task_id, owner)
+                if not course.ended:
+                    await self._webhooks.add(
+                        params.configuration, admitted.task_id, owner, after=course.after
+                    )
+                return course
             after = (await self._view.snapshot(admitted.task_id, owner)).sequence if admitted.waits else 0
             await self._submit(params, call, admitted, after)
-            return Course(admitted.task_id, owner, after)
+            trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
+            return Course(admitted.task_id, owner, after, trusted=trusted)
 
     async def _submit(
         self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
@@ -173,11 +186,11 @@ class PlatformRequestHandler(RequestHandler):
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
         """The task as it is shown to a caller who did not begin its turn."""
-        goes_on = self._engine.under_way(task_id)
+        goes_on = await self._engine.works_on(task_id, owner)
         if goes_on and await self._log.head(task_id, owner) is None:
             return Course(task_id, owner)
         whole = await self._view.snapshot(task_id, owner)
-        goes_on = goes_on or self._engine.under_way(task_id)  # a turn may have begun meanwhile
+        goes_on = goes_on or await self._engine.works_on(task_id, owner)  # a turn may have begun meanwhile
         ended = whole.task.status.state in TERMINAL or not goes_on
         return Course(task_id, owner, whole.sequence, whole.task, ended)
 
@@ -198,7 +211,7 @@ class PlatformRequestHandler(RequestHandler):
                 try:
                     async for entry in entries:
                         told = True
-                        yield entry.event
+                        yield self._consent.told(entry.event) if course.trusted else entry.event
                 except Suspended:
                     if not told:
                         raise Draining(RESTART_SECONDS) from None

@@ -13,6 +13,7 @@ from typing import Any
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 
+from utils.a2a_common.handler.caller_rules import check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
 from utils.a2a_common.protocol.trace_context import operation_span
@@ -60,6 +61,7 @@ def _delegated(name: str) -> Callable[..., Any]:
 
 def _check(params: Any, context: ServerCallContext) -> None:
     check_id("tenant", context.tenant)
+    check_caller(params, context)
     check_params(params)
 
 

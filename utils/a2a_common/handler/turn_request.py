@@ -6,6 +6,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest
 from google.protobuf import json_format
 
+from utils.a2a_common.protocol.answer_proof import drop_nonce
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.request import ANSWERED_TASK
@@ -30,6 +31,7 @@ def turn_of(
     request.configuration.ClearField("task_push_notification_config")
     request.message.task_id = task_id
     request.message.context_id = context_id
+    drop_nonce(request.message)
     owner = owner_of(call)
     return Turn(
         task_id=task_id,

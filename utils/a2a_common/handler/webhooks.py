@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from a2a.server.context import ServerCallContext
+from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import SendMessageConfiguration, TaskPushNotificationConfig
 from a2a.utils.errors import TaskNotFoundError
 
@@ -81,6 +82,21 @@ class Webhooks:
         known = {each.id for each in self._configs.of_task(task_id, owner)}
         stored = await self._configs.put(task_id, owner, given, after=after)
         return "" if stored.id in known else stored.id
+
+    async def add(
+        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
+    ) -> None:
+        """Store the webhook of a message that comes again, where its task has not got it: what comes after `after` is sent.
+
+        Raises:
+            InvalidParamsError: Its URL may not be called.
+            StorageError: It cannot be written.
+        """
+        given = configuration.task_push_notification_config
+        name = normalize_push_notification_config(task_id, given).id
+        if given.url and name not in {each.id for each in self._configs.of_task(task_id, owner)}:
+            await self.store(configuration, task_id, owner, after=after)
+            self.follow(task_id, owner, after=after)
 
     def follow(self, task_id: str, owner: str, *, after: int) -> None:
         """The turn of a task was submitted: its events, past `after`, are sent."""

@@ -21,6 +21,7 @@ class CardOptions:
         streaming: Whether streams are offered; `SendStreamingMessage` is refused otherwise.
         push_notifications: Whether webhooks are offered; their configuration is refused otherwise.
         extensions: Further extensions of the agent: what each is for, by its URI.
+        extension_params: What the card says of them, by their URIs; JSON objects.
         required_extensions: Those of them that a client must declare to be answered.
         security_schemes: By name, in the JSON form of the card: `{"key": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}`.
         security: Which schemes a caller needs, any one of the list: `[{"key": []}]`.
@@ -32,6 +33,7 @@ class CardOptions:
     streaming: bool = True
     push_notifications: bool = True
     extensions: Mapping[str, str] = field(default_factory=dict)
+    extension_params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required_extensions: Sequence[str] = ()
     security_schemes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     security: Sequence[Mapping[str, Sequence[str]]] = ()

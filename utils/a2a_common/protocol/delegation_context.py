@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,6 +95,19 @@ class DelegationContext:
         if shares is Shares.REQUEST:
             return less
         return replace(less, original_request=subtask, trail=without_digests(self.trail, known))
+
+    def without_others(self, same: Container[str], own: Callable[[str], bool]) -> DelegationContext:
+        """The part of it that a foreign agent may be told: nothing that another foreign agent said, in any words.
+
+        Args:
+            same: Names of the agent itself.
+            own: Whether an agent is one of ours.
+        """
+        results = [each for each in self.previous_results if each.agent in same or own(each.agent)]
+        if len(results) == len(self.previous_results):
+            return self
+        said = [remark for remark in self.conversation_history if remark.role == "user"]
+        return replace(self, previous_results=results, conversation_history=said)
 
     def to_payload(self) -> dict[str, Any]:
         """The data part that carries this context."""

@@ -48,6 +48,8 @@ NEXT_EXTENSION = "urn:platform-engineer:ext:next:v1"
 QUESTION_EXTENSION = "urn:platform-engineer:ext:question:v1"
 ARTIFACT_EXTENSION = "urn:platform-engineer:ext:artifact:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
+AGENTS_EXTENSION = "urn:platform-engineer:ext:agents:v1"
+"""On the card of an agent that delegates: who is behind it, in the extension's `params`."""
 PLAN_EXTENSION = "urn:platform-engineer:ext:plan:v1"
 """A client that requests it gets the plan as an artifact too."""
 

@@ -15,6 +15,7 @@ import structlog
 
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.server.startup import Startup
+from utils.auth.exposure import check_exposure
 from utils.errors import StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.engine.turn_queue import TurnQueue
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.a2a_common.protocol.readiness import Readiness
+    from utils.a2a_common.server.push_store import PushConfigs
     from utils.a2a_common.server.retention import RetentionPlan
+    from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.task_log_store import IdleContext
 
 log = structlog.get_logger(__name__)
@@ -66,8 +70,16 @@ async def open_runtime(
     stack: AsyncExitStack,
     *,
     model: BaseChatModel | None = None,
+    database: PostgresPool | None = None,
 ) -> AgentRuntime:
-    """Everything that an agent is given; closed with `stack`. `model` replaces the one that the settings name.
+    """Everything that an agent is given; closed with `stack`.
+
+    Args:
+        name: The agent.
+        settings: Its settings.
+        stack: What closes it.
+        model: Replaces the model that the settings name.
+        database: Holds what the agent stores; files in its folder when omitted.
 
     Raises:
         SettingsError: A setting is missing or wrong.
@@ -75,7 +87,7 @@ async def open_runtime(
     """
     from utils.embeddings import create_embedder
     from utils.llm.factory import create_chat_model
-    from utils.persistence.checkpoints import open_checkpointer
+    from utils.persistence.stores import stores_in
 
     settings = await _with_known_window(settings)
     home = settings.home.agent_home(name)
@@ -84,10 +96,21 @@ async def open_runtime(
         home=home,
         settings=settings,
         model=model or create_chat_model(settings.llm, embedder_factory=lambda: embedder),
-        checkpointer=await stack.enter_async_context(open_checkpointer(home / "checkpoints.sqlite")),
+        checkpointer=await stack.enter_async_context(stores_in(home, database).checkpointer()),
         embedder=embedder,
         notice="" if model else _notice(settings.llm),
+        database=database,
+        shared_answer_key=await _shared_answer_key(settings, database),
     )
+
+
+async def _shared_answer_key(settings: AgentSettings, database: PostgresPool | None) -> bytes | None:
+    """The key of the secrets of answers, from the database: a question that one replica asks is answered at another."""
+    if database is None or settings.auth.answer_key is not None:
+        return None
+    from utils.persistence.postgres.secrets import shared_secret
+
+    return await shared_secret(database, "answers")
 
 
 async def _with_known_window(settings: AgentSettings) -> AgentSettings:
@@ -109,6 +132,7 @@ async def _with_known_window(settings: AgentSettings) -> AgentSettings:
 def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     """The card of an agent that is reached at `url`."""
     from utils.a2a_common.server.card import build_card
+    from utils.a2a_common.server.card_security import with_credentials
     from utils.llm.factory import describe_model
 
     return build_card(
@@ -120,7 +144,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         model=describe_model(agent.runtime.settings.llm),
         input_modes=_input_modes(agent),
         output_modes=agent.output_modes,
-        options=agent.card_options(),
+        options=with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth),
     )
 
 
@@ -142,40 +166,73 @@ def _version(agent_class: type[BaseLangGraphAgent]) -> str:
 
 def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) -> Starlette:
     """The application of an agent that is reached at `url`."""
+    from utils.a2a_common.handler.consent import Consent
     from utils.a2a_common.server.app import AgentService, build_app
-    from utils.a2a_common.server.push_store import SqlitePushConfigs
-    from utils.a2a_common.server.task_logs import sqlite_log
-    from utils.persistence.runs import SqliteRuns
+    from utils.a2a_common.tasks.log import TaskLog
+    from utils.auth.authenticator import authenticator_for
 
-    card = agent_card(agent, url)
+    card, auth = agent_card(agent, url), agent.runtime.settings.auth
 
-    def renew_skills() -> None:
-        """Tools of MCP servers join when these are reached."""
+    def renew_card() -> None:
+        """Tools of MCP servers join when these are reached, and so do agents behind this one."""
+        now = agent_card(agent, url)
         del card.skills[:]
-        card.skills.extend(agent_card(agent, url).skills)
+        card.skills.extend(now.skills)
+        del card.capabilities.extensions[:]
+        card.capabilities.extensions.extend(now.capabilities.extensions)
 
     async def start() -> None:
-        agent.on_rebuilt = renew_skills
+        agent.on_rebuilt = renew_card
         await agent.start()
         await agent.build()
 
     agent.url = url
-    home = agent.runtime.home
+    stores = agent.runtime.stores
     service = AgentService(
         card=card,
         executor=agent.executor(),
         pending_input=agent,
-        log=sqlite_log(home / "tasks.sqlite"),
-        runs=SqliteRuns(home / "runs.sqlite"),
-        push_configs=SqlitePushConfigs(home / "push.sqlite"),
+        log=TaskLog(stores.task_log()),
+        runs=stores.runs(),
+        push_configs=_push_configs(agent.runtime),
         readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,
         middleware=agent.http_middleware(),
         takes_files=True,
+        page=agent.runtime.settings.web.page,
         retention=_retention(agent),
+        queue=_queue(agent.runtime),
+        consent=Consent(agent.runtime.answer_key(), agent.name),
+        authenticator=authenticator_for(agent.name, auth, agent.runtime.settings.home.home),
+        url=url,
     )
     return build_app(service, settings)
+
+
+def _queue(runtime: AgentRuntime) -> TurnQueue | None:
+    """The queue that all replicas of the agent work on; `None` where one process runs its turns."""
+    settings = runtime.settings
+    if runtime.database is None or not settings.engine.distributed(settings.database):
+        return None
+    from utils.a2a_common.engine.turn_queue import TurnQueue
+
+    return TurnQueue(
+        runtime.database,
+        at_once=settings.server.max_concurrent_turns,
+        takeover_seconds=settings.engine.takeover_seconds,
+        grace=settings.server.shutdown_grace_seconds,
+    )
+
+
+def _push_configs(runtime: AgentRuntime) -> PushConfigs:
+    if runtime.database is not None:
+        from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+
+        return PostgresPushConfigs(runtime.database)
+    from utils.a2a_common.server.push_store import SqlitePushConfigs
+
+    return SqlitePushConfigs(runtime.home / "push.sqlite")
 
 
 def _retention(agent: BaseLangGraphAgent) -> RetentionPlan | None:
@@ -190,7 +247,8 @@ def _retention(agent: BaseLangGraphAgent) -> RetentionPlan | None:
     days = agent.runtime.settings.retention.days
     if not days:
         return None
-    files = [agent.runtime.home / name for name in CONVERSATION_FILES]
+    stored = agent.runtime.database is None
+    files = [agent.runtime.home / name for name in CONVERSATION_FILES] if stored else []
     return RetentionPlan(days, forget, files)
 
 
@@ -224,9 +282,12 @@ async def run_agent(
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
         )
-        await _own_home(agent_class.name, settings.home, stack)
-        runtime = await open_runtime(agent_class.name, settings, stack)
-        served = agent_app(agent_class(runtime), listening, url=url)
+        database = await _own_storage(agent_class.name, settings, stack)
+        runtime = await open_runtime(agent_class.name, settings, stack, database=database)
+        agent = agent_class(runtime)
+        if not agent.http_middleware():  # else the agent asks who calls by itself
+            check_exposure(listening.host, settings.auth)
+        served = agent_app(agent, listening, url=url)
         app = Startup(served)
         grace = int(listening.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
@@ -253,8 +314,34 @@ async def run_agent(
             raise
 
 
-async def _own_home(name: str, settings: HomeSettings, stack: AsyncExitStack) -> None:
-    """Make the agent's folder this process' own, and nobody else's to read.
+async def _own_storage(name: str, settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:
+    """Make the agent's folder, or its tables in a database, this process' own.
+
+    Raises:
+        SettingsError: Another process works on it, or the database cannot be used.
+        StorageError: It cannot be written.
+    """
+    from utils.a2a_common.server.database_command import further_tables
+    from utils.persistence.postgres.opening import open_database
+
+    in_database = settings.database.url is not None
+    await _own_home(name, settings.home, None if in_database else stack)
+    return await open_database(
+        settings.database,
+        name,
+        stack,
+        alone=not settings.engine.distributed(settings.database),
+        on_lost=_stop_this_process,
+        further=further_tables() if in_database else (),
+    )
+
+
+def _stop_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _own_home(name: str, settings: HomeSettings, lock: AsyncExitStack | None) -> None:
+    """Make the agent's folder nobody else's to read, and lock it until `lock` is closed.
 
     Raises:
         SettingsError: Another process works on it.
@@ -262,7 +349,8 @@ async def _own_home(name: str, settings: HomeSettings, stack: AsyncExitStack) ->
     """
     try:
         home = settings.agent_home(name)
-        await stack.enter_async_context(only_process_in(home))
+        if lock is not None:
+            await lock.enter_async_context(only_process_in(home))
     except OSError as error:
         raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
     refused = await asyncio.to_thread(make_private, settings.home, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import structlog
 from a2a.server.agent_execution import AgentExecutor
@@ -19,8 +20,10 @@ from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
 from utils.a2a_common.engine.contract import Engine
-from utils.a2a_common.engine.local import LEAST_REST, LocalEngine
+from utils.a2a_common.engine.local import LocalEngine
+from utils.a2a_common.engine.turn_engine import LEAST_REST
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
@@ -34,6 +37,7 @@ from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
+from utils.a2a_common.server.page import is_of_page, page_routes
 from utils.a2a_common.server.probes import metrics_route, probe_routes
 from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
@@ -41,10 +45,14 @@ from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
 from utils.a2a_common.server.retention import Retention, RetentionPlan
 from utils.a2a_common.tasks.log import TaskLog
+from utils.auth.authenticator import Authenticator
 from utils.errors import SettingsError
 from utils.net.url_guard import ForbiddenUrl, check_form, checked_target
 from utils.persistence.runs import MemoryRuns, RunStore
 from utils.settings import ServerSettings
+
+if TYPE_CHECKING:
+    from utils.a2a_common.engine.turn_queue import TurnQueue
 
 log = structlog.get_logger(__name__)
 
@@ -58,6 +66,9 @@ NOT_STORED = (
 
 STOPPING = "The agent is stopping."
 """What `/readyz` says once the process was told to stop."""
+
+PUSH_LOOK_SECONDS = 60.0
+"""Time between two looks for webhooks whose replica died before it had sent them everything."""
 
 CARD_CACHE = "public, max-age=60"
 
@@ -94,9 +105,14 @@ class AgentService:
             that gRPC is refused to an agent that has `middleware`.
         pending_input: Decides about tasks that wait for their user; usually the agent.
         retention: When conversations are deleted; never when omitted.
+        queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
+        consent: Decides who may approve; with a key of this process alone when omitted.
+        authenticator: Knows the callers, over HTTP and gRPC; everybody may call when omitted.
+        url: Where the agent is reached; needed with `authenticator`.
         takes_files: Whether the executor reads parts that are neither text nor JSON objects: files, addresses
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
+        page: Whether browsers get a page at `/`.
     """
 
     card: AgentCard
@@ -112,7 +128,12 @@ class AgentService:
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
     retention: RetentionPlan | None = None
+    queue: TurnQueue | None = None
     takes_files: bool = False
+    consent: Consent = field(default_factory=Consent)
+    authenticator: Authenticator | None = None
+    url: str = ""
+    page: bool = False
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
@@ -124,12 +145,18 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     Raises:
         SettingsError: gRPC would let everybody in to an agent that asks who its callers are.
     """
-    if settings.grpc_port is not None and service.middleware and service.grpc_user is None:
+    asks_over_grpc = service.grpc_user is not None or service.authenticator is not None
+    if settings.grpc_port is not None and service.middleware and not asks_over_grpc:
         raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
-    known_callers = bool(service.middleware) or service.grpc_user is not None
+    known_callers = bool(service.middleware) or asks_over_grpc
     service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
     parts = assemble(service, settings)
-    drain = Drain(parts.engine, pause=settings.shutdown_pause_seconds, grace=settings.shutdown_grace_seconds)
+    drain = Drain(
+        parts.engine,
+        service.log.elsewhere,
+        pause=settings.shutdown_pause_seconds,
+        grace=settings.shutdown_grace_seconds,
+    )
     app = Starlette(
         routes=_routes(service, parts.handler, drain, settings),
         middleware=_guards(service, settings),
@@ -160,17 +187,9 @@ class Parts:
 
 def assemble(service: AgentService, settings: ServerSettings) -> Parts:
     """Engine, push sender and handler over the log of a service."""
-    engine = LocalEngine(
-        service.log,
-        service.runs,
-        ExecutorRunner(
-            service.executor, service.log, stop_seconds=max(LEAST_REST, settings.shutdown_grace_seconds)
-        ),
-        max_turns=settings.max_concurrent_turns,
-        max_waiting=settings.max_waiting_turns,
-    )
+    engine = _engine(service, settings)
     policy = PushPolicy(allow_private=settings.push_allow_private)
-    push = PushSender(service.log, service.push_configs, policy, engine.under_way)
+    push = PushSender(service.log, service.push_configs, policy, engine.works_on)
     service.log.on_claim = push.follow
     rule = _url_rule(allow_private=settings.push_allow_private)
     handler = PlatformRequestHandler(
@@ -181,8 +200,24 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         extended_card=service.extended_card,
         pending_input=service.pending_input,
         takes_files=service.takes_files,
+        consent=service.consent,
     )
     return Parts(SafeRequestHandler(handler), engine, push)
+
+
+def _engine(service: AgentService, settings: ServerSettings) -> Engine:
+    stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
+    runner = ExecutorRunner(service.executor, service.log, stop_seconds=stop_seconds)
+    turns, waiting = settings.max_concurrent_turns, settings.max_waiting_turns
+    if service.queue is None:
+        return LocalEngine(service.log, service.runs, runner, max_turns=turns, max_waiting=waiting)
+    from utils.a2a_common.engine.distributed import DistributedEngine
+
+    engine = DistributedEngine(
+        service.log, service.runs, runner, service.queue, max_turns=turns, max_waiting=waiting
+    )
+    service.log.elsewhere.works_on = engine.works_on
+    return engine
 
 
 def _url_rule(*, allow_private: bool) -> UrlRule:
@@ -208,10 +243,20 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     return [
         Middleware(TrailingSlash),
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        *_gate(service),
         *service.middleware,
         Middleware(RequestGuard, limit=settings.max_body_bytes),
         Middleware(RetryAfter),
     ]
+
+
+def _gate(service: AgentService) -> list[Middleware]:
+    if service.authenticator is None:
+        return []
+    from utils.a2a_common.server.http.auth_gate import AuthGate
+
+    page = {"page": is_of_page} if service.page else {}
+    return [Middleware(AuthGate, authenticator=service.authenticator, url=service.url, **page)]
 
 
 def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Readiness]]:
@@ -233,11 +278,17 @@ def _routes(
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
     routes: list[BaseRoute] = [*probe_routes(_readiness(service, drain)), metrics_route()]
+    if service.authenticator is not None:
+        from utils.a2a_common.server.http.auth_gate import metadata_route
+
+        routes.append(metadata_route(service.authenticator, service.url))
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
     routes += create_jsonrpc_routes(
         handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
+    if service.page:
+        routes += page_routes()
     routes.append(Mount("/rest", app=rest_app(handler, builder, grace)))
     return routes
 
@@ -252,7 +303,7 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
             await service.on_start()
             stack.push_async_callback(service.on_stop)
             await parts.engine.start()
-            parts.push.start()
+            parts.push.start(every=PUSH_LOOK_SECONDS if service.queue is not None else None)
             if service.retention is not None:
                 retention = Retention(service.retention, service.log, service.push_configs, parts.engine)
                 retention.start()
@@ -267,6 +318,7 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
                     required=required_extensions(service.card),
                     max_body_bytes=settings.max_body_bytes,
                     user_of=service.grpc_user or anonymous,
+                    authenticator=service.authenticator,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
             yield

@@ -13,6 +13,8 @@ from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import ExtensionSupportRequiredError, VersionNotSupportedError
 from starlette.requests import Request
 
+from utils.auth.principal import PRINCIPAL
+
 VERSION_HEADER = "A2A-Version"
 _LEGACY_EXTENSION_HEADER = "X-A2A-Extensions"
 _SERVED = re.compile(r"(?P<line>1\.0|0\.3)(\.\d{1,9})?")
@@ -72,7 +74,17 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
         legacy = request.headers.getlist(_LEGACY_EXTENSION_HEADER)
         context.requested_extensions |= get_requested_extensions(legacy)
         check_extensions(context.requested_extensions, self._required)
+        principal = getattr(request.scope.get("user"), PRINCIPAL, None)
+        if principal is not None:
+            context.state[PRINCIPAL] = principal
+        without_credentials(headers)
         return context
+
+
+def without_credentials(headers: dict[str, Any]) -> None:
+    """Take out of a call's headers what proved who sent it: nothing behind this needs it."""
+    for name in ("authorization", "proxy-authorization", "cookie"):
+        headers.pop(name, None)
 
 
 def _asked(headers: Mapping[str, Any], query: Mapping[str, str]) -> str:

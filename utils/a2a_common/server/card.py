@@ -107,7 +107,7 @@ def _interfaces(base: str, grpc_url: str) -> list[AgentInterface]:
 def _capabilities(options: CardOptions) -> AgentCapabilities:
     from a2a.types.a2a_pb2 import AgentCapabilities, AgentExtension
 
-    return AgentCapabilities(
+    capabilities = AgentCapabilities(
         streaming=options.streaming,
         push_notifications=options.push_notifications,
         extensions=[
@@ -115,6 +115,10 @@ def _capabilities(options: CardOptions) -> AgentCapabilities:
             for uri, text in {**_EXTENSIONS, **options.extensions}.items()
         ],
     )
+    for extension in capabilities.extensions:
+        if extension.uri in options.extension_params:
+            extension.params.update(dict(options.extension_params[extension.uri]))
+    return capabilities
 
 
 def _announce_security(card: AgentCard, options: CardOptions) -> None:

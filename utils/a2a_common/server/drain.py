@@ -7,6 +7,8 @@ import asyncio
 import structlog
 
 from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.ends import told_again
+from utils.a2a_common.tasks.elsewhere import Elsewhere
 
 log = structlog.get_logger(__name__)
 
@@ -16,6 +18,7 @@ class Drain:
 
     Args:
         engine: Runs the turns.
+        elsewhere: Follows the turns that other processes run.
         pause: Seconds in which load balancers learn that the agent is not ready. New turns are still taken.
         grace: Seconds in which running turns may finish.
 
@@ -23,8 +26,9 @@ class Drain:
         begun: Whether it has begun, so that the agent is not ready.
     """
 
-    def __init__(self, engine: Engine, *, pause: float, grace: float) -> None:
+    def __init__(self, engine: Engine, elsewhere: Elsewhere, *, pause: float, grace: float) -> None:
         self._engine = engine
+        self._elsewhere = elsewhere
         self._pause = pause
         self._grace = grace
         self.begun = False
@@ -35,4 +39,5 @@ class Drain:
         log.info("server.draining", pause=self._pause, grace=self._grace)
         await asyncio.sleep(self._pause)
         await self._engine.drain(self._grace)
+        self._elsewhere.cut(told_again)
         log.info("server.drained")

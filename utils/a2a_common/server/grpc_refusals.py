@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from a2a.utils.errors import A2AError
 
 from utils.a2a_common.protocol.credentials_required import CredentialsRequired
+from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ class RefusalStatus:
                 code = grpc.StatusCode.RESOURCE_EXHAUSTED
             context.set_trailing_metadata(((RETRY_AFTER, str(error.retry_after)),))
             await context.abort(code, error.message)
+        if isinstance(error, Forbidden):
+            import grpc
+
+            await context.abort(grpc.StatusCode.PERMISSION_DENIED, error.message)
         if isinstance(error, CredentialsRequired):
             import grpc
 

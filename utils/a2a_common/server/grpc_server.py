@@ -10,11 +10,23 @@ from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.server.request_handlers.grpc_handler import DefaultGrpcServerCallContextBuilder
 
-from utils.a2a_common.server.call_context import VERSION_HEADER, check_extensions, served_version
+from utils.a2a_common.server.call_context import (
+    VERSION_HEADER,
+    check_extensions,
+    served_version,
+    without_credentials,
+)
+from utils.a2a_common.server.grpc_caller import KnownCaller, current_caller
+from utils.auth.principal import PRINCIPAL
 
 if TYPE_CHECKING:
     import grpc.aio
 
+    from utils.auth.authenticator import Authenticator
+
+
+METADATA_BYTES = 16_384
+"""Largest metadata of a call: a token of the largest size has room, and what is larger is answered by us."""
 
 UserOf = Callable[[Mapping[str, str]], User]
 """Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
@@ -42,11 +54,14 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
         built = super().build(context)
         served_version(_metadata(context).get(VERSION_HEADER.lower(), ""))
         check_extensions(built.requested_extensions, self._required)
+        if isinstance(built.user, KnownCaller):
+            built.state[PRINCIPAL] = built.user.principal
+        without_credentials(built.state.get("headers", {}))
         return built
 
     def build_user(self, context: grpc.aio.ServicerContext) -> User:
         """The caller of a gRPC call."""
-        return self._user_of(_metadata(context))
+        return current_caller() or self._user_of(_metadata(context))
 
 
 def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
@@ -65,6 +80,7 @@ async def start_grpc(
     required: frozenset[str],
     max_body_bytes: int,
     user_of: UserOf = anonymous,
+    authenticator: Authenticator | None = None,
 ) -> tuple[grpc.aio.Server, int]:
     """Start a gRPC server.
 
@@ -75,6 +91,7 @@ async def start_grpc(
         required: Extensions that a caller must declare.
         max_body_bytes: Largest message that is received.
         user_of: Tells the caller from a call's metadata.
+        authenticator: Lets in only callers that it knows; everybody when omitted.
 
     Returns:
         The running server and its port.
@@ -86,7 +103,17 @@ async def start_grpc(
     from utils.a2a_common.server.current_grpc import CurrentGrpc
     from utils.a2a_common.server.legacy_grpc import LegacyGrpc
 
-    server = grpc.aio.server(options=[("grpc.max_receive_message_length", max_body_bytes)])
+    interceptors = []
+    if authenticator is not None:
+        from utils.a2a_common.server.grpc_auth import AuthInterceptor
+
+        interceptors.append(AuthInterceptor(authenticator))
+    options = [
+        ("grpc.max_receive_message_length", max_body_bytes),
+        ("grpc.max_metadata_size", METADATA_BYTES),
+        ("grpc.absolute_max_metadata_size", 2 * METADATA_BYTES),
+    ]
+    server = grpc.aio.server(interceptors=interceptors, options=options)
     builder = GrpcCallContextBuilder(required, user_of)
     served: list[tuple[Any, object]] = [
         (a2a_pb2_grpc, CurrentGrpc(handler, builder)),

@@ -7,7 +7,7 @@ before the task had one. After such a death the last second of events may be sen
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -33,6 +33,9 @@ _NOTE_SECONDS = 1.0
 
 _LOOK_SECONDS = 0.2
 """Pause while a turn is under way that writes nothing."""
+
+WorksOn = Callable[[str, str], Awaitable[bool]]
+"""Whether a turn of a task runs or will: called with the id and the owner of the task."""
 
 Key = tuple[str, str, str]
 """Owner, task and id of a webhook."""
@@ -64,21 +67,30 @@ class PushSender:
         tasks: The task log.
         configs: The webhooks.
         policy: How hard a delivery is tried.
-        under_way: Whether a turn of a task runs or will.
+        works_on: Whether a turn of a task runs or will.
     """
 
-    def __init__(
-        self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, under_way: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, tasks: TaskLog, configs: PushConfigs, policy: PushPolicy, works_on: WorksOn) -> None:
         self._tasks = tasks
         self._configs = configs
         self._policy = policy
-        self._under_way = under_way
+        self._works_on = works_on
         self._delivery = PushDelivery(policy)
         self._lanes: dict[Key, _Lane] = {}
+        self._looking: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
-        """Go on with what an earlier process did not send."""
+    def start(self, *, every: float | None = None) -> None:
+        """Go on with what an earlier process did not send; look again `every` so many seconds, for processes that die."""
+        self._follow_unfinished()
+        if every is not None:
+            self._looking = asyncio.create_task(self._look_often(every))
+
+    async def _look_often(self, seconds: float) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            self._follow_unfinished()
+
+    def _follow_unfinished(self) -> None:
         for task_id, owner in self._configs.unfinished():
             self.follow(task_id, owner)
 
@@ -106,6 +118,8 @@ class PushSender:
 
     async def aclose(self, grace: float) -> None:
         """Give deliveries `grace` seconds, then stop."""
+        if self._looking is not None:
+            self._looking.cancel()
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)
@@ -116,7 +130,8 @@ class PushSender:
 
     async def _work(self, key: Key, lane: _Lane) -> None:
         try:
-            await self._send_all(lane)
+            async with self._configs.alone(lane.webhook):
+                await self._send_all(lane)
         except Suspended:  # the next process goes on
             return
         except Exception:  # a background task: the next turn or the next start goes on
@@ -130,30 +145,35 @@ class PushSender:
         while True:
             lane.again = False
             try:
-                if self._works(lane.webhook) or await self._is_behind(lane.webhook):
+                if await self._works(lane.webhook) or await self._is_behind(lane.webhook):
                     await self._send_turn(lane)
-                elif not (lane.again or self._works(lane.webhook)):
+                elif not (await self._works(lane.webhook) or lane.again):
                     return
             except StorageError:
                 log.warning("push.paused", task_id=lane.webhook.config.task_id, seconds=pause)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
             except TaskNotFoundError:
-                await self._note_sent(lane.webhook, None)
-                return
+                if (
+                    not lane.again
+                ):  # else a turn was submitted meanwhile, whose task the look was too early for
+                    await self._note_sent(lane.webhook, None)
+                    return
 
-    def _works(self, webhook: Webhook) -> bool:
+    async def _works(self, webhook: Webhook) -> bool:
         """Whether more may come for a webhook: a turn of its task runs, waits, or has not returned."""
-        return webhook.sent is not None and self._under_way(webhook.config.task_id)
+        return webhook.sent is not None and await self._works_on(webhook.config.task_id, webhook.owner)
 
     async def _is_behind(self, webhook: Webhook) -> bool:
         """Whether the log holds events that were not sent."""
         if webhook.sent is None:
             return False
         snapshot = await self._tasks.snapshot(webhook.config.task_id, webhook.owner)
-        if snapshot is not None and snapshot.sequence > webhook.sent:
+        if snapshot is None or webhook.sent is None:  # it was deleted or replaced meanwhile
+            return False
+        if snapshot.sequence > webhook.sent:
             return True
-        if snapshot is not None and snapshot.task.status.state in TERMINAL:
+        if snapshot.task.status.state in TERMINAL:
             await self._note_sent(webhook, None)
         return False
 
@@ -166,9 +186,15 @@ class PushSender:
         reading = self._tasks.read(webhook.config.task_id, webhook.owner, after=webhook.sent)
         async with aclosing(reading) as entries:
             async for entry in entries:
+                if _is_end(entry.event) and not await self._stands(webhook, entry):
+                    break  # another end is stored, or will be
                 await self._send(lane, entry)
         if webhook.sent == before:  # its turn writes nothing yet, or nothing more
             await asyncio.sleep(_LOOK_SECONDS)
+
+    async def _stands(self, webhook: Webhook, entry: Entry) -> bool:
+        """Whether the end of a task is stored: after a webhook was told of the end it hears nothing more."""
+        return await self._tasks.stands(webhook.config.task_id, webhook.owner, entry.sequence)
 
     async def _send(self, lane: _Lane, entry: Entry) -> None:
         webhook = lane.webhook

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,6 +85,15 @@ class PushConfigs:
     def webhooks(self, task_id: str, owner: str) -> list[Webhook]:
         """The webhooks of the owner's task."""
         return list(self._webhooks.get((owner, task_id), {}).values())
+
+    def all_webhooks(self) -> list[Webhook]:
+        """The webhooks of all tasks."""
+        return [webhook for of_task in self._webhooks.values() for webhook in of_task.values()]
+
+    def alone(self, webhook: Webhook) -> AbstractAsyncContextManager[None]:
+        """Wait until no other process sends to a webhook; none can here."""
+        del webhook
+        return nullcontext()
 
     def unfinished(self) -> list[tuple[str, str]]:
         """Id and owner of the tasks with a webhook that was not sent their end."""

@@ -111,7 +111,7 @@ class Retention:
 
     async def _delete(self, context: IdleContext) -> bool:
         """Delete a conversation, unless a turn of it is under way."""
-        with self._engine.at_rest(conversation_key(context.owner, context.context_id)) as rests:
+        async with self._engine.at_rest(conversation_key(context.owner, context.context_id)) as rests:
             if rests:
                 await self._delete_all_of(context)
         return rests

@@ -17,6 +17,7 @@ from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
 from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
+from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
 from utils.settings import process_environment
 
@@ -62,6 +63,12 @@ def serve(
         )
         warn_of_unknown_settings(agent_class.__module__)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            if options.database:
+                from utils.a2a_common.server.database_command import Verb, tend_database
+
+                settings = DatabaseSettings.load(environ)
+                runner.run(tend_database(agent_class.name, settings, Verb(options.database)))
+                return 0
             runner.run(
                 run_agent(
                     agent_class,
@@ -105,6 +112,11 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("--port", help="port to listen on (default: PORT or the agent's own)")
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="stop when the process that started this one ends"
+    )
+    parser.add_argument(
+        "--database",
+        choices=("upgrade", "status"),
+        help="upgrade or show the tables at DATABASE_URL, and exit",
     )
     return parser
 

@@ -24,8 +24,8 @@ class UnwrittenEnd:
 
     Attributes:
         write: What stores it.
-        stored: Called when it is stored, or when the store has another one.
-        dropped: Called when it never will be: another attempt runs the task, or the task is gone.
+        stored: Called when it is stored.
+        dropped: Called when it never will be: another attempt runs the task, the store has another end, or the task is gone.
     """
 
     write: Write
@@ -114,7 +114,7 @@ class UnwrittenEnds:
         try:
             await self._store.append(end.write)
         except WriteRefused as refused:
-            if refused.refusal != Refusal.ENDED:
+            if refused.refusal != Refusal.ENDED or not await self._is_this(end.write):
                 log.info("task.end_dropped", task_id=task_id, reason=refused.refusal.value)
                 over = end.dropped
         else:
@@ -122,3 +122,8 @@ class UnwrittenEnds:
         if self._ends.get(task_id) is end:
             del self._ends[task_id]
             over()
+
+    async def _is_this(self, write: Write) -> bool:
+        """Whether the end that the store has is this one, whose confirmation was lost."""
+        stored = await self._store.look(write.task_id, write.owner)
+        return stored is not None and stored.last == write.records[-1].sequence

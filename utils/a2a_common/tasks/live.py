@@ -53,6 +53,7 @@ class LiveLog:
         failure: Why there is nothing to read.
         users: Writers, readers and background work that use it.
         readers: Open streams among them.
+        followed: Whether memory has what another process wrote, as far as is known.
         lock: Held while it is loaded or claimed.
         changed: Set, and replaced, at each change.
     """
@@ -62,7 +63,7 @@ class LiveLog:
         self.owner = owner
         self.head: Task | None = None
         self.last = self.stored = self.floor = 0
-        self.loaded = False
+        self.loaded = self.followed = False
         self.writer: TaskWriter | None = None
         self.storing: asyncio.Task[None] | None = None
         self.pinned = False
@@ -102,6 +103,7 @@ class LiveLog:
             self.parked = False
             self.users -= 1
         self.cut = self.failure = None
+        self.followed = False
         self.start_at(head, last)
 
     def park(self, cut: Cut) -> None:

@@ -17,6 +17,7 @@ from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.assembly import assemble
+from utils.a2a_common.tasks.elsewhere import Elsewhere
 from utils.a2a_common.tasks.ends import UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.event_codec import entry_of
@@ -61,6 +62,7 @@ class TaskLog:
 
     Attributes:
         unreadable: Tasks whose stored form cannot be read, each logged once.
+        elsewhere: What other processes write.
         on_claim: Called with the id and the owner of each task that a new attempt begins to write.
     """
 
@@ -77,6 +79,7 @@ class TaskLog:
         self._lives: dict[tuple[str, str], LiveLog] = {}
         self._around = Surroundings(store, self._ends, clock, self._leave, self._detach)
         self.unreadable = Noted()
+        self.elsewhere = Elsewhere(store, self.unreadable)
         self.on_claim: Callable[[str, str], object] = _nobody
 
     async def open(self) -> None:
@@ -86,6 +89,7 @@ class TaskLog:
             StorageError: It cannot be opened.
         """
         await self._store.open()
+        self.elsewhere.start()
 
     async def close(self) -> None:
         """Store what waits, and close the storage. Safe to call twice."""
@@ -95,6 +99,7 @@ class TaskLog:
             for flush in late:
                 flush.cancel()
         await self._ends.close()
+        await self.elsewhere.stop()
         await self._store.close()
 
     async def writable(self) -> bool:
@@ -220,7 +225,7 @@ class TaskLog:
     ) -> AsyncGenerator[Entry, None]:
         """Follow a task: its events past `after`, up to one that settles the turn.
 
-        Waits while a turn of the task is under way here. Ends where there is none, and nothing to read.
+        Waits while a turn of the task is under way, here or elsewhere. Ends where there is none, and nothing to read.
 
         Args:
             task_id: The task, which need not exist yet where it is claimed.
@@ -278,7 +283,9 @@ class TaskLog:
                 return entries
             if live.failure is not None:
                 raise live.failure
-            if live.cut is not None or live.writer is None or live.writer.idle:
+            if live.cut is not None or (live.writer is not None and live.writer.idle):
+                return ()
+            if live.writer is None and not await self.elsewhere.moves(live):
                 return ()
             await changed.wait()
 
@@ -293,6 +300,24 @@ class TaskLog:
         except DecodeError as error:
             self.unreadable.note(live.task_id, type(error).__name__)
             raise UnsupportedOperationError(UNREADABLE) from error
+
+    async def stands(self, task_id: str, owner: str, sequence: int) -> bool:
+        """Whether an end that readers see is stored. One that could not be stored before is tried once more.
+
+        Args:
+            task_id: The task.
+            owner: Key of its owner.
+            sequence: The sequence of the end.
+
+        Raises:
+            StorageError: It still cannot be stored, or not be read.
+        """
+        live = self._lives.get((owner, task_id))
+        if live is not None and live.stored == sequence:  # a later attempt has larger ones
+            return True
+        await self._ends.settle(task_id)
+        stored = await self._store.look(task_id, owner)
+        return stored is not None and stored.last == sequence
 
     def readers(self, task_id: str) -> int:
         """How many streams of the task are open now."""
@@ -358,6 +383,7 @@ class TaskLog:
     def _leave(self, live: LiveLog) -> None:
         live.users -= 1
         if live.users == 0:
+            self.elsewhere.forget(live)
             self._detach(live)
 
     def _is_known(self, live: LiveLog) -> bool:

@@ -151,6 +151,15 @@ class TaskWriter:
         self._live.notify()
         self._around.leave(self._live)
 
+    def hand_on(self) -> None:
+        """Let another attempt go on, here or in another process. Readers wait for what it stores."""
+        if self._live.writer is not self:
+            return
+        self._live.writer = None
+        self.fence()
+        self._live.notify()
+        self._around.leave(self._live)
+
     def fence(self) -> None:
         """Write what was accepted, and nothing more: another attempt of this process takes over."""
         if not self.lost.is_set():

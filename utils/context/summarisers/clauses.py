@@ -11,11 +11,13 @@ from utils.context.summarisers.words import capital, joins, negates
 
 _SPEAKER = re.compile(r"(User|Assistant|System|Result of [^:\n]{1,80}): ?")
 _CALL = "Assistant calls "
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*(?=\S)")
+_ASKS = ("?", "？")
 _CLAUSE = re.compile(
-    r"(?<=[,;:])\s+|\s*[\u2013\u2014]\s*(?![^A-Za-z]*\d)|\s+-\s+(?!\d)|\s+\((?=\w)|(?<=\w)\)\s+"
+    r"(?<=[,;:])\s+|(?<=[，；：])\s*(?=\S)|\s*[\u2013\u2014]\s*(?![^A-Za-z]*\d)|\s+-\s+(?!\d)|\s+\((?=\w)|(?<=\w)\)\s+"
 )
 _MEMBER = re.compile(r"(?<=[,}\]])\s*(?=[\"{\[])")
+_ENDS = ",;:.，；：。"
 _LONGEST = 240
 
 
@@ -40,7 +42,7 @@ class Clause:
     @property
     def short(self) -> str:
         """The clause without function words."""
-        return " ".join(self.words).rstrip(",;:.")
+        return " ".join(self.words).rstrip(_ENDS)
 
 
 def clauses_of(text: str, most: int) -> list[Clause]:
@@ -70,7 +72,7 @@ def _clauses(lines: Iterable[tuple[str, str]]) -> Iterator[Clause]:
         for part, asks in _parts(line):
             words = _telling(part)
             if words:
-                yield Clause(place, speaker, words, part.strip().rstrip(",;:."), asks)
+                yield Clause(place, speaker, words, part.strip().rstrip(_ENDS), asks)
                 place += 1
 
 
@@ -81,7 +83,7 @@ def _parts(line: str) -> Iterator[tuple[str, bool]]:
         return
     for sentence in _SENTENCE.split(line):
         for part in _CLAUSE.split(sentence):
-            yield _cut(part), sentence.endswith("?")
+            yield _cut(part), sentence.endswith(_ASKS)
 
 
 def _cut(part: str) -> str:

@@ -70,7 +70,7 @@ _PERSON = reader(
     r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])",
     r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
     r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
-    r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
+    r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised|author|authored|merge|merged)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
     r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not|issues?|tickets?|bugs?|prs?|requests?|commits?|newly)\b)"
     r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
 )

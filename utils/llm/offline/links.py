@@ -1,4 +1,4 @@
-"""Addresses of a code host, written out in words, so that one reader understands both."""
+"""Addresses of a code host, and its short form `owner/name#5`, written out in words, so that one reader understands both."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _TABLE = (
     (re.compile(rf"{_HOST}/{_NAME}/issues(?![\w/])\S*"), r"issues of \1"),
     (re.compile(rf"https?://(?:www\.)?github\.[\w.-]+/{_NAME}(?:\.git)?/?(?![\w/.-])"), r"\1"),
     (re.compile(r"https?://(?:www\.)?github\.[\w.-]+/([\w-]+)/?(?![\w/.-])"), r"the account \1"),
+    (re.compile(rf"(?<![\w/.-]){_NAME}#(\d+)(?![\w-])"), r"issue \2 of \1"),
 )
 
 

@@ -46,7 +46,7 @@ _PHRASES = {
         r"so long|i(?:'m| am) (?:off|done|leaving)(?: now| for today)?|gotta go|until next time|see you (?:later|soon|tomorrow|then|monday)",
     ),
     Talk.HELP: (
-        rf"help(?: me)?(?: please)?|(?:so )?what (?:can|do|could) (?:you|i) (?:do|help|offer|know|ask|answer|know how to do){_MORE}|what are you (?:able to do|capable of|good (?:at|for)){_MORE}",
+        rf"help(?: me)?(?: please)?|(?:so )?what (?:can|do|could) (?:you|i) (?:act\w+ |really |even )?(?:do|help|offer|know|ask|answer|know how to do){_MORE}|what are you (?:able to do|capable of|good (?:at|for)){_MORE}",
         r"how (?:can|could|do) (?:you|i) (?:help|use|talk to) ?(?:you|this|me)?(?: out)?|what are your (?:skills|abilities|capabilities|tools|features)",
         r"(?:list|show|tell)(?: me)?(?: about)? (?:your (?:skills|tools|abilities|capabilities)|yourself)|introduce yourself",
         r"(?:who|what) (?:exactly )?are you(?: exactly| really| actually| anyway)?|who (?:made|built|wrote|created|developed) you|what is this(?: thing| service| tool)?|what(?:'s| is) your name|do you have a name",
@@ -59,6 +59,10 @@ _KINDS = tuple(
     (talk, pattern(rf"(?:(?:and|so|well|oh|ok|okay|hey|hi|just|now|but|lol|haha) )*(?:{'|'.join(forms)})(?: then| now| please| exactly| ok| okay)?"))
     for talk, forms in _PHRASES.items()
 )  # fmt: skip
+_THANKED = pattern(
+    rf"\W*{_PHRASES[Talk.THANKS][0]}\W+(?:that|this|it|you|works?|worked)(?:'s| is| was|'ve| have)?\b(?:(?!\b(?:but|and|now|what|how|why|where|which|who|can|could|show|list|find|get|tell)\b)[^?/#])*"
+)
+"""Thanks with what they are for: "thanks mate, that saved my afternoon"."""
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
 _PRELUDE = pattern(
@@ -73,6 +77,8 @@ def small_talk(text: str) -> Talk | None:
     if len(plain.split()) > LONGEST:
         return None
     phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
+    if _THANKED.fullmatch(plain):
+        return Talk.THANKS
     kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}
     return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
 

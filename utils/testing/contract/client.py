@@ -97,7 +97,7 @@ class Client:
         task: Event = (await self.call("GetTask", {"id": task_id}))["result"]
         return task
 
-    async def stream(self, text: str, **where: str) -> AsyncGenerator[Event, None]:
+    async def stream(self, text: str, **where: Any) -> AsyncGenerator[Event, None]:
         """Send a message and follow it."""
         body = {"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": message(text, **where)}
         async with self.http.stream("POST", f"{self.url}/", json=body, headers=HEADERS) as answer:
@@ -106,7 +106,7 @@ class Client:
                     event = json.loads(line[5:])
                     yield event.get("result", event)
 
-    async def ask(self, text: str, **where: str) -> Seen:
+    async def ask(self, text: str, **where: Any) -> Seen:
         """Send a message and follow it to the end of its stream."""
         seen = Seen()
         async with aclosing(self.stream(text, **where)) as events:
@@ -115,8 +115,8 @@ class Client:
         return seen
 
 
-def message(text: str, **where: str) -> Event:
-    """The parameters of a send. `where` takes `contextId` and `taskId`."""
+def message(text: str, **where: Any) -> Event:
+    """The parameters of a send. `where` takes `contextId`, `taskId` and `metadata`."""
     parts = [{"text": text}]
     return {"message": {"messageId": str(uuid4()), "role": "ROLE_USER", "parts": parts, **where}}
 

@@ -118,7 +118,7 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
     result = parse_result(call.result)
     if result is not None:
         shown = result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
-        left_out = steps[index].unmet if index < len(steps) and isinstance(result, Items | Record) else ()
+        left_out = steps[index].unmet if index < len(steps) and not isinstance(result, Articles) else ()
         return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
     text = call.result.strip()
     if text.startswith(("{", "[{")):

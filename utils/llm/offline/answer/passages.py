@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
+from utils.llm.offline.grammar import pattern
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
@@ -21,6 +22,10 @@ SECOND_ROOM = 800
 """Characters of a second section that is quoted besides the first."""
 TIED = 0.2
 """Score by which a second section may be worse to be quoted too: nearer than that, either may be what was asked for."""
+ASPECT = 0.4
+"""Closeness of a section's titles to one of several things that a question asks from which it answers that one too."""
+NEARER = 0.1
+"""How much nearer than the best section's titles they are then."""
 LONG_TABLE = 900
 """Characters of a table from which only the rows that share words with the question are shown."""
 SHOWN_ROWS = 8
@@ -42,6 +47,10 @@ LOOKED_AT = 350
 OTHERS = 2
 GLIMPSE = 400
 """Characters shown of a section that may not answer."""
+_ASPECT = pattern(
+    r"(?:[,;]\s*|\s)(?:and|or)\s+(?:also\s+)?(?=(?:what|where|how|which|who|when|why|does|do|did|is|are|can|could|should|on (?:what|which))(?:'?s)?\b)"
+)
+"""Between two things that one question asks: "where is it stored and how do I back it up"."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
@@ -81,7 +90,10 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     if best.fit < SURE and _shared(question, best) < SHARED:
         return _joined(UNSURE, *(_glimpse(question, each) for each in (best, *others)), found.note or "")
     shown = [_answer(question, best, ROOM)]
-    if (
+    if beside := _for_the_rest(question, best, sections[1:], similarity):
+        shown = [*shown, *(_answer(question, each, SECOND_ROOM) for each in beside)]
+        others = [each for each in sections[1:] if each not in beside][:OTHERS]
+    elif (
         others
         and best.score - others[0].score <= TIED
         and others[0].fit >= SURE
@@ -90,6 +102,22 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
         shown, others = [*shown, _answer(question, others[0], SECOND_ROOM)], others[1:]
     see_also = "\n".join(["See also:", *(_link(each.article) for each in others)]) if others else ""
     return _joined(*shown, see_also)
+
+
+def _for_the_rest(
+    question: str, best: Section, others: Sequence[Section], similarity: Similarity
+) -> list[Section]:
+    """The sections for those of several things a question asks that another section answers better than the best one."""
+    asked = [part for sentence in sentences(question) or [question] for part in _ASPECT.split(sentence)]
+    found: list[Section] = []
+    for part in asked if len(asked) > 1 else ():
+        each = [best, *others]
+        near = [max(similarity.to_each(part, _titles(section.article))) for section in each]
+        nearest = each[near.index(max(near))]
+        clearly = max(near) >= ASPECT and max(near) >= near[0] + NEARER
+        if clearly and nearest not in found and not _says(best, nearest):
+            found.append(nearest)
+    return found
 
 
 def _says(one: Section, other: Section) -> bool:

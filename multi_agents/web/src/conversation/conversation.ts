@@ -1,0 +1,163 @@
+import type { A2AClient, A2AMessage, A2APart } from "@assistant-ui/react-a2a";
+import { refusal, sentence } from "../wire/agent";
+import type { Credentials } from "../wire/credentials";
+import { follow, type Beginning, type Line } from "../wire/follow";
+import { randomId } from "../wire/proof";
+import { listTasks } from "../wire/tasks";
+import { Turn } from "../turn/turn";
+import { itemsOf, type Item } from "./items";
+
+export type Stage = "new" | "loading" | "ready" | "unreachable" | "unauthenticated";
+
+/** What is shown of a conversation: a new value with every change. */
+export interface Shown {
+  stage: Stage;
+  items: readonly Item[];
+  turn: Turn | undefined;
+  running: boolean;
+  line: Line;
+  /** How often the line was lost: a reader is told when it is back. */
+  losses: number;
+}
+
+const PAUSE = 60;
+const PAGE = 50;
+
+/** One conversation: its turns, and the stream of the one that is under way. */
+export class Conversation {
+  private turns: Turn[] = [];
+  private shown: Shown;
+  private readonly listeners = new Set<() => void>();
+  private drawing: ReturnType<typeof setTimeout> | undefined;
+  private streams = new Map<Turn, AbortController>();
+  private stopWanted = new Set<Turn>();
+
+  constructor(
+    readonly id: string,
+    private readonly client: A2AClient,
+    private readonly credentials: Credentials,
+    stage: Stage,
+    private readonly onSettled: () => void,
+  ) {
+    this.shown = { stage, items: [], turn: undefined, running: false, line: "connected", losses: 0 };
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly snapshot = (): Shown => this.shown;
+
+  /** Read what was said so far, and follow what goes on. Tasks that are known already stay as they are. */
+  async load(): Promise<void> {
+    try {
+      const tasks = (await listTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks;
+      const known = new Set(this.turns.map((turn) => turn.taskId));
+      const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
+      const pending = this.turns.filter((turn) => !turn.taskId);
+      if (!pending.length) this.turns.push(...found);
+      this.refreshWaiting(tasks);
+      this.shown = { ...this.shown, stage: "ready" };
+      for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+    } catch (error) {
+      const stage = refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable";
+      if (!this.turns.length) this.shown = { ...this.shown, stage };
+    }
+    this.draw();
+  }
+
+  /** A question may have been answered elsewhere: in another tab, or by another client. */
+  private refreshWaiting(tasks: { id: string; status: { state: string } }[]): void {
+    for (const turn of this.turns) {
+      const task = tasks.find((each) => each.id === turn.taskId);
+      if (task && turn.waits && task.status.state !== turn.state && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+    }
+  }
+
+  /** Send something; where a task waits for an answer, this is it. */
+  async send(parts: A2APart[]): Promise<void> {
+    const message: A2AMessage = { messageId: randomId(), contextId: this.id, role: "user", parts };
+    const last = this.turns.at(-1);
+    if (last?.waits && last.asked) {
+      const answer = { ...message, taskId: last.taskId };
+      last.answered(answer, last.asked);
+      await this.run(last, { message: answer });
+      return;
+    }
+    const turn = new Turn(message);
+    this.turns.push(turn);
+    this.shown = { ...this.shown, stage: "ready" };
+    await this.run(turn, { message });
+  }
+
+  /** Stop what is under way. A turn whose task is not known yet is stopped as soon as it is. */
+  async stop(): Promise<void> {
+    const turn = this.turns.at(-1);
+    if (!turn || (!turn.open && !turn.waits)) return;
+    if (!turn.taskId) {
+      this.stopWanted.add(turn);
+      return;
+    }
+    try {
+      const task = await this.client.cancelTask(turn.taskId);
+      if (!this.streams.has(turn)) turn.apply({ type: "task", task });
+    } catch {
+      // It has ended meanwhile, or the line is lost: the stream tells what became of it.
+      if (!this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
+    }
+    this.draw();
+  }
+
+  /** The parts of the request that a turn began with, to send them again. */
+  requestOf(turn: Turn): A2APart[] {
+    return turn.history.find((message) => message.role === "user")?.parts ?? [];
+  }
+
+  private async run(turn: Turn, beginning: Beginning): Promise<void> {
+    this.streams.get(turn)?.abort();
+    const stream = new AbortController();
+    this.streams.set(turn, stream);
+    this.draw();
+    try {
+      for await (const event of follow(this.client, beginning, stream.signal, (line) => this.tell(line))) {
+        if (!turn.history.length || event.type !== "task" || event.task.history?.length) turn.apply(event);
+        else turn.apply({ type: "task", task: { ...event.task, history: turn.history } });
+        if (turn.taskId && this.stopWanted.delete(turn)) void this.stop();
+        this.drawSoon();
+      }
+    } catch (error) {
+      turn.fail(sentence(error));
+      if (refusal(error) === "unauthenticated") this.shown = { ...this.shown, stage: "unauthenticated" };
+    }
+    if (this.streams.get(turn) === stream) this.streams.delete(turn);
+    this.draw();
+    this.onSettled();
+  }
+
+  private tell(line: Line): void {
+    if (line === this.shown.line) return;
+    const losses = this.shown.losses + (line === "lost" ? 1 : 0);
+    this.shown = { ...this.shown, line, losses };
+    this.drawSoon();
+  }
+
+  /** At most some twenty times a second, however fast events come: a page that draws each of thousands stands still. */
+  private drawSoon(): void {
+    const length = this.turns.at(-1)?.answer.length ?? 0;
+    this.drawing ??= setTimeout(() => this.draw(), length > 30_000 ? 4 * PAUSE : PAUSE);
+  }
+
+  private draw(): void {
+    clearTimeout(this.drawing);
+    this.drawing = undefined;
+    const before = new Map(this.shown.items.map((item) => [item.id, item]));
+    const items = this.turns.flatMap(itemsOf).map((item) => {
+      const known = before.get(item.id);
+      return known && known.version === item.version && known.running === item.running ? known : item;
+    });
+    const turn = this.turns.at(-1);
+    this.shown = { ...this.shown, items, turn, running: turn?.open ?? false };
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,78 @@
+import type { A2AClient } from "@assistant-ui/react-a2a";
+import { connect } from "../wire/agent";
+import { Credentials } from "../wire/credentials";
+import { randomId } from "../wire/proof";
+import { conversationInAddress, onAddress, showInAddress } from "./address";
+import { Conversation } from "./conversation";
+import { Library } from "./library";
+import { Names } from "./names";
+
+const LOOK_AGAIN = 20_000;
+
+/** Everything that the page knows: who it is, the conversations, and which of them is open. */
+export class Session {
+  readonly credentials = new Credentials();
+  readonly client: A2AClient = connect(this.credentials);
+  readonly library = new Library(this.credentials, new Names(localStorage));
+  private open: Conversation;
+  private readonly known = new Map<string, Conversation>();
+  private readonly listeners = new Set<() => void>();
+
+  constructor() {
+    const id = conversationInAddress();
+    this.open = id ? this.conversation(id, true) : this.fresh();
+    onAddress(() => this.switch(conversationInAddress(), false));
+    addEventListener("focus", () => this.look());
+    setInterval(() => {
+      if (!document.hidden) this.look();
+    }, LOOK_AGAIN);
+    void this.library.refresh();
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  readonly current = (): Conversation => this.open;
+
+  /** Open a conversation; an empty id begins a new one. */
+  switch(id: string, remember = true): void {
+    this.open = id ? this.conversation(id, true) : this.fresh();
+    if (remember) showInAddress(id);
+    for (const listener of this.listeners) listener();
+  }
+
+  /** The open conversation has begun: from now on the address names it. */
+  begun(): void {
+    showInAddress(this.open.id);
+    setTimeout(() => void this.library.refresh(), 300);
+  }
+
+  /** Show who this is, and try again. */
+  authenticate(token: string): void {
+    this.credentials.useToken(token);
+    void this.library.refresh();
+    void this.open.load();
+  }
+
+  private look(): void {
+    void this.library.refresh();
+    const { stage, line } = this.open.snapshot();
+    if (stage !== "new" && line === "connected") void this.open.load();
+  }
+
+  private fresh(): Conversation {
+    return this.conversation(randomId(), false);
+  }
+
+  private conversation(id: string, load: boolean): Conversation {
+    let found = this.known.get(id);
+    if (!found) {
+      found = new Conversation(id, this.client, this.credentials, load ? "loading" : "new", () => void this.library.refresh());
+      this.known.set(id, found);
+    }
+    if (load) void found.load();
+    return found;
+  }
+}

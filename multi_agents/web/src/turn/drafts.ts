@@ -1,0 +1,48 @@
+import type { Form } from "./question";
+
+/** What was filled in, kept for a reload in this tab alone; what looks like a secret is not kept. */
+export function keepDraft(taskId: string, form: Form, values: Record<string, unknown>): void {
+  const kept = form.fields.filter((field) => !field.secret).map((field) => [field.name, values[field.name]]);
+  try {
+    sessionStorage.setItem(`form ${taskId}`, JSON.stringify(Object.fromEntries(kept)));
+  } catch {
+    // A full or forbidden storage: the form is filled in again.
+  }
+}
+
+export function draft(taskId: string, form: Form): Record<string, unknown> {
+  const initial = Object.fromEntries(form.fields.map((field) => [field.name, field.initial ?? (field.kind === "yes-no" ? false : field.kind === "choices" ? [] : "")]));
+  try {
+    const kept: unknown = JSON.parse(sessionStorage.getItem(`form ${taskId}`) ?? "{}");
+    return { ...initial, ...(kept as Record<string, unknown>) };
+  } catch {
+    return initial;
+  }
+}
+
+export function forgetDraft(taskId: string): void {
+  sessionStorage.removeItem(`form ${taskId}`);
+}
+
+/** The values as the schema wants them; a sentence where one cannot be. */
+export function filled(form: Form, values: Record<string, unknown>): Record<string, unknown> | string {
+  const answer: Record<string, unknown> = { ...form.fixed };
+  for (const field of form.fields) {
+    const value = values[field.name];
+    if (value === "" || value === undefined || (Array.isArray(value) && !value.length)) {
+      if (field.required) return `${field.title} is missing.`;
+      continue;
+    }
+    if (field.kind === "number") {
+      if (!Number.isFinite(Number(value))) return `${field.title} must be a number.`;
+      answer[field.name] = Number(value);
+    } else if (field.kind === "json") {
+      try {
+        answer[field.name] = JSON.parse(String(value));
+      } catch {
+        return `${field.title} must be JSON.`;
+      }
+    } else answer[field.name] = value;
+  }
+  return answer;
+}

@@ -1,0 +1,110 @@
+import type { A2AMessage, A2APart } from "@assistant-ui/react-a2a";
+import { QUESTION } from "../wire/extensions";
+import { list, object, text, type Json } from "../wire/json";
+import { partsText } from "./parts";
+
+export type FieldKind = "yes-no" | "words" | "lines" | "number" | "choice" | "choices" | "json";
+
+export interface Field {
+  name: string;
+  title: string;
+  description: string;
+  kind: FieldKind;
+  options: string[];
+  required: boolean;
+  initial: unknown;
+  /** It asks for what nobody should tell an agent. */
+  secret: boolean;
+}
+
+export interface Form {
+  title: string;
+  fields: Field[];
+  /** Values that are sent as they are, such as the digest of what is approved. */
+  fixed: Json;
+  approval: boolean;
+}
+
+export interface Question {
+  /** The agent that asks; empty for the one that is talked to. */
+  origin: string;
+  text: string;
+  form?: Form | undefined;
+  signIn: boolean;
+}
+
+export function readQuestion(message: A2AMessage | undefined, signIn: boolean): Question {
+  const parts = message?.parts ?? [];
+  const data = parts.map((part) => object(part.data)).find((value) => value?.["form"] !== undefined);
+  const origin = text(data?.["origin"]) || text(object(message?.metadata?.[QUESTION])?.["origin"]);
+  return {
+    origin,
+    text: partsText(parts.filter((part) => !isForm(part))),
+    form: readForm(data?.["form"]),
+    signIn,
+  };
+}
+
+export function isForm(part: A2APart): boolean {
+  return object(part.data)?.["form"] !== undefined;
+}
+
+function readForm(value: unknown): Form | undefined {
+  const schema = object(value);
+  const properties = object(schema?.["properties"]);
+  if (!schema || !properties) return undefined;
+  const required = new Set(list(schema["required"]));
+  const fixed: Json = {};
+  const fields: Field[] = [];
+  for (const [name, raw] of Object.entries(properties)) {
+    const property = object(raw) ?? {};
+    if ("const" in property) fixed[name] = property["const"];
+    else fields.push(readField(name, property, required.has(name)));
+  }
+  const only = fields[0];
+  const approval = fields.length === 1 && only?.name === "approve" && only.kind === "yes-no";
+  return { title: text(schema["title"]), fields, fixed, approval };
+}
+
+function readField(name: string, property: Json, required: boolean): Field {
+  const title = text(property["title"]) || name;
+  const description = text(property["description"]);
+  return {
+    name,
+    title,
+    description,
+    kind: kindOf(property),
+    options: optionsOf(property),
+    required,
+    initial: property["default"],
+    secret: asksForSecret(property, `${name} ${title} ${description}`),
+  };
+}
+
+function kindOf(property: Json): FieldKind {
+  if (optionsOf(property).length) return property["type"] === "array" ? "choices" : "choice";
+  switch (property["type"]) {
+    case "boolean":
+      return "yes-no";
+    case "number":
+    case "integer":
+      return "number";
+    case "string":
+    case undefined:
+      return property["format"] === "textarea" || Number(property["maxLength"] ?? 0) > 200 ? "lines" : "words";
+    default:
+      return "json";
+  }
+}
+
+function optionsOf(property: Json): string[] {
+  const source = property["type"] === "array" ? object(property["items"]) : property;
+  return list(source?.["enum"]).map(String).slice(0, 200);
+}
+
+const SECRET = /pass(word|phrase|code)|passwd|secret|token|api[ _-]?key|private[ _-]?key|credential|\bpin\b|\botp\b|kennwort|passwort|contraseña|mot de passe/i;
+
+/** A warning errs on the side of one too many. */
+function asksForSecret(property: Json, words: string): boolean {
+  return property["format"] === "password" || property["writeOnly"] === true || SECRET.test(words);
+}

@@ -1,0 +1,49 @@
+import { AttachmentPrimitive, ComposerPrimitive } from "@assistant-ui/react";
+import { useState, type ReactElement } from "react";
+import { Icon } from "./Icon";
+
+/** Where the user writes: Enter sends, Shift+Enter begins a line, Esc stops what is under way. */
+export function Composer({ running, placeholder, onStop }: { running: boolean; placeholder: string; onStop: () => void }): ReactElement {
+  const [focused, setFocused] = useState(false);
+  return (
+    <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
+      <ComposerPrimitive.AttachmentDropzone className="dropzone">
+        <div className="attached">
+          <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
+        </div>
+        <ComposerPrimitive.Input className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => event.key === "Escape" && running && onStop()} />
+        <div className="row">
+          <ComposerPrimitive.AddAttachment className="quiet" aria-label="Add a file" title="Add a file">
+            <Icon name="clip" />
+          </ComposerPrimitive.AddAttachment>
+          <span className="keys" aria-hidden="true">
+            {running ? "Esc stops" : "Enter sends, Shift+Enter begins a line"}
+          </span>
+          {running ? (
+            <button type="button" className="round stop" onClick={onStop} aria-label="Stop" title="Stop">
+              <Icon name="stop" />
+            </button>
+          ) : (
+            <ComposerPrimitive.Send className="round" aria-label="Send" title="Send">
+              <Icon name="send" />
+            </ComposerPrimitive.Send>
+          )}
+        </div>
+      </ComposerPrimitive.AttachmentDropzone>
+    </ComposerPrimitive.Root>
+  );
+}
+
+function Attached(): ReactElement {
+  return (
+    <AttachmentPrimitive.Root className="file">
+      <Icon name="file" />
+      <span className="label">
+        <AttachmentPrimitive.Name />
+      </span>
+      <AttachmentPrimitive.Remove className="quiet" aria-label="Remove the file">
+        <Icon name="cross" />
+      </AttachmentPrimitive.Remove>
+    </AttachmentPrimitive.Root>
+  );
+}

@@ -1,0 +1,114 @@
+import { AssistantRuntimeProvider, useExternalStoreRuntime } from "@assistant-ui/react";
+import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from "react";
+import type { Conversation, Shown } from "../conversation/conversation";
+import { exportConversation } from "../conversation/export";
+import { attachments, partsOf } from "../conversation/files";
+import { asMessage, type Item } from "../conversation/items";
+import type { Session } from "../conversation/session";
+import type { Turn } from "../turn/turn";
+import { name } from "../turn/visible";
+import { Announcer } from "./Announcer";
+import { DeskContext, type Desk } from "./desk";
+import { Drawer } from "./Drawer";
+import { Header } from "./Header";
+import { useHealth, useStored } from "./hooks";
+import { KeyEntry } from "./KeyEntry";
+import { Sidebar } from "./Sidebar";
+import { Thread } from "./Thread";
+import { Work } from "./Work";
+
+const WIDE = "(min-width: 1180px)";
+
+export function Page({ session }: { session: Session }): ReactElement {
+  const conversation = useSyncExternalStore(session.subscribe, session.current);
+  const shown = useStored(conversation);
+  const library = useStored(session.library);
+  const health = useHealth(session);
+  const wide = useMedia(WIDE);
+  const [menu, setMenu] = useState(false);
+  const [drawer, setDrawer] = useState(false);
+  const [chosen, setChosen] = useState<Turn>();
+  const turn = chosen && shown.items.some((item) => item.turn === chosen) ? chosen : shown.turn;
+  const agent = name(health.card?.name ?? "", 60) || "agent";
+  const title = titleOf(shown);
+  useEffect(() => {
+    document.title = title ? `${title} · ${agent}` : capital(agent);
+  }, [title, agent]);
+  const send = (parts: Parameters<Conversation["send"]>[0]): void => {
+    setChosen(undefined);
+    void conversation.send(parts);
+    session.begun();
+  };
+  const desk: Desk = { wide, agent, shown: turn, show: setChosen, again: (which) => send(conversation.requestOf(which)) };
+  const open = (id: string): void => {
+    setMenu(false);
+    setChosen(undefined);
+    session.switch(id);
+  };
+  const work = wide && turn && (turn.calls.size > 0 || turn.plan.length > 0 || turn.usage.length > 0);
+  const locked = shown.stage === "unauthenticated" || library.stage === "unauthenticated";
+  return (
+    <DeskContext.Provider value={desk}>
+      <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
+        <nav className="sidebar" id="conversations" aria-label="Conversations" onKeyDown={(event) => event.key === "Escape" && setMenu(false)}>
+          <Sidebar library={session.library} open={conversation.id} onOpen={open} />
+          {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
+        </nav>
+        {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
+        <div className="middle">
+          <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
+          {locked ? (
+            <main>
+              <KeyEntry onKey={(key) => session.authenticate(key)} />
+            </main>
+          ) : (
+            <Runtime key={conversation.id} conversation={conversation} shown={shown} send={send}>
+              <Thread conversation={conversation} shown={shown} health={health} send={send} />
+            </Runtime>
+          )}
+        </div>
+        {work && (
+          <aside className="side-work" aria-label="Work" tabIndex={0}>
+            <Work turn={turn} agent={agent} version={turn.version} />
+          </aside>
+        )}
+        {drawer && <Drawer card={health.card} turn={turn} onClose={() => setDrawer(false)} />}
+        <Announcer shown={shown} />
+      </div>
+    </DeskContext.Provider>
+  );
+}
+
+/** assistant-ui over our own store: it shows the messages, and gives back what is written. */
+function Runtime({ conversation, shown, send, children }: { conversation: Conversation; shown: Shown; send: (parts: Parameters<Conversation["send"]>[0]) => void; children: ReactElement }): ReactElement {
+  const messages = useMemo(() => [...shown.items], [shown.items]);
+  const runtime = useExternalStoreRuntime<Item>({
+    messages,
+    isRunning: shown.running,
+    isLoading: shown.stage === "loading",
+    convertMessage: asMessage,
+    onNew: async (message) => send(partsOf(message)),
+    onCancel: () => conversation.stop(),
+    adapters: { attachments },
+  });
+  return <AssistantRuntimeProvider runtime={runtime}>{children}</AssistantRuntimeProvider>;
+}
+
+function titleOf(shown: Shown): string {
+  return name(shown.items.find((item) => item.role === "user")?.text ?? "", 80);
+}
+
+function capital(words: string): string {
+  return words.slice(0, 1).toUpperCase() + words.slice(1);
+}
+
+function useMedia(query: string): boolean {
+  const media = useMemo(() => matchMedia(query), [query]);
+  return useSyncExternalStore(
+    (listener) => {
+      media.addEventListener("change", listener);
+      return () => media.removeEventListener("change", listener);
+    },
+    () => media.matches,
+  );
+}

@@ -1,0 +1,106 @@
+import { ThreadPrimitive } from "@assistant-ui/react";
+import { useEffect, useState, type ReactElement } from "react";
+import type { A2APart } from "@assistant-ui/react-a2a";
+import type { Conversation, Shown } from "../conversation/conversation";
+import { name } from "../turn/visible";
+import { Composer } from "./Composer";
+import type { AgentHealth } from "./hooks";
+import { Icon } from "./Icon";
+import { Asked, Said } from "./Message";
+import { QuestionForm } from "./QuestionForm";
+import { Welcome } from "./Welcome";
+
+interface Talk {
+  conversation: Conversation;
+  shown: Shown;
+  health: AgentHealth;
+  send: (parts: A2APart[]) => void;
+}
+
+/** The conversation, and below it where the user answers. */
+export function Thread({ conversation, shown, health, send }: Talk): ReactElement {
+  const question = shown.turn?.question;
+  const empty = shown.stage === "new" || (shown.stage === "ready" && !shown.items.length);
+  return (
+    <ThreadPrimitive.Root asChild>
+      <main className="thread">
+        <ThreadPrimitive.Viewport className="viewport" tabIndex={0} role="region" aria-label="Conversation" {...(empty ? { autoScroll: false } : {})} turnAnchor="top">
+          <div className="column">
+            {empty && <Welcome health={health} onAsk={(request) => send([{ text: request }])} />}
+            {shown.stage === "loading" && <Loading />}
+            {shown.stage === "unreachable" && <Unreachable onAgain={() => void conversation.load()} />}
+            <div data-conversation>
+              <ThreadPrimitive.Messages components={{ UserMessage: Asked, AssistantMessage: Said }} />
+            </div>
+            {!shown.running && !question && <Next requests={shown.turn?.next ?? []} onAsk={(request) => send([{ text: request }])} />}
+          </div>
+          <ThreadPrimitive.ViewportFooter className="foot">
+          {!empty && <ThreadPrimitive.ScrollToBottom className="round to-end" aria-label="To the newest" title="To the newest">
+            <Icon name="down" />
+          </ThreadPrimitive.ScrollToBottom>}
+          <Line shown={shown} />
+          {question && shown.turn ? (
+            <QuestionForm key={shown.turn.asked?.messageId ?? shown.turn.taskId} question={question} taskId={shown.turn.taskId} onAnswer={send} onCancel={() => void conversation.stop()} />
+          ) : (
+            <Composer running={shown.running} placeholder={empty ? "Ask a question" : "Ask on"} onStop={() => void conversation.stop()} />
+          )}
+          </ThreadPrimitive.ViewportFooter>
+        </ThreadPrimitive.Viewport>
+      </main>
+    </ThreadPrimitive.Root>
+  );
+}
+
+function Next({ requests, onAsk }: { requests: readonly string[]; onAsk: (request: string) => void }): ReactElement | null {
+  if (!requests.length) return null;
+  return (
+    <ul className="next" aria-label="Ask next">
+      {requests.map((request) => (
+        <li key={request}>
+          <button type="button" className="example" onClick={() => onAsk(request)}>
+            {name(request, 200)}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Loading(): ReactElement {
+  return (
+    <div className="loading" aria-label="Reading the conversation">
+      <div className="skeleton" />
+      <div className="skeleton" />
+    </div>
+  );
+}
+
+function Unreachable({ onAgain }: { onAgain: () => void }): ReactElement {
+  return (
+    <div className="outcome failed">
+      <Icon name="warn" />
+      <p>The conversation cannot be read: the agent cannot be reached.</p>
+      <button type="button" className="soft" onClick={onAgain}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+const BACK_SHOWN = 4000;
+
+/** Says that the line is lost, and for a moment that it is back. */
+function Line({ shown }: { shown: Shown }): ReactElement | null {
+  const [back, setBack] = useState(false);
+  const lost = shown.line !== "connected";
+  useEffect(() => {
+    if (lost || !shown.losses) return undefined;
+    setBack(true);
+    const timer = setTimeout(() => setBack(false), BACK_SHOWN);
+    return () => clearTimeout(timer);
+  }, [lost, shown.losses]);
+  if (lost) {
+    return <p className="line lost">{shown.line === "busy" ? "The agent is busy. Your message is sent again by itself." : "The connection is lost. It is taken up again by itself."}</p>;
+  }
+  return back ? <p className="line back">Connected again.</p> : null;
+}

@@ -1,0 +1,98 @@
+import type { A2AClient, A2AMessage, A2AStreamEvent, A2ATaskState } from "@assistant-ui/react-a2a";
+import { refusal } from "./agent";
+import { ACTIVITY } from "./extensions";
+import { number, object } from "./json";
+import { keepNonce, proven } from "./proof";
+
+const SETTLED: ReadonlySet<A2ATaskState> = new Set(["completed", "failed", "canceled", "rejected", "input_required", "auth_required"]);
+
+/** Whether nothing more comes of a task by itself: it has ended, or waits for its user. */
+export function settled(state: A2ATaskState): boolean {
+  return SETTLED.has(state);
+}
+
+/** What a turn begins with: a message that is sent, or a task that is under way. */
+export type Beginning = { message: A2AMessage } | { taskId: string };
+
+export type Line = "connected" | "lost" | "busy";
+
+const LONGEST_PAUSE = 10_000;
+
+/**
+ * Everything that becomes of a turn, until it has ended or waits for its user.
+ *
+ * A stream that breaks off is taken up again: the task is fetched, and subscribed to if it still works. Where no task
+ * is known yet, the same message is sent again with the same id, which the agent runs once.
+ */
+export async function* follow(
+  client: A2AClient,
+  beginning: Beginning,
+  signal: AbortSignal,
+  tell: (line: Line) => void,
+): AsyncGenerator<A2AStreamEvent> {
+  let taskId = "taskId" in beginning ? beginning.taskId : "";
+  for (let tries = 0; ; tries++) {
+    try {
+      for await (const event of begin(client, taskId, beginning, signal)) {
+        tell("connected");
+        tries = 0;
+        taskId = taskOf(event) || taskId;
+        keepNonce(event);
+        yield event;
+        if (isLast(event)) return;
+        const pause = pauseBefore(event);
+        if (pause !== undefined) await sleep(pause, signal);
+      }
+      tell("lost");
+    } catch (error) {
+      if (signal.aborted) return;
+      const why = refusal(error);
+      if (why === "refused" || why === "unauthenticated") throw error;
+      tell(why === "busy" ? "busy" : "lost");
+    }
+    if (signal.aborted) return;
+    await sleep(Math.min(LONGEST_PAUSE, 250 * 2 ** tries), signal);
+  }
+}
+
+async function* begin(client: A2AClient, taskId: string, beginning: Beginning, signal: AbortSignal): AsyncGenerator<A2AStreamEvent> {
+  if (taskId || !("message" in beginning)) yield* resume(client, taskId, signal);
+  else yield* client.streamMessage(await proven(beginning.message), undefined, undefined, signal);
+}
+
+async function* resume(client: A2AClient, taskId: string, signal: AbortSignal): AsyncGenerator<A2AStreamEvent> {
+  const task = await client.getTask(taskId, undefined, signal);
+  yield { type: "task", task };
+  if (settled(task.status.state)) return;
+  yield* client.subscribeToTask(taskId, signal);
+}
+
+function taskOf(event: A2AStreamEvent): string {
+  if (event.type === "task") return event.task.id;
+  return event.type === "message" ? (event.message.taskId ?? "") : event.event.taskId;
+}
+
+function isLast(event: A2AStreamEvent): boolean {
+  if (event.type === "message") return true;
+  if (event.type === "task") return settled(event.task.status.state);
+  return event.type === "statusUpdate" && settled(event.event.status.state);
+}
+
+/** How long to wait where an agent that stops asks its readers to come again. */
+function pauseBefore(event: A2AStreamEvent): number | undefined {
+  if (event.type !== "statusUpdate") return undefined;
+  const told = object(event.event.metadata?.[ACTIVITY]);
+  return told?.["kind"] === "resubscribe" ? 1000 * (number(told["after_seconds"]) ?? 1) : undefined;
+}
+
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    const timer = setTimeout(finish, milliseconds);
+    function finish(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      done();
+    }
+    signal.addEventListener("abort", finish);
+  });
+}

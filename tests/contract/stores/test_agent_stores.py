@@ -1,0 +1,206 @@
+"""What an agent keeps besides tasks, in files and in PostgreSQL: contexts, delegations, cards, texts, webhooks, changes, conversations."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import MessagesState, StateGraph
+
+from agents.github.changes.journal import DONE, UNKNOWN, Entry, Journal
+from agents.github.changes.journal_postgres import PostgresJournal
+from agents.github.changes.sender import Book
+from tests.postgres import PARAMETER
+from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.persistence.delegations import (
+    ABANDONED,
+    COMPLETED,
+    WAITING,
+    WORKING,
+    DelegationRecord,
+)
+from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.stores import Stores, stores_in
+
+ODD = "zero \x00 byte, half a pair \ud800, emoji 🙂"
+"""A text that a file, a page or a model may hold."""
+
+
+@dataclass
+class Kept:
+    """The stores of one agent."""
+
+    home: Path
+    pool: PostgresPool | None = None
+
+    @property
+    def stores(self) -> Stores:
+        return stores_in(self.home, self.pool)
+
+    def journal(self) -> Book:
+        return Journal(self.home / "changes.sqlite") if self.pool is None else PostgresJournal(self.pool)
+
+    def push_configs(self) -> PushConfigs:
+        if self.pool is None:
+            return SqlitePushConfigs(self.home / "push.sqlite")
+        return PostgresPushConfigs(self.pool)
+
+
+@pytest.fixture(params=["sqlite", PARAMETER])
+async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
+    async with AsyncExitStack() as stack:
+        if request.param == "sqlite":
+            yield Kept(tmp_path)
+            return
+        pool = await stack.enter_async_context(request.getfixturevalue("postgres").opened())
+        pool.alone = True
+        yield Kept(tmp_path, pool)
+
+
+async def opened(store: Any, stack: AsyncExitStack) -> Any:
+    await store.open()
+    stack.push_async_callback(store.close)
+    return store
+
+
+async def test_a_remote_context_is_the_same_until_it_is_cleared(kept: Kept) -> None:
+    async with AsyncExitStack() as stack:
+        contexts = await opened(kept.stores.contexts(), stack)
+        first = await contexts.get("mine", "keys")
+        assert await contexts.get("mine", "keys") == first
+        assert await contexts.get("other", "keys") != first
+        await contexts.put("mine", "keys", "given by the agent")
+        assert await contexts.get("mine", "keys") == "given by the agent"
+        assert await contexts.clear("mine") == {"keys": "given by the agent"}
+        assert await contexts.get("mine", "keys") not in {first, "given by the agent"}
+        await contexts.delete("mine")
+        assert await contexts.get("mine", "keys") == first
+
+
+def delegation(name: str, *, task: str = "task", state: str = WORKING) -> DelegationRecord:
+    return DelegationRecord(name, task, "thread", "keys", "c1", "s1", ODD, "there", state=state)
+
+
+async def test_delegations_come_back_whole_in_order_and_are_ended_with_their_task(kept: Kept) -> None:
+    async with AsyncExitStack() as stack:
+        store = await opened(kept.stores.delegations(), stack)
+        if kept.pool is None:
+            asked = replace(delegation("b"), request="What is b?")
+        else:
+            asked = delegation("b")
+        asked = replace(asked, sent=2, questions=({"question": "Which?"},), counted={"keys": {"input": 3}})
+        await store.put(asked)
+        await store.put(replace(delegation("a", state=COMPLETED), request="a"))
+        await store.put(replace(delegation("c", task="other", state=WAITING), request="c"))
+        assert await store.get("b") == replace(asked, request=asked.request.replace("\ud800", "?"))
+        assert [one.id for one in await store.of_task("task")] == ["b", "a"]
+        assert [one.id for one in await store.waiting("thread")] == ["c"]
+        assert [(one.id, one.state) for one in await store.abandon("task")] == [("b", ABANDONED)]
+        assert [one.id for one in await store.abandoned("keys")] == ["b"]
+        assert await store.of_task("task") == []
+        await store.remove("b")
+        await store.delete("thread")
+        assert await store.get("b") is await store.get("c") is None
+
+
+async def test_cards_are_replaced_by_their_address(kept: Kept) -> None:
+    async with AsyncExitStack() as stack:
+        cards = await opened(kept.stores.cards(), stack)
+        await cards.put("http://a", '{"name": "old"}')
+        await cards.put("http://a", '{"name": "Zoë"}')
+        assert await cards.all() == {"http://a": '{"name": "Zoë"}'}
+
+
+async def test_texts_of_any_characters_come_back_to_their_own_conversation_only(kept: Kept) -> None:
+    artifacts = kept.stores.artifacts()
+    await artifacts.put("mine", {"h1": ODD, "h2": "two"})
+    await artifacts.put("mine", {"h1": "the first one stays"})
+    await artifacts.put("mine", {})
+    assert await artifacts.get("mine", "h1") == ODD.replace("\ud800", "?")
+    assert await artifacts.get("other", "h1") is None
+    assert await artifacts.delete_scope("mine") == 2
+    assert await artifacts.get("mine", "h1") is None
+
+
+async def test_webhooks_and_what_was_sent_to_them_outlive_the_process(kept: Kept) -> None:
+    for number in range(3):
+        async with AsyncExitStack() as stack:
+            configs = await opened(kept.push_configs(), stack)
+            if number == 0:
+                for name in ("w1", "w2"):
+                    config = TaskPushNotificationConfig(id=name, url=f"http://{name}", token="t")
+                    await configs.put("t", "ann", config, after=0)
+                return_to = configs.webhooks("t", "ann")[0]
+                await configs.note_sent(return_to, 7)
+            elif number == 1:
+                assert {(w.config.id, w.sent) for w in configs.webhooks("t", "ann")} == {("w1", 7), ("w2", 0)}
+                assert configs.unfinished() == [("t", "ann")]
+                for webhook in configs.webhooks("t", "ann"):
+                    await configs.note_sent(webhook, None)
+                await configs.delete("t", "ann", "w2")
+            else:
+                assert [config.url for config in configs.of_task("t", "ann")] == ["http://w1"]
+                assert configs.of_task("t", "bob") == []
+                assert configs.unfinished() == []
+
+
+async def test_a_change_is_sent_once_and_told_where_its_outcome_is_unknown(kept: Kept) -> None:
+    entry = Entry("key", "thread", "task", "digest", "a comment")
+    async with AsyncExitStack() as stack:
+        journal = await opened(kept.journal(), stack)
+        assert await journal.ask(entry) == (entry, True)
+        assert await journal.ask(replace(entry, what="another")) == (entry, False)
+        assert not await journal.intend(replace(entry, task_id="other"))
+        assert await journal.intend(entry)
+        assert not await journal.intend(entry)
+    async with AsyncExitStack() as stack:  # killed while it was being sent
+        journal = await opened(kept.journal(), stack)
+        assert await journal.unknown_with("digest")
+        assert await journal.untold("thread") == [replace(entry, state=UNKNOWN)]
+        await journal.tell("key")
+        assert await journal.untold("thread") == []
+        await journal.settle("key", DONE, "http://there")
+        assert (await journal.ask(entry))[0] == replace(entry, state=DONE, link="http://there")
+        assert not await journal.unknown_with("digest")
+        await journal.delete("thread")
+        assert (await journal.ask(entry))[1]
+
+
+CONVERSATION: RunnableConfig = {"configurable": {"thread_id": "t"}}
+
+
+async def answer(state: MessagesState) -> dict[str, Any]:
+    return {"messages": [AIMessage(f"answer {len(state['messages'])} {ODD[:6]}\x00")]}
+
+
+async def turns(saver: Any, number: int, thread: str = "t") -> Any:
+    """Have so many turns; the messages afterwards."""
+    graph = StateGraph(MessagesState).add_node("model", answer).set_entry_point("model")
+    compiled = graph.compile(checkpointer=saver)
+    config: RunnableConfig = {"configurable": {"thread_id": thread}}
+    for _ in range(number):
+        await compiled.ainvoke({"messages": [HumanMessage("Go on.")]}, config, durability="sync")
+    return (await compiled.aget_state(config)).values["messages"]
+
+
+async def test_a_conversation_goes_on_and_keeps_its_latest_checkpoints_only(kept: Kept) -> None:
+    async with kept.stores.checkpointer() as saver:
+        await turns(saver, 12)
+    async with kept.stores.checkpointer() as saver:
+        messages = await turns(saver, 1)
+        assert len(messages) == 26
+        assert messages[-1].content == f"answer 25 {ODD[:6]}\x00"
+        stored = [each async for each in saver.alist(CONVERSATION)]
+        assert 1 <= len(stored) <= 4
+        await turns(saver, 1, "other")
+        await saver.adelete_thread("t")
+        assert await saver.aget_tuple(CONVERSATION) is None
+        assert len(await turns(saver, 1, "other")) == 4

@@ -1,0 +1,117 @@
+"""A small OpenID provider on loopback: several issuers, each well or broken in its own way, and keys that rotate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from tests.e2e.auth.keys import Key, ec_key, ed_key, rsa_key, signed
+from utils.testing.live_server import loopback_socket, running
+
+GOOD, OTHER, DOWN, REDIRECTED, HUGE, PLAIN, LIAR, SINGLE = (
+    "good", "other", "down", "redirected", "huge", "plain", "liar", "single",
+)  # fmt: skip
+ISSUERS = (GOOD, OTHER, DOWN, REDIRECTED, HUGE, PLAIN, LIAR, SINGLE)
+
+
+@dataclass
+class Provider:
+    """The provider.
+
+    Attributes:
+        url: Where it is.
+        keys: What it publishes, by issuer.
+        reads: How often the keys of an issuer were read.
+        out: Whether it answers nobody.
+    """
+
+    url: str
+    keys: dict[str, list[Key]]
+    reads: dict[str, int] = field(default_factory=dict)
+    out: bool = False
+
+    def issuer(self, name: str = GOOD) -> str:
+        return f"{self.url}/{name}"
+
+    @property
+    def issuers(self) -> str:
+        return ",".join(map(self.issuer, ISSUERS))
+
+    def claims(self, agent: str, name: str = GOOD, **changes: Any) -> dict[str, Any]:
+        """What a good token for an agent claims; a change to `None` leaves a claim out."""
+        now = int(time.time())
+        rights = ("use", "approve", "admin")
+        made = {
+            "iss": self.issuer(name),
+            "sub": "ann",
+            "aud": agent,
+            "scope": " ".join(f"agent:{agent}:{right}" for right in rights),
+            "tenant": "acme",
+            "iat": now,
+            "exp": now + 300,
+            **changes,
+        }
+        return {name: value for name, value in made.items() if value is not None}
+
+    def token(
+        self, agent: str, *, key: Key | None = None, header: Mapping[str, Any] | None = None, **changes: Any
+    ) -> str:
+        """A token as this provider signs it."""
+        name = str(changes.pop("issued_by", GOOD))
+        by = key or self.keys[name][0]
+        made = {"alg": by.algorithm, "kid": by.jwk["kid"], "typ": "at+jwt", **(header or {})}
+        made = {field: value for field, value in made.items() if value is not None}
+        return signed(made, self.claims(agent, name, **changes), by.sign)
+
+    async def _configuration(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if self.out or name == DOWN:
+            return Response(status_code=503)
+        jwks = "http://keys.example.com/jwks" if name == PLAIN else f"{self.issuer(name)}/jwks"
+        return JSONResponse({"issuer": self.issuer(GOOD if name == LIAR else name), "jwks_uri": jwks})
+
+    async def _jwks(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if self.out:
+            return Response(status_code=503)
+        if name == REDIRECTED:
+            return RedirectResponse(f"{self.issuer(GOOD)}/jwks")
+        self.reads[name] = self.reads.get(name, 0) + 1
+        body: dict[str, Any] = {"keys": [dict(key.jwk) for key in self.keys[name]]}
+        if name == HUGE:
+            body["padding"] = "x" * 300_000
+        return JSONResponse(body)
+
+
+@asynccontextmanager
+async def provider() -> AsyncIterator[Provider]:
+    """Serve it."""
+    listener = loopback_socket()
+    good = [rsa_key("rsa-1"), ec_key("ec-1"), ed_key("ed-1")]
+    odd = [
+        rsa_key("small", 1024),
+        rsa_key("for-encryption", use="enc"),
+        rsa_key("for-signing", key_ops=["sign"]),
+    ]
+    keys = {name: good for name in ISSUERS} | {
+        GOOD: good + odd,
+        OTHER: [rsa_key("other-1")],
+        SINGLE: [good[1]],
+    }
+    made = Provider(f"http://127.0.0.1:{listener.getsockname()[1]}", keys)
+    app = Starlette(
+        routes=[
+            Route("/{name}/.well-known/openid-configuration", made._configuration),
+            Route("/{name}/jwks", made._jwks),
+        ]
+    )
+    async with running(app, listener=listener):
+        yield made

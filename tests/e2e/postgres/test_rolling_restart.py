@@ -1,0 +1,65 @@
+"""Both replicas of an agent are restarted under load, one after the other: no turn fails and no piece is missing."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.e2e.observability.processes import SERVE, Served, ready, started
+from tests.e2e.postgres.rolling import WHOLE, Caller
+from tests.postgres import PostgresServer
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.processes,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("postgres"),
+]
+
+COUNTING = (*SERVE, "tests.e2e.postgres.rolling:Counting")
+STREAMS = BLOCKING = 8
+
+
+async def test_a_rolling_restart_under_load_loses_no_turn_and_no_piece(
+    tmp_path: Path, postgres: PostgresServer
+) -> None:
+    settings = {
+        "DATABASE_URL": postgres.new_database(),
+        "DATABASE_CONNECT_SECONDS": "60",
+        "EMBEDDINGS_PROVIDER": "none",
+        "SHUTDOWN_PAUSE_SECONDS": "0",
+        "SHUTDOWN_GRACE_SECONDS": "0.5",
+    }
+    with ExitStack() as stack:
+
+        async def start(name: str) -> Served:
+            (tmp_path / name).mkdir()
+            served: Served = stack.enter_context(started(tmp_path / name, "counting", COUNTING, settings))
+            async with ready(served):
+                return served
+
+        replicas = [await start("one"), await start("two")]
+        async with httpx.AsyncClient(trust_env=False, timeout=120) as http:
+            callers = [
+                Caller(http, lambda: [f"{each.url}/" for each in replicas], number)
+                for number in range(STREAMS + BLOCKING)
+            ]
+            calls = [caller.stream() for caller in callers[:STREAMS]]
+            calls += [caller.block() for caller in callers[STREAMS:]]
+            running = asyncio.gather(*calls)
+            for index, name in enumerate(("three", "four")):
+                await asyncio.sleep(1)  # some turns run, some wait
+                old, replicas[index] = replicas[index], replicas[1 - index]
+                old.process.terminate()
+                replicas[index] = await start(name)
+                assert await asyncio.to_thread(old.process.wait, 60) == 0
+            async with asyncio.timeout(240):
+                await running
+        assert {caller.text for caller in callers} == {WHOLE}
+    logs = [path.read_text() for path in tmp_path.glob("*/counting.log")]
+    assert sum(log.count("turn.resumed") for log in logs) > 0
+    assert sum(log.count("turn.interrupted") + log.count("Traceback") for log in logs) == 0

@@ -1,0 +1,227 @@
+"""The page in a browser, with an agent that says what a test needs."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+from playwright.sync_api import expect
+
+from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.scripted import serving_page
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, USAGE_EXTENSION
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+expect.set_options(timeout=SECONDS)
+
+PIXEL = base64.b64encode(
+    base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
+).decode()
+EVENTS = 5000
+
+
+async def slowly(part):
+    await part.begin()
+    await part.say("The first half")
+    await part.gate()
+    await part.say(" and the second half.", append=True)
+    await part.status("COMPLETED")
+
+
+async def many(part):
+    await part.begin()
+    for number in range(EVENTS // 2):
+        await part.activity(kind="tool_started", call_id=f"c{number}", tool="look", arguments=f"n={number}")
+        await part.activity(kind="tool_finished", call_id=f"c{number}", tool="look", status="ok", seconds=0.1)
+        if number % 50 == 0:
+            await asyncio.sleep(0)
+    await part.say("All were looked at.")
+    await part.status("COMPLETED", {USAGE_EXTENSION: {"echo": {"input_tokens": 7, "output_tokens": 3}}})
+
+
+async def file(part):
+    await part.begin()
+    heard = [
+        (each.filename, each.media_type, len(each.raw)) for each in part.context.message.parts if each.raw
+    ]
+    part.agent.answers.append(heard)
+    await part.artifact({"raw": PIXEL, "filename": "dot.png", "mediaType": "image/png"}, name="picture")
+    await part.artifact(
+        {"raw": base64.b64encode(b"a,b\n1,2\n").decode(), "filename": "list.csv", "mediaType": "text/csv"},
+        name="list",
+    )
+    await part.say("Two files are attached.")
+    await part.status("COMPLETED")
+
+
+async def form(part):
+    await part.begin()
+    data = [MessageToDict(each.data) for each in part.context.message.parts if each.HasField("data")]
+    if data:
+        part.agent.answers.append(data[0])
+        await part.say("Thank you.")
+        await part.status("COMPLETED")
+        return
+    schema = {
+        "type": "object",
+        "title": "Which one?",
+        "properties": {
+            "colour": {"type": "string", "title": "Colour", "enum": ["red", "green"]},
+            "why": {"type": "string", "title": "Reason", "maxLength": 500},
+        },
+        "required": ["colour"],
+    }
+    await part.status(
+        "INPUT_REQUIRED", parts=[{"text": "Choose one."}, {"data": {"form": schema, "origin": "painter"}}]
+    )
+
+
+async def fails(part):
+    await part.begin()
+    error = {"code": "upstream_unavailable", "message": "GitHub does not answer.", "trace_id": "abc123"}
+    await part.status("FAILED", {ERROR_EXTENSION: error})
+
+
+SCRIPTS = {"slowly": slowly, "many": many, "file": file, "form": form, "fails": fails}
+
+
+@pytest.fixture(scope="module")
+def served():
+    with serving_page(SCRIPTS) as page:
+        yield page
+
+
+@pytest.fixture(autouse=True)
+def gate(served):
+    served.close_gate()
+    yield
+    served.open_gate()
+
+
+def test_an_answer_goes_on_in_a_page_that_was_loaded_again_and_in_a_second_one(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("slowly please")
+    expect(tab.page.get_by_text("The first half")).to_be_visible()
+    second = tab.another()
+    second.goto(tab.page.url)
+    tab.page.reload()
+    for page in (tab.page, second):
+        expect(page.get_by_text("The first half")).to_be_visible()
+        expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    served.open_gate()
+    for page in (tab.page, second):
+        expect(page.get_by_text("The first half and the second half.")).to_have_count(1)
+        expect(page.get_by_role("button", name="Send", exact=True)).to_be_visible()
+
+
+def test_escape_stops_an_answer_and_what_was_said_stays(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("slowly please")
+    expect(tab.page.get_by_text("The first half")).to_be_visible()
+    tab.page.keyboard.press("Escape")
+    expect(tab.page.get_by_text("Stopped.")).to_be_visible()
+    expect(tab.page.get_by_text("The first half")).to_be_visible()
+
+
+def test_thousands_of_events_leave_the_page_usable(served, open_tab):
+    tab = open_tab(served.url)
+    tab.page.evaluate(
+        """() => { window.longest = 0; new PerformanceObserver((list) => {
+        for (const each of list.getEntries()) longest = Math.max(longest, each.duration); }).observe({ entryTypes: ["longtask"] }); }"""
+    )
+    tab.ask("many please")
+    expect(tab.page.get_by_text("All were looked at.")).to_be_visible()
+    expect(tab.page.get_by_text("Show 500 of 2,440 earlier")).to_be_visible()
+    longest = tab.page.evaluate("longest")
+    print(f"longest task of the browser with {EVENTS} events: {longest:.0f} ms")
+    assert longest < 3000, "a reader would see a page that stands still"
+    tab.page.get_by_role("button", name="Card and events").click()
+    expect(tab.page.get_by_text(" events, the newest first")).to_be_visible()
+
+
+def test_files_go_in_and_come_out(served, open_tab):
+    tab = open_tab(served.url)
+    with tab.page.expect_file_chooser() as chooser:
+        tab.page.get_by_role("button", name="Add a file").click()
+    chooser.value.set_files([{"name": "notes.md", "mimeType": "text/plain", "buffer": b"# Notes"}])
+    expect(tab.page.get_by_text("notes.md")).to_be_visible()
+    tab.ask("file please")
+    expect(tab.page.get_by_role("img", name="dot.png")).to_be_visible()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("link", name="list.csv").click()
+    assert saved.value.suggested_filename == "list.csv"
+    assert saved.value.path().read_bytes() == b"a,b\n1,2\n"
+    assert served.agent.answers[-1] == [("notes.md", "text/plain", 7)]
+
+
+def test_a_form_takes_the_place_of_the_input_and_survives_a_reload(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("form please")
+    expect(tab.page.get_by_text("painter asks", exact=True)).to_be_visible()
+    expect(tab.page.get_by_label("Message", exact=True)).to_have_count(0)
+    tab.page.get_by_role("button", name="Send").first.click()
+    expect(tab.page.get_by_text("Colour is missing.")).to_be_visible()
+    tab.page.get_by_label("Colour").select_option("green")
+    tab.page.reload()
+    expect(tab.page.get_by_label("Colour")).to_have_value("green")
+    tab.page.get_by_label("Colour").focus()
+    tab.page.get_by_label("Reason").focus()
+    tab.page.get_by_role("button", name="Send").first.press("Enter")
+    expect(tab.page.get_by_text("Thank you.")).to_be_visible()
+    expect(tab.page.get_by_text("colour: green")).to_be_visible()
+    assert served.agent.answers[-1] == {"colour": "green"}
+
+
+def test_a_failure_is_a_sentence_with_a_trace_id_to_copy_and_can_be_tried_again(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("fails please")
+    expect(tab.page.locator(".outcome", has_text="GitHub does not answer.")).to_be_visible()
+    tab.page.get_by_role("button", name="Copy trace id").first.click()
+    assert tab.page.evaluate("navigator.clipboard.readText()") == "abc123"
+    tab.page.get_by_role("button", name="Ask again").click()
+    expect(tab.page.locator(".outcome", has_text="GitHub does not answer.")).to_have_count(2)
+
+
+def test_an_agent_that_wants_to_know_who_asks_gets_the_key_that_was_entered_and_nothing_stores_it(
+    served, open_tab
+):
+    tab = open_tab(served.url)
+    tab.expected = ("401",)
+    page = tab.page
+    page.route(
+        "**/rest/**",
+        lambda route: (
+            route.continue_()
+            if route.request.headers.get("authorization") == "Bearer a-key"
+            else route.fulfill(
+                status=401, json={"error": {"code": 401, "status": "UNAUTHENTICATED", "message": "Who?"}}
+            )
+        ),
+    )
+    page.reload()
+    page.get_by_label("Key or access token").fill("a-key")
+    page.keyboard.press("Enter")
+    tab.ask("fails please")
+    expect(page.locator(".outcome", has_text="GitHub does not answer.")).to_be_visible()
+    stored = page.evaluate("JSON.stringify({ ...sessionStorage, ...localStorage }) + document.cookie")
+    assert "a-key" not in stored
+    page.reload()
+    expect(page.get_by_label("Key or access token")).to_be_visible()
+
+
+def test_the_export_is_one_file_without_scripts(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("file please")
+    expect(tab.page.get_by_text("Two files are attached.")).to_be_visible()
+    expect(tab.page.get_by_role("img", name="dot.png")).to_be_visible()
+    with tab.page.expect_download() as saved:
+        tab.page.get_by_role("button", name="Save as HTML").click()
+    html = saved.value.path().read_text("utf-8")
+    assert "Two files are attached." in html
+    assert "data:image/png" in html
+    for forbidden in ("<script", "<button", 'http-equiv="refresh"', "blob:", 'src="http'):
+        assert forbidden not in html

@@ -1,0 +1,189 @@
+"""The page in a browser, with the whole service behind it: what a user does on the first day."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.web.chromium import SECONDS
+from tests.e2e.web.npm import axe
+from tests.e2e.web.service import whole_service
+
+pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
+expect.set_options(timeout=SECONDS)
+
+BOTH = "How do I add a sub-agent, and which pull requests are open in octocat/hello-world?"
+CHANGE = 'Create an issue in octocat/hello-world titled "Disk full" with the body "No space left"'
+PICTURES = os.environ.get("PICTURES")
+"""Folder for pictures of the documentation; none are made without it."""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    with whole_service(tmp_path_factory.mktemp("service")) as found:
+        yield found
+
+
+def picture(page: Page, name: str) -> None:
+    if PICTURES:
+        page.wait_for_timeout(400)
+        page.screenshot(path=Path(PICTURES) / f"{name}.png")
+
+
+def complaints(page: Page) -> list[str]:
+    """What axe finds wrong with the page as it is now."""
+    page.evaluate(axe())
+    found = page.evaluate(
+        "axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations.map("
+        "(each) => each.id + ': ' + each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')))"
+    )
+    return [str(each) for each in found]
+
+
+def answered(page: Page) -> None:
+    expect(page.get_by_role("button", name="Copy answer").last).to_be_visible()
+
+
+def test_a_newcomer_sees_who_is_there_and_asks_with_one_click(service, open_tab):
+    tab = open_tab(service.url, color_scheme="light")
+    page = tab.page
+    paint = page.evaluate(
+        "new Promise((done) => new PerformanceObserver((list) => list.getEntriesByName('first-contentful-paint')"
+        ".forEach((each) => done(each.startTime))).observe({ type: 'paint', buffered: true }))"
+    )
+    loaded = page.evaluate(
+        "performance.getEntriesByType('resource').filter((each) => each.name.includes('/page/')).reduce((sum, each) => sum + each.encodedBodySize, 0)"
+    )
+    print(f"first paint after {paint:.0f} ms; {loaded / 1000:.0f} kB compressed")
+    assert loaded < 350_000
+    for name in ("github", "rag"):
+        expect(page.locator(".agent-name", has_text=name)).to_be_visible()
+    assert complaints(page) == []
+    picture(page, "web-welcome")
+    page.get_by_role("button", name="How do I add a sub-agent?", exact=True).first.click()
+    answered(page)
+    page.get_by_role("button", name="1 Add a sub-agent").click()
+    expect(page.locator(".passage")).to_contain_text("docs/add-an-agent.md#add-a-sub-agent")
+    expect(page.locator(".passage")).to_contain_text("make new-agent NAME=jira")
+    assert complaints(page) == []
+
+
+def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask(BOTH)
+    answered(page)
+    work = page.get_by_role("complementary", name="Work")
+    expect(work.locator(".plan li")).to_have_count(2)
+    expect(work.locator(".call.agent > details .name")).to_have_text(["rag", "github"])
+    call = work.locator(".call.tool", has_text="list_pull_requests")
+    call.locator("summary").click()
+    for told in ("platform-engineer › github", 'owner="octocat"', "succeeded"):
+        expect(call).to_contain_text(told)
+    expect(work.locator(".usage tbody tr")).to_have_count(3)
+    expect(work.locator(".gauge")).to_have_attribute(
+        "aria-label", re.compile(r"^\d % of the context is used$")
+    )
+    assert complaints(page) == []
+    picture(page, "web-two-agents")
+
+
+def test_a_change_is_sent_only_after_a_yes(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask(CHANGE)
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    expect(page.locator(".asked-text")).to_contain_text("Disk full")
+    expect(page.locator(".badge.waiting")).to_be_visible()
+    assert complaints(page) == []
+    picture(page, "web-approval")
+    page.reload()
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    page.get_by_role("button", name="No, do nothing").click()
+    expect(page.locator(".bubble", has_text="Not approved")).to_be_visible()
+    answered(page)
+    assert "It was approved and sent." not in page.locator(".thread").inner_text()
+    tab.ask(CHANGE)
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_text("It was approved and sent.")).to_be_visible()
+
+
+def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask("How many stars does octocat/hello-world have?")
+    answered(page)
+    address = page.url
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+    entry = page.locator(".entry", has_text="How many stars")
+    entry.first.hover()
+    entry.first.get_by_role("button", name="Rename").click()
+    page.get_by_label("Name of the conversation").fill("Stars")
+    page.keyboard.press("Enter")
+    page.get_by_role("link", name="Stars").click()
+    assert page.url == address
+    expect(page.locator(".bubble", has_text="How many stars")).to_be_visible()
+    tab.ask("and its license?")
+    expect(page.get_by_role("button", name="Copy answer")).to_have_count(2)
+    page.go_back()
+    page.go_forward()
+    expect(page.get_by_role("button", name="Copy answer")).to_have_count(2)
+
+
+def test_a_service_that_is_killed_and_started_again_answers_what_was_asked_meanwhile(service, open_tab):
+    tab = open_tab(service.url)
+    tab.expected = ("Failed to load resource", "net::ERR")
+    page = tab.page
+    tab.ask("How do I add a sub-agent?")
+    answered(page)
+    service.kill()
+    tab.ask("Which pull requests are open in octocat/hello-world?")
+    expect(page.locator(".line.lost")).to_be_visible()
+    service.start()
+    expect(page.get_by_role("button", name="Copy answer")).to_have_count(2)
+    expect(page.locator(".message.said").last).to_contain_text("8 pull requests")
+    expect(page.locator(".line.lost")).to_have_count(0)
+
+
+def test_everything_can_be_reached_at_390_pixels(service, open_tab):
+    tab = open_tab(service.url, 390, 800, color_scheme="dark", has_touch=True)
+    page = tab.page
+    tab.ask(BOTH)
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.locator(".work-line").last.click()
+    expect(page.locator(".work .plan li")).to_have_count(2)
+    assert complaints(page) == []
+    picture(page, "web-phone")
+    page.get_by_role("button", name="Conversations", exact=True).click()
+    expect(page.get_by_role("button", name="New conversation")).to_be_visible()
+    assert complaints(page) == []
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+
+
+def test_the_keyboard_alone_asks_reads_approves_and_opens(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    page.keyboard.type(CHANGE)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    page.wait_for_timeout(700)  # what is typed too early is not taken for an answer
+    page.keyboard.press("Escape")
+    expect(page.locator(".bubble", has_text="Not approved")).to_be_visible()
+    answered(page)
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        seen.add(
+            page.evaluate(
+                "document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim()"
+            )
+        )
+    assert {"New conversation", "Message", "Card and events", "Copy answer", "Conversation", "Work"} <= seen

@@ -1,0 +1,88 @@
+"""What proves to another agent who asks: added to a request, and only to one that goes where the credential belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from utils.net.loopback import is_loopback
+
+if TYPE_CHECKING:
+    import httpx
+
+    from utils.auth.service_tokens import Signer
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class ActingFor:
+    """For whom a request to another agent is made.
+
+    Attributes:
+        subject: The conversation.
+        task: Reference to the task that it is part of; empty where it is part of none.
+        consent: Digest of what the user of the conversation has approved with this message; empty where nothing was.
+    """
+
+    subject: str
+    task: str = ""
+    consent: str = ""
+
+
+_acting: ContextVar[ActingFor | None] = ContextVar("acting_for", default=None)
+
+
+@contextmanager
+def acting_for(whom: ActingFor) -> Iterator[None]:
+    """Requests that are made in this block are made for somebody."""
+    token = _acting.set(whom)
+    try:
+        yield
+    finally:
+        _acting.reset(token)
+
+
+class Credentials:
+    """Adds a credential to the requests to one agent.
+
+    Args:
+        url: Where the agent is configured to be: nothing is sent to another origin, whatever its card says.
+        token: Makes the token of a request; an empty one is not sent.
+    """
+
+    def __init__(self, url: str, token: Callable[[], str]) -> None:
+        self._origin = origin_of(url)
+        self._token = token
+
+    async def add(self, request: httpx.Request) -> None:
+        """Add it, where the request goes to the agent."""
+        if origin_of(str(request.url)) == self._origin and (token := self._token()):
+            request.headers["Authorization"] = f"Bearer {token}"
+
+
+def service_credentials(name: str, url: str, signer: Signer) -> Credentials:
+    """The credentials of a supervisor at one of its own agents: a new token for each request."""
+
+    def token() -> str:
+        whom = _acting.get()
+        return signer.token(name, whom.subject, task=whom.task, consent=whom.consent) if whom else ""
+
+    return Credentials(url, token)
+
+
+Origin = tuple[str, str, int | None]
+
+
+def origin_of(url: str) -> Origin:
+    """Scheme, host and port of an address; all names of this machine are one. Of what is no address, none."""
+    try:
+        parts = urlsplit(url)
+        host = "localhost" if is_loopback(url) else parts.hostname or ""
+        return parts.scheme, host, parts.port or _PORTS.get(parts.scheme)
+    except ValueError:
+        return "", "", None

@@ -1,0 +1,299 @@
+"""Runs turns on all replicas of an agent: each takes them from one queue in PostgreSQL, and takes over from one that died."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+
+import structlog
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Task, TaskState
+from a2a.utils.errors import TaskNotCancelableError
+
+from utils.a2a_common.engine.contract import TurnRunner
+from utils.a2a_common.engine.ends import RESTART_SECONDS
+from utils.a2a_common.engine.job import Job, has_received
+from utils.a2a_common.engine.recovery import Recovery, decoded
+from utils.a2a_common.engine.sweeper import Sweeper
+from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
+from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
+from utils.a2a_common.tasks.endings import canceled_status
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.stored_call import stored_call
+from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
+from utils.errors import Draining, Overloaded, TaskBusy
+from utils.persistence.runs import RunStore
+
+log = structlog.get_logger(__name__)
+
+ACCEPTING = 3
+"""Turns that one replica accepts at the same time: each holds a connection, and its storage needs others."""
+
+LOOK_SECONDS = 0.02
+"""Pause between two looks whether a turn has left the queue."""
+
+
+class DistributedEngine(TurnEngine):
+    """The engine of one replica.
+
+    Args:
+        tasks: The task log, which all replicas share.
+        runs: Keeps the accepted turns, for all replicas.
+        runner: Runs one turn.
+        queue: The queue of all replicas.
+        max_turns: Most turns that this replica runs at the same time.
+        max_waiting: Most turns that wait, over all replicas.
+    """
+
+    def __init__(
+        self,
+        tasks: TaskLog,
+        runs: RunStore,
+        runner: TurnRunner,
+        queue: TurnQueue,
+        *,
+        max_turns: int,
+        max_waiting: int,
+    ) -> None:
+        super().__init__(tasks, runs, runner, max_turns=max_turns)
+        self._queue = queue
+        self._most_waiting = max_waiting
+        self._accepting = asyncio.Semaphore(ACCEPTING)
+        self._accepts: set[asyncio.Task[None]] = set()
+        self._recovery = Recovery(tasks, runs, runner, self._abandon)
+        self._sweeper = Sweeper(queue, tasks, runs, self._recovery)
+
+    async def start(self) -> None:
+        """Take turns from the queue from now.
+
+        Raises:
+            StorageError: The database cannot be reached.
+        """
+        await self._queue.open(self._work)
+        self._sweeper.start()
+
+    async def works_on(self, task_id: str, owner: str) -> bool:
+        """Whether a turn of the owner's task runs, waits or is being canceled, on any replica.
+
+        A run whose turn is settled, but has not returned yet, is waited for; also where its process died before that, until
+        the sweeper has found it.
+
+        Raises:
+            StorageError: That cannot be learned.
+        """
+        if task_id in self._cancels:
+            return True
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._queue.stalled_seconds + SETTLING_SECONDS
+        while await self._queue.find(task_id) is not None:
+            head = await self._tasks.head(task_id, owner)
+            if head is not None and head.status.state in TERMINAL:
+                return False
+            if not _asks(head) or loop.time() > until:
+                return True
+            await asyncio.sleep(LOOK_SECONDS)
+        return False
+
+    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+        """Let no turn of a conversation begin within the block, on no replica; `False` where one is under way."""
+        return self._queue.at_rest(conversation)
+
+    async def submit(self, turn: Turn, call: ServerCallContext) -> None:
+        """Accept a turn: it is stored, one of the replicas will run it, and the log can be read from now.
+
+        Raises:
+            Overloaded: Too many turns wait.
+            Draining: The process is about to stop.
+            TaskBusy: Another turn of the task is under way.
+            UnsupportedOperationError: The task has ended.
+            StorageError: The turn cannot be stored.
+        """
+        del call  # another replica may run the turn
+        if self._draining:
+            raise Draining(RESTART_SECONDS)
+        if await self.works_on(turn.task_id, turn.owner):
+            await self._check_same(turn)
+            return
+        accepting = self._spawn(self._accept(turn))
+        self._accepts.add(accepting)
+        accepting.add_done_callback(self._accepts.discard)
+        await asyncio.shield(accepting)
+
+    async def _check_same(self, turn: Turn) -> None:
+        """Let a message pass that another replica has accepted meanwhile.
+
+        Raises:
+            TaskBusy: Its task works on another one.
+        """
+        if not has_received(turn, await self._tasks.head(turn.task_id, turn.owner)):
+            raise TaskBusy
+
+    async def _accept(self, turn: Turn) -> None:
+        """Store a turn and add it to the queue. It goes on when the caller goes away meanwhile."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._accepting)
+            if self._draining:
+                raise Draining(RESTART_SECONDS)
+            place = await stack.enter_async_context(self._queue.place(turn.task_id, turn.conversation))
+            if place.task_busy:
+                await self._check_same(turn)
+                return
+            if not place.load.takes(self._most_waiting):
+                raise Overloaded(self._pace.retry_after(place.load.waiting))
+            job = Job(turn, None, contextvars.copy_context())
+            try:
+                writer = await self._store_alone(job)
+                if writer is not None:
+                    await self._runner.accept(turn, writer)
+                    await place.take(job.resumed)
+            finally:
+                if job.writer is not None:
+                    job.writer.hand_on()
+
+    async def _store_alone(self, job: Job) -> TaskWriter | None:
+        """Store a turn, or nothing of it. Once it is stored it is run, if need be as a stray: its task is shown."""
+        try:
+            return await self._store(job)
+        except Exception:
+            if not job.kept:
+                await self._remove(job)
+            raise
+
+    async def _work(self, queued: QueuedTurn) -> None:
+        """Run a turn of the queue to its end.
+
+        Raises:
+            PutBack: It goes on elsewhere.
+        """
+        opening = asyncio.create_task(self._open(queued))
+        try:
+            await asyncio.wait([opening])
+            job = opening.result()
+            if job is not None:
+                job.work = self._spawn(self._run(job), context=job.context)
+                await asyncio.wait([job.work])
+        except asyncio.CancelledError:
+            job = await opening
+            if job is not None:
+                await self._end_early(job, canceled=queued.canceled())
+            if _is_put_off(job):
+                raise PutBack from None
+            raise
+        if _is_put_off(job):
+            raise PutBack
+
+    async def _open(self, queued: QueuedTurn) -> Job | None:
+        """The turn with its claim on the task; `None` where there is nothing to run."""
+        row = await self._runs.row(queued.task_id)
+        if row is None:
+            return None
+        turn = await self._recovery.turn_of(row) if queued.goes_on else decoded(row)
+        if turn is None:
+            return None
+        job = Job(turn, None, contextvars.copy_context(), resumed=queued.goes_on, attempts=row.attempts)
+        job.admitted = True
+        writer = await self._claim(job)
+        try:
+            await writer.add_message(turn.request.message)
+        except BaseException:
+            writer.release()
+            raise
+        if not job.resumed and _is_new(job.task):
+            job.task = None
+        self._jobs[turn.task_id] = job
+        job.accepted.set()
+        return job
+
+    async def _end_early(self, job: Job, *, canceled: bool) -> None:
+        """Stop a run: its task is canceled, or this worker ends."""
+        if canceled:
+            await self._stop(job, stored_call(job.turn))
+        else:
+            await self._put_one_off(job)
+
+    def _forget(self, job: Job) -> None:
+        """Nothing of the turn is left in this process."""
+        if self._jobs.get(job.turn.task_id) is job:
+            del self._jobs[job.turn.task_id]
+        if job.writer is not None:
+            job.writer.release()
+        job.ended.set()
+
+    async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        try:
+            head = await self._tasks.head(task_id, owner)
+            if head is not None and head.status.state in TERMINAL:
+                raise TaskNotCancelableError
+            await self._take_away(task_id)
+            head = await self._tasks.head(task_id, owner)
+            if head is not None and head.status.state == TaskState.TASK_STATE_CANCELED:
+                return
+            if _is_new(head):
+                await self._cancel_unbegun(task_id, owner)
+            else:
+                await self._cancel_without_run(task_id, owner, call)
+            row = await self._runs.row(task_id)
+            if row is not None:
+                await self._removal.remove(task_id, row.writer)
+            await self._runner.forget(task_id)
+        finally:
+            del self._cancels[task_id]
+
+    async def _take_away(self, task_id: str) -> None:
+        """Wait until no replica runs a turn of a task, and none will."""
+        aborted: set[int] = set()
+        while (queued := await self._queue.find(task_id)) is not None:
+            if await self._queue.withdraw(queued):
+                return
+            if queued.job_id not in aborted:
+                aborted.add(queued.job_id)
+                await self._queue.abort(queued)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _cancel_unbegun(self, task_id: str, owner: str) -> None:
+        """Cancel a task that its executor has never heard of."""
+        writer = await self._tasks.claim(task_id, owner)
+        try:
+            head = writer.head
+            if head is None or head.status.state in TERMINAL:
+                raise TaskNotCancelableError
+            await writer.append(canceled_status(task_id, head.context_id))
+        finally:
+            writer.release()
+
+    async def drain(self, grace: float) -> None:
+        """Take no new turns, let the running ones finish within `grace` seconds, and leave the rest to other replicas.
+
+        A turn that cannot be resumed fails with code `interrupted`.
+        """
+        self._draining = True
+        await self._queue.stop_working()
+        if self._accepts:
+            await asyncio.wait(self._accepts, timeout=SETTLING_SECONDS)
+        running = [job.work for job in self._jobs.values() if job.work is not None]
+        if running:
+            await asyncio.wait(running, timeout=grace)
+        await self._put_off(list(self._jobs.values()))
+        await self._finish_background(max(LEAST_REST, grace))
+        await self._sweeper.stop()
+        await self._queue.close()
+        await self._removal.close()
+
+
+def _is_new(task: Task | None) -> bool:
+    """Whether nothing has been done for a task yet."""
+    return task is not None and task.status.state == TaskState.TASK_STATE_SUBMITTED
+
+
+def _asks(task: Task | None) -> bool:
+    """Whether a task waits for its user, so that the run that asked is about to return."""
+    if task is None or task.status.state == TaskState.TASK_STATE_AUTH_REQUIRED:
+        return False
+    return task.status.state in INTERRUPTED and task.status.HasField("message")
+
+
+def _is_put_off(job: Job | None) -> bool:
+    return job is not None and job.writer is not None and job.writer.reason == SUSPENDED

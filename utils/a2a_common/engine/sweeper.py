@@ -1,0 +1,90 @@
+"""Puts turns back into the queue that nobody runs any more: what dead replicas ran, and what never came into it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+import structlog
+from a2a.utils.errors import UnsupportedOperationError
+
+from utils.a2a_common.engine.recovery import Recovery
+from utils.a2a_common.tasks.log import TaskLog
+from utils.errors import StorageError
+from utils.persistence.runs import RunStore
+
+if TYPE_CHECKING:
+    from utils.a2a_common.engine.turn_queue import TurnQueue
+
+log = structlog.get_logger(__name__)
+
+STRAY_SECONDS = 10.0
+"""Time between two looks for turns that are in no queue. Who is in none at both looks is not just being accepted."""
+
+
+class Sweeper:
+    """Looks often; one replica at a time.
+
+    Args:
+        queue: The queue.
+        tasks: The task log.
+        runs: The turns that were accepted.
+        recovery: Tells which of them go on, and ends the others.
+    """
+
+    def __init__(self, queue: TurnQueue, tasks: TaskLog, runs: RunStore, recovery: Recovery) -> None:
+        self._queue = queue
+        self._tasks = tasks
+        self._runs = runs
+        self._recovery = recovery
+        self._suspects: set[str] = set()
+        self._work: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to look, in the background."""
+        self._work = asyncio.create_task(self._look_often())
+
+    async def stop(self) -> None:
+        """Look no more. Safe to call twice."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.wait([self._work])
+
+    async def _look_often(self) -> None:
+        loop = asyncio.get_running_loop()
+        pause, next_strays = self._queue.stalled_seconds / 7, loop.time() + STRAY_SECONDS
+        while True:
+            await asyncio.sleep(pause)
+            strays = loop.time() >= next_strays
+            if strays:
+                next_strays = loop.time() + STRAY_SECONDS
+            with contextlib.suppress(StorageError):  # the storage logs it; the next look tries again
+                await self._look(strays=strays)
+
+    async def _look(self, *, strays: bool) -> None:
+        async with self._queue.sweeping() as ours:
+            if not ours:
+                self._suspects.clear()
+                return
+            for task_id in await self._queue.put_back_stalled():
+                log.warning("turn.put_back", task_id=task_id)
+            if strays:
+                await self._put_back_strays()
+                await self._queue.clear()
+
+    async def _put_back_strays(self) -> None:
+        """Queue or end what was accepted and is in no queue: its replica died while it accepted it, or its storage failed."""
+        open_tasks = await self._tasks.unfinished()
+        rows = {row.task_id: row for row in await self._runs.rows()}
+        queued = await self._queue.all_tasks()
+        tasks = {task_id: owner for task_id, owner in open_tasks if task_id not in rows}
+        strays = (rows.keys() | tasks.keys()) - queued
+        for task_id in strays & self._suspects:
+            log.warning("turn.stray", task_id=task_id)
+            with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
+                if task_id not in rows:
+                    await self._recovery.fail(task_id, tasks[task_id], None)
+                elif await self._recovery.turn_of(rows[task_id]) is not None:
+                    await self._queue.restore(task_id, rows[task_id].conversation)
+        self._suspects = strays

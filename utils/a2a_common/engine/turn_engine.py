@@ -1,0 +1,246 @@
+"""What every engine does with a turn: it claims the task, runs it, cancels it, puts it off, and removes what is stored of it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+import structlog
+from a2a.server.context import ServerCallContext
+from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
+
+from utils.a2a_common.engine.contract import TurnRunner
+from utils.a2a_common.engine.ends import begin_task, cancel_unbegun, interrupt, suspend
+from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
+from utils.a2a_common.engine.pace import Pace
+from utils.a2a_common.engine.removal import RunRemoval
+from utils.a2a_common.tasks.endings import copy_of
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.turn_codec import encode
+from utils.a2a_common.tasks.writer import TaskWriter
+from utils.errors import PlatformError, StorageError
+from utils.persistence.runs import RunRow, RunStore
+
+log = structlog.get_logger(__name__)
+
+LEAST_REST = 1.0
+"""Least seconds that work which is stopped has to end, whatever the grace is."""
+
+SETTLING_SECONDS = 5.0
+"""Longest wait for the run of a settled turn to return, before a message that follows it is refused."""
+
+
+class TurnEngine(ABC):
+    """The turns of one process. Where they come from is the business of its subclasses.
+
+    Args:
+        tasks: The task log.
+        runs: Keeps the accepted turns.
+        runner: Runs one turn.
+        max_turns: Most turns that run at the same time.
+    """
+
+    def __init__(self, tasks: TaskLog, runs: RunStore, runner: TurnRunner, *, max_turns: int) -> None:
+        self._tasks = tasks
+        self._runs = runs
+        self._runner = runner
+        self._removal = RunRemoval(runs)
+        self._pace = Pace(max_turns)
+        self._jobs: dict[str, Job] = {}
+        self._cancels: dict[str, asyncio.Task[None]] = {}
+        self._background: set[asyncio.Task[None]] = set()
+        self._draining = False
+
+    @abstractmethod
+    def _forget(self, job: Job) -> None:
+        """Nothing of the turn is left in this process but its row."""
+
+    @abstractmethod
+    async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        """Cancel a task, and take it out of `_cancels`."""
+
+    def under_way(self, task_id: str) -> bool:
+        """Whether a turn of the task runs, waits or is being canceled."""
+        return task_id in self._jobs or task_id in self._cancels
+
+    async def cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        """Cancel a task: when this returns, its run has stopped and the task is in a terminal state.
+
+        Raises:
+            TaskNotFoundError: The owner has no such task.
+            TaskNotCancelableError: It has ended before.
+            StorageError: The task cannot be read.
+        """
+        job = self._jobs.get(task_id)
+        if job is not None and job.turn.owner != owner:
+            raise TaskNotFoundError
+        if job is None and await self._tasks.head(task_id, owner) is None:
+            raise TaskNotFoundError
+        cancel = self._cancels.get(task_id)
+        if cancel is None:
+            cancel = self._cancels[task_id] = self._spawn(self._cancel(task_id, owner, call))
+        await asyncio.shield(cancel)
+
+    async def _settle(self, task_id: str) -> None:
+        """Wait until the run of a settled turn has returned: its reader has the end before that."""
+        job = self._jobs.get(task_id)
+        if job is not None and job.settled:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(SETTLING_SECONDS):
+                    await job.ended.wait()
+
+    async def _finish_background(self, seconds: float) -> None:
+        """Wait for what turns left to do, as cancellations at other agents; the process does not wait longer for it."""
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while self._background and clock() < until:
+            await asyncio.wait(self._background, timeout=until - clock())
+        if self._background:
+            log.warning("drain.unfinished", left=len(self._background), seconds=seconds)
+
+    async def _put_off(self, jobs: Iterable[Job]) -> None:
+        await asyncio.gather(*map(self._put_one_off, jobs))
+
+    async def _put_one_off(self, job: Job) -> None:
+        """Keep a turn for the next process, or fail it."""
+        job.stopping = True
+        await job.accepted.wait()
+        if job.writer is None or job.ended.is_set():
+            return
+        if self._runner.resumable:
+            suspend(job.writer)
+        else:
+            await interrupt(job.writer, job.turn.task_id, job.turn)
+            if job.work is None and job.task is not None:
+                self._abandon(job.turn.task_id)
+        await self._stop_run(job)
+
+    async def _store(self, job: Job) -> TaskWriter | None:
+        """Store a turn, and let its message join its task; `None` where it has ended in another process."""
+        turn = job.turn
+        writer = await self._claim(job)
+        if has_received(turn, job.task):  # another process has taken it since it was admitted here
+            if is_over(turn, job.task):
+                return None
+            job.resumed = True  # it goes on here, since the claim has fenced the other one
+        check_open(writer.head)
+        row = RunRow(turn.task_id, turn.conversation, turn.owner, encode(turn), writer.attempt)
+        await self._runs.put(row)
+        await writer.add_message(turn.request.message)
+        return writer
+
+    async def _claim(self, job: Job) -> TaskWriter:
+        job.writer = writer = await self._tasks.claim(job.turn.task_id, job.turn.owner)
+        job.task = copy_of(writer.head)
+        return writer
+
+    async def _run(self, job: Job) -> None:
+        assert job.writer is not None
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        try:
+            if job.resumed:
+                log.info("turn.resumed", task_id=job.turn.task_id)
+                await self._count_attempts(job, job.attempts + 1)
+            await self._runner.run(job.turn, job.writer, task=job.task, call=job.call, resumed=job.resumed)
+        except (asyncio.CancelledError, GeneratorExit):
+            self._draining |= not job.stopping  # the event loop is torn down: no other turn begins
+            raise
+        finally:
+            self._pace.note(loop.time() - began)
+            self._forget(job)
+        await self._close(job)
+
+    async def _close(self, job: Job) -> None:
+        """Remove the row of a turn that is over; one that goes on in the next process keeps it."""
+        if not job.kept:
+            removed = await self._remove(job)
+            if not job.waits and (removed or not job.unstored):
+                await self._runner.forget(job.turn.task_id)
+        elif job.fenced:
+            await self._remove_late(job)
+        elif job.attempts:  # a process that stops in order was not killed by its turns
+            await self._count_attempts(job, 0)
+
+    async def _remove_late(self, job: Job) -> None:
+        """Remove the row of a turn that another process has ended: a process that stalled may have stored it after that."""
+        with contextlib.suppress(StorageError, UnsupportedOperationError):  # the next start removes it
+            if is_over(job.turn, await self._tasks.head(job.turn.task_id, job.turn.owner)):
+                await self._remove(job)
+
+    async def _remove(self, job: Job) -> bool:
+        assert job.writer is not None
+        return await self._removal.remove(job.turn.task_id, job.writer.attempt)
+
+    async def _count_attempts(self, job: Job, attempts: int) -> None:
+        """Store how often a turn was taken over. Where that fails it goes on, and may be taken over once more."""
+        assert job.writer is not None
+        try:
+            await self._runs.take(job.turn.task_id, writer=job.writer.attempt, attempts=attempts)
+        except StorageError:
+            log.warning("run.not_counted", task_id=job.turn.task_id)
+
+    async def _stop(self, job: Job, call: ServerCallContext) -> bool:
+        """Cancel a turn that waits or runs; `False` where the task did not end with it: it had asked its user meanwhile."""
+        job.stopping = True
+        await job.accepted.wait()
+        if job.writer is None or (job.settled and not job.authenticates):
+            await job.ended.wait()
+            return False
+        turn = job.turn
+        if job.work is None and job.task is None:
+            await cancel_unbegun(job.writer, turn)
+        elif await begin_task(job.writer, turn) is not None:
+            await self._runner.cancel(turn.task_id, turn.context_id, job.writer, call)
+        await self._stop_run(job)
+        head = job.writer.head
+        return head is not None and head.status.state in TERMINAL
+
+    async def _stop_run(self, job: Job) -> None:
+        """Stop a run whose end is written, and what waits in the line."""
+        if job.work is None:
+            if not job.ended.is_set():  # else it was canceled and put off at the same time
+                self._forget(job)
+                await self._close(job)
+            return
+        job.work.cancel()
+        await asyncio.wait([job.work])
+        if not job.ended.is_set():  # it had not begun
+            self._forget(job)
+        await self._close(job)
+
+    async def _cancel_without_run(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        """Cancel a task that waits for its user."""
+        head = await self._tasks.head(task_id, owner)
+        if head is None:
+            raise TaskNotFoundError
+        if head.status.state in TERMINAL:
+            raise TaskNotCancelableError
+        writer = await self._tasks.claim(task_id, owner)
+        try:
+            await self._runner.cancel(task_id, head.context_id, writer, call)
+        finally:
+            writer.release()
+
+    def _abandon(self, task_id: str) -> None:
+        self._spawn(self._runner.abandon(task_id))
+
+    def _spawn(
+        self, work: Coroutine[Any, Any, None], context: contextvars.Context | None = None
+    ) -> asyncio.Task[None]:
+        """Start work that goes on when whoever waits for it goes away."""
+        task = asyncio.get_running_loop().create_task(work, context=context)
+        self._background.add(task)
+        task.add_done_callback(self._note_end)
+        return task
+
+    def _note_end(self, task: asyncio.Task[None]) -> None:
+        self._background.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, PlatformError | A2AError):
+            log.error("engine.crashed", exc_info=error)

@@ -1,0 +1,84 @@
+"""Who may answer a question that asks for approval.
+
+Callers without credentials share one scope, so that the id of a task is no proof. The answer has to carry a secret: the one that
+came with the question to whoever began the task, or the sender's own, whose digest the first message of the task carried.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+from typing import TypeVar
+
+from a2a.server.context import ServerCallContext
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import Message, Role, Task, TaskStatus, TaskStatusUpdateEvent
+from a2a.utils.errors import UnsupportedOperationError
+
+from utils.a2a_common.handler.caller_rules import principal_in
+from utils.a2a_common.protocol.answer_proof import add_nonce, approval_digest, known_digest, nonce_of
+from utils.a2a_common.protocol.forbidden import Forbidden
+from utils.a2a_common.tasks.states import INTERRUPTED
+from utils.auth.nonce import digest_of, nonce_for, same
+from utils.auth.principal import Right, scope_for
+from utils.auth.secret_file import SECRET_BYTES
+
+Told = TypeVar("Told", bound=Event)
+
+UNPROVEN = (
+    "This question asks for an approval, and the answer does not show that it comes from the one who was asked. Send it with "
+    "the nonce that came with the question, or ask again. With AUTH_MODE=api-key or oidc callers are known by their "
+    "credentials instead."
+)
+
+MAY_NOT_APPROVE = "These credentials do not allow to approve. The question stays open for a person whose do."
+
+
+class Consent:
+    """Gives out and checks the secrets of answers.
+
+    Args:
+        key: Makes the secrets; the same for all processes that serve the same tasks. A random one when omitted.
+        agent: Name of the agent, for the scope that approves.
+    """
+
+    def __init__(self, key: bytes | None = None, agent: str = "") -> None:
+        self._key = key or secrets.token_bytes(SECRET_BYTES)
+        self._agent = agent
+
+    def proven(self, task: Task, message: Message) -> bool:
+        """Whether a message to a task that waits comes from the one who began it, as far as that is known."""
+        nonce = nonce_of(message)
+        if not nonce:
+            return False
+        first = next((each for each in task.history if each.role == Role.ROLE_USER), None)
+        own = known_digest(first) if first is not None else ""
+        return same(nonce, self._nonce(task.id, task.status)) or same(digest_of(nonce), own)
+
+    def check(self, task: Task, message: Message, call: ServerCallContext) -> None:
+        """Refuse an approval of somebody who cannot be told from others.
+
+        Raises:
+            UnsupportedOperationError: The question stays open.
+            Forbidden: So it does, for a caller who is known and may not approve.
+        """
+        asks = task.status.state in INTERRUPTED and approval_digest(task.status.message)
+        caller = principal_in(call)
+        if asks and caller is not None and not caller.may_approve(self._agent, asks):
+            raise Forbidden(MAY_NOT_APPROVE, scope_for(self._agent, Right.APPROVE))
+        if asks and not call.user.is_authenticated and not self.proven(task, message):
+            raise UnsupportedOperationError(UNPROVEN)
+
+    def told(self, event: Told) -> Told:
+        """An event for the one who began its task: a question that asks for approval with its secret."""
+        if not isinstance(event, Task | TaskStatusUpdateEvent):
+            return event
+        if event.status.state not in INTERRUPTED or not approval_digest(event.status.message):
+            return event
+        task_id = event.id if isinstance(event, Task) else event.task_id
+        shown = copy.deepcopy(event)
+        add_nonce(shown.status.message, self._nonce(task_id, event.status))
+        return shown
+
+    def _nonce(self, task_id: str, status: TaskStatus) -> str:
+        return nonce_for(self._key, task_id, status.message.message_id)

@@ -1,0 +1,65 @@
+"""The proof that an answer to a question comes from the one who was asked, in the metadata of messages. Pure.
+
+Under the question extension a message may carry `nonce_sha256`, the digest of a secret of its sender, and an answer `nonce`:
+that secret, or the one that came with the question. The nonce of an answer is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from utils.a2a_common.protocol.extensions import QUESTION_EXTENSION
+from utils.auth.nonce import digest_of
+from utils.messages.approval import digest_in_form
+
+if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Message
+
+_NONCE, _DIGEST = "nonce", "nonce_sha256"
+
+
+def proof_payload(nonce: str) -> dict[str, Any]:
+    """The metadata of a message whose sender has this secret."""
+    return {QUESTION_EXTENSION: {_NONCE: nonce, _DIGEST: digest_of(nonce)}}
+
+
+def nonce_of(message: Message) -> str:
+    """The secret that a message carries; empty where it has none."""
+    return _field(message, _NONCE)
+
+
+def known_digest(message: Message) -> str:
+    """The digest of its sender's secret; empty where the sender named none."""
+    return _field(message, _DIGEST)
+
+
+def drop_nonce(message: Message) -> None:
+    """Take the secret out of a message that is about to be stored or shown."""
+    if nonce_of(message):
+        del message.metadata.fields[QUESTION_EXTENSION].struct_value.fields[_NONCE]
+
+
+def add_nonce(question: Message, nonce: str) -> None:
+    """Put the secret that answers a question beside it, for the one who is asked."""
+    question.metadata.fields[QUESTION_EXTENSION].struct_value.fields[_NONCE].string_value = nonce
+
+
+def approval_digest(question: Message) -> str:
+    """What a question asks to approve, by its digest; empty for a question that asks for something else."""
+    from google.protobuf import json_format
+
+    for part in question.parts:
+        if part.data.HasField("struct_value"):
+            form = json_format.MessageToDict(part.data.struct_value).get("form")
+            if isinstance(form, Mapping) and (digest := digest_in_form(form)):
+                return digest
+    return ""
+
+
+def _field(message: Message, name: str) -> str:
+    if QUESTION_EXTENSION not in message.metadata:
+        return ""
+    payload = message.metadata.fields[QUESTION_EXTENSION]
+    fields = payload.struct_value.fields
+    return fields[name].string_value if payload.HasField("struct_value") and name in fields else ""

@@ -1,0 +1,74 @@
+"""Looks after the tables of one agent at DATABASE_URL, without serving it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from utils.errors import SettingsError
+from utils.persistence.postgres.opening import make_pool
+from utils.persistence.settings import DatabaseSettings
+
+if TYPE_CHECKING:
+    from utils.persistence.postgres.pool import PostgresPool
+    from utils.persistence.postgres.versions import Further
+
+
+class Verb(StrEnum):
+    """What is done."""
+
+    UPGRADE = "upgrade"
+    STATUS = "status"
+
+
+NOT_SET = "DATABASE_URL is not set: this agent stores its data in files, which need no upgrade."
+
+
+def further_tables() -> tuple[Further, ...]:
+    """Tables that an agent needs besides those of its stores and its conversations."""
+    from utils.persistence.postgres.versions import Further
+
+    return (Further("procrastinate_jobs", _apply_queue),)
+
+
+async def _apply_queue(pool: PostgresPool) -> None:
+    from utils.a2a_common.engine.turn_queue import apply_schema
+
+    await apply_schema(pool)
+
+
+async def tend_database(agent: str, settings: DatabaseSettings, verb: Verb) -> None:
+    """Upgrade the tables of an agent, or only look at them; print what they are then as one line of JSON.
+
+    Raises:
+        SettingsError: No database is set, it cannot be used, or its tables are newer than this code.
+        StorageError: It failed.
+    """
+    from utils.persistence.postgres.sizes import size_of
+    from utils.persistence.postgres.versions import NEWER, version_of
+
+    if settings.url is None:
+        raise SettingsError("DATABASE_URL", NOT_SET)
+    pool = make_pool(settings, agent)
+    await pool.open()
+    try:
+        further = further_tables()
+        if verb is Verb.UPGRADE:
+            from utils.persistence.postgres.migrate import upgrade
+
+            version = await upgrade(pool, agent, further)
+        else:
+            version = await version_of(pool, further)
+            if version.newer:
+                raise SettingsError("DATABASE_URL", NEWER.format(agent=agent))
+        told = {
+            "agent": agent,
+            "version": version.tables,
+            "current": version.current,
+            "bytes": await size_of(pool),
+        }
+        sys.stdout.write(json.dumps(told) + "\n")
+    finally:
+        await pool.close()

@@ -1,0 +1,143 @@
+"""Stores the webhooks of tasks in PostgreSQL, and up to which event of its task each was sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
+from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+
+from utils.a2a_common.server.push_store import PushConfigs, Webhook
+from utils.errors import StorageError
+from utils.persistence.postgres.names import lock_number
+from utils.persistence.postgres.session_locks import SessionLocks
+
+if TYPE_CHECKING:
+    from utils.persistence.postgres.pool import Connection, PostgresPool
+
+_ALL = "SELECT owner, body, sent FROM push_configs"
+_PUT = """
+INSERT INTO push_configs (owner, task_id, id, body, sent) VALUES (%s, %s, %s, %s, %s)
+ON CONFLICT (owner, task_id, id) DO UPDATE SET body = excluded.body, sent = excluded.sent
+"""
+_OF_TASK = "SELECT owner, body, sent FROM push_configs WHERE task_id = %s"
+_SENT = "SELECT sent FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
+_CHANNEL = "push_configs"
+_NOTE = "UPDATE push_configs SET sent = %s WHERE owner = %s AND task_id = %s AND id = %s"
+_DELETE = "DELETE FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
+
+
+class PostgresPushConfigs(PushConfigs):
+    """Webhooks in the table `push_configs` of an agent's schema, and in the memory of each of its processes."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        super().__init__()
+        self._db = pool
+        self._locks = SessionLocks(pool)
+        self._listening: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Read what is stored.
+
+        Raises:
+            StorageError: The database failed.
+        """
+
+        async def read(db: Connection) -> list[Any]:
+            return await (await db.execute(_ALL)).fetchall()
+
+        for owner, body, sent in await self._db.run(read):
+            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(bytes(body)), sent))
+        self._listening = asyncio.create_task(self._listen())
+
+    async def close(self) -> None:
+        """Listen no more. Safe to call twice."""
+        if self._listening is not None:
+            self._listening.cancel()
+            await asyncio.wait([self._listening])
+        await self._locks.close()
+
+    async def _listen(self) -> None:
+        """Learn what other processes store."""
+        async with aclosing(self._db.listen(_CHANNEL)) as changed:
+            async for task_id in changed:
+                with suppress(StorageError):  # the next notification or start brings it
+                    await self._read_again(task_id)
+
+    async def _read_again(self, task_id: str) -> None:
+        """Read the webhooks of one task, or of all."""
+
+        async def read(db: Connection) -> list[Any]:
+            if task_id:
+                return await (await db.execute(_OF_TASK, (task_id,))).fetchall()
+            return await (await db.execute(_ALL)).fetchall()
+
+        stored = {}
+        for owner, body, sent in await self._db.run(read):
+            config = TaskPushNotificationConfig.FromString(bytes(body))
+            stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
+        known = {
+            (hook.owner, hook.config.task_id, hook.config.id): hook
+            for hook in self.all_webhooks()
+            if task_id in ("", hook.config.task_id)
+        }
+        for owner, task, config_id in known.keys() - stored.keys():
+            await super().delete(task, owner, config_id)
+        for key, webhook in stored.items():
+            if key not in known or known[key].config != webhook.config:
+                self._keep(webhook)
+
+    @asynccontextmanager
+    async def alone(self, webhook: Webhook) -> AsyncIterator[None]:
+        """Wait until no other process sends to a webhook, and go on from what was sent, where that can be read."""
+        key = (webhook.owner, webhook.config.task_id, webhook.config.id)
+        async with self._locks.held(lock_number(self._db.schema, "push", *key)):
+
+            async def read(db: Connection) -> Any:
+                return await (await db.execute(_SENT, key)).fetchone()
+
+            with suppress(StorageError):
+                row = await self._db.run(read)
+                if webhook.sent is not None:
+                    webhook.sent = row[0] if row else None
+            yield
+
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+    ) -> TaskPushNotificationConfig:
+        """Store a configuration.
+
+        Raises:
+            StorageError: It cannot be written; it is not in use then.
+        """
+        stored = normalize_push_notification_config(task_id, config)
+        await self._change(task_id, _PUT, (owner, task_id, stored.id, stored.SerializeToString(), after))
+        return await super().put(task_id, owner, stored, after=after)
+
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        await self._change(task_id, _DELETE, (owner, task_id, config_id))
+        await super().delete(task_id, owner, config_id)
+
+    async def _change(self, task_id: str, statement: str, values: Sequence[Any]) -> None:
+        async def change(db: Connection) -> None:
+            await db.execute(statement.encode(), values)
+            await self._db.notify(db, _CHANNEL, task_id)
+
+        await self._db.run(change)
+
+    async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:
+        """Note the last event that was sent.
+
+        Raises:
+            StorageError: It cannot be written: it is sent again after a restart.
+        """
+        await super().note_sent(webhook, sequence)
+        await self._db.execute(_NOTE, (sequence, webhook.owner, webhook.config.task_id, webhook.config.id))

@@ -1,0 +1,167 @@
+"""Follows tasks that other processes write, for readers in this one.
+
+The store tells which tasks have changed; what it tells may be lost, so that followed tasks are also looked at from time
+to time. New events are read once for all readers of a task.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+
+from a2a.server.events.event_queue import Event
+from a2a.types.a2a_pb2 import Task
+from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from google.protobuf.message import DecodeError
+
+from utils.a2a_common.tasks.event_codec import entry_of
+from utils.a2a_common.tasks.heads import head_of
+from utils.a2a_common.tasks.live import Cut, LiveLog
+from utils.a2a_common.tasks.states import OPEN
+from utils.persistence.task_log_store import TaskLogStore
+from utils.persistence.unreadable import UNREADABLE, Noted
+
+LOOK_SECONDS = 1.0
+"""Seconds between two looks at each followed task, besides those after a notification."""
+
+READ = 256
+"""Most events that are read at once."""
+
+
+class Elsewhere:
+    """What this process knows of tasks that it does not write.
+
+    Args:
+        store: The store of all processes.
+        unreadable: Notes tasks whose stored form cannot be read.
+
+    Attributes:
+        works_on: Asked with id and owner whether a turn is under way on any process, where the task's state does not
+            tell; an engine over several processes sets it.
+    """
+
+    def __init__(self, store: TaskLogStore, unreadable: Noted) -> None:
+        self._store = store
+        self._unreadable = unreadable
+        self._followed: dict[str, set[LiveLog]] = {}
+        self._background: list[asyncio.Task[None]] = []
+        self.works_on: Callable[[str, str], Awaitable[bool]] = _nowhere
+
+    def start(self) -> None:
+        """Begin to listen, where other processes write the store."""
+        changes = self._store.changes()
+        if changes is not None:
+            self._background = [
+                asyncio.create_task(self._listen(changes)),
+                asyncio.create_task(self._look_often()),
+            ]
+
+    async def stop(self) -> None:
+        """Stop listening. Safe to call twice."""
+        for task in self._background:
+            task.cancel()
+        if self._background:
+            await asyncio.wait(self._background)
+        self._background = []
+
+    async def moves(self, live: LiveLog) -> bool:
+        """Whether more is to be read of a task that nobody writes here: now, or when it changes.
+
+        Raises:
+            TaskNotFoundError: The task is gone.
+            StorageError: The storage failed.
+            UnsupportedOperationError: A stored event cannot be read.
+        """
+        if not self._background:
+            return False
+        goes_on = await self._goes_on(live)
+        if not goes_on:
+            live.followed = False  # a turn may have ended since the last look
+        if not live.followed and await self._catch_up(live):
+            return True
+        return goes_on or live.writer is not None or _is_open(live)
+
+    def cut(self, last: Callable[[Task], Event]) -> None:
+        """Let the readers of followed tasks go: this process ends. `last` makes what they are told."""
+        for live in [live for each in self._followed.values() for live in each]:
+            if live.writer is None and live.cut is None:
+                live.cut = Cut(last(live.head) if live.head is not None else None)
+                live.notify()
+
+    async def _catch_up(self, live: LiveLog) -> bool:
+        """Read what was stored since the last look; whether there is anything new."""
+        async with live.lock:
+            if live.writer is not None or live.followed:
+                return True  # another reader of it has looked, or a turn began here
+            self._followed.setdefault(live.task_id, set()).add(live)
+            live.followed = True  # before the look: a change that comes during it is looked at again
+            try:
+                return await self._read(live)
+            except BaseException:
+                live.followed = False
+                raise
+
+    async def _read(self, live: LiveLog) -> bool:
+        stored = await self._store.look(live.task_id, live.owner)
+        if stored is None:
+            raise TaskNotFoundError
+        # after the look: a state is never newer than the events that are shown with it
+        records = await self._store.events(live.task_id, after=live.last, limit=READ)
+        head = head_of(stored, self._unreadable)
+        context_id = head.context_id if head is not None else ""
+        try:
+            entries = [entry_of(record, live.task_id, context_id) for record in records]
+        except DecodeError as error:
+            self._unreadable.note(live.task_id, type(error).__name__)
+            raise UnsupportedOperationError(UNREADABLE) from error
+        live.head = head
+        if not entries:
+            return False
+        live.followed = stored.last <= entries[-1].sequence  # else there is more to read at once
+        live.store(entries[-1].sequence)
+        for record, entry in zip(records, entries, strict=True):
+            live.publish(entry, len(record.body), head)
+        return True
+
+    async def _goes_on(self, live: LiveLog) -> bool:
+        """Whether another process works on the task, as far as is known."""
+        return _is_open(live) or await self.works_on(live.task_id, live.owner)
+
+    def follows(self, task_id: str) -> bool:
+        """Whether this process follows a task, and knows all of it that was notified."""
+        return any(live.followed for live in self._followed.get(task_id, ()))
+
+    def forget(self, live: LiveLog) -> None:
+        """Nobody in this process reads the task any more."""
+        known = self._followed.get(live.task_id)
+        if known is not None:
+            known.discard(live)
+            if not known:
+                del self._followed[live.task_id]
+
+    async def _listen(self, changes: AsyncGenerator[str, None]) -> None:
+        async with aclosing(changes):
+            async for task_id in changes:
+                self._note(task_id)
+
+    async def _look_often(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_SECONDS)
+            self._note("")
+
+    def _note(self, task_id: str) -> None:
+        """A task has changed, or any of them."""
+        changed = [task_id] if task_id else list(self._followed)
+        for live in [live for each in changed for live in self._followed.get(each, ())]:
+            if live.writer is None:
+                live.followed = False
+                live.notify()
+
+
+def _is_open(live: LiveLog) -> bool:
+    return live.head is not None and live.head.status.state in OPEN
+
+
+async def _nowhere(_task_id: str, _owner: str) -> bool:
+    return False

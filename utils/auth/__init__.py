@@ -1,0 +1,1 @@
+"""Who calls: credentials, what they prove, and what they allow."""

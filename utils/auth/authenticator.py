@@ -1,0 +1,131 @@
+"""`Authenticator`: the one place that decides who a caller is, for HTTP and gRPC alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from utils.auth.api_keys import PREFIX, ApiKey, KeyFile, owner_of_key
+from utils.auth.claims import Rules, principal_of
+from utils.auth.jwks import Fetch, Jwks, fetched_json
+from utils.auth.principal import Principal
+from utils.auth.refusal import AuthRefused, Why
+from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
+from utils.auth.settings import AuthMode, AuthSettings
+from utils.auth.signature import check_signature
+from utils.auth.token_form import Token, bearer_of, taken_apart
+from utils.errors import SettingsError
+
+SERVICE_KEY = "service-key.json"
+"""The file of the key between our own agents, in PLATFORM_ENGINEER_HOME."""
+
+KEYS = "keys.json"
+
+
+class Authenticator:
+    """Knows the callers of one agent.
+
+    Args:
+        agent: Its name.
+        settings: How callers are known.
+        service: Knows our own supervisor.
+        keys: The API keys.
+        fetch: Reads the keys of a provider.
+        clock: Seconds since 1970.
+        ticks: Seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        agent: str,
+        settings: AuthSettings,
+        *,
+        service: ServiceTokens,
+        keys: KeyFile,
+        fetch: Fetch = fetched_json,
+        clock: Callable[[], float] = time.time,
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.agent = agent
+        self.settings = settings
+        self._service = service
+        self._keys = keys
+        self._clock = clock
+        self._providers: Mapping[str, Jwks] = {
+            issuer: Jwks(issuer, fetch=fetch, clock=ticks) for issuer in settings.issuer_list
+        }
+
+    async def caller(self, authorization: Sequence[str]) -> Principal:
+        """The caller who sent these Authorization headers.
+
+        Raises:
+            AuthRefused: They prove nothing.
+        """
+        text = bearer_of(authorization)
+        if text.startswith(PREFIX) and self.settings.mode is AuthMode.API_KEY:
+            return owner_of_key(text, self._stored(), self._clock())
+        token = taken_apart(text)
+        issuer = token.claims.get("iss")
+        if issuer == ISSUER:
+            return self._service.verified(token, self._clock())
+        if self.settings.mode is not AuthMode.OIDC or not isinstance(issuer, str):
+            raise AuthRefused(Why.ISSUER)
+        return await self._verified(token, issuer)
+
+    def _stored(self) -> Sequence[ApiKey]:
+        try:
+            return self._keys.keys()
+        except SettingsError:  # the file was damaged while we run
+            raise AuthRefused(Why.KEYS_UNAVAILABLE) from None
+
+    async def _verified(self, token: Token, issuer: str) -> Principal:
+        provider = self._providers.get(issuer)
+        if provider is None:
+            raise AuthRefused(Why.ISSUER)
+        if token.algorithm not in self.settings.algorithm_list:
+            raise AuthRefused(Why.ALGORITHM)
+        keys = await provider.keys(token.key_id)
+        check_signature(token, keys, self.settings.algorithm_list)
+        rules = Rules(
+            issuer,
+            self.settings.audience or self.agent,
+            self.settings.leeway_seconds,
+            self.settings.token_type or "",
+            self.settings.tenant_claim or "",
+        )
+        return principal_of(token, rules, self._clock())
+
+
+def authenticator_for(agent: str, settings: AuthSettings, home: Path) -> Authenticator | None:
+    """What knows the callers of an agent; `None` where everybody may call.
+
+    Args:
+        agent: Its name.
+        settings: How callers are known.
+        home: The folder of the installation.
+
+    Raises:
+        SettingsError: Something is missing or wrong.
+    """
+    if not settings.on:
+        return None
+    if settings.mode is AuthMode.OIDC and not settings.issuer_list:
+        raise SettingsError("AUTH_ISSUERS", "AUTH_MODE=oidc needs AUTH_ISSUERS: whose tokens are taken.")
+    named = settings.service_public_key
+    key = parsed_key(named, "AUTH_SERVICE_PUBLIC_KEY") if named else private_key(settings, home)
+    service = ServiceTokens(key, agent, settings.leeway_seconds)
+    keys = KeyFile(settings.keys_file or home / KEYS)
+    keys.keys()
+    return Authenticator(agent, settings, service=service, keys=keys)
+
+
+def private_key(settings: AuthSettings, home: Path) -> dict[str, object]:
+    """The key with which a supervisor signs.
+
+    Raises:
+        SettingsError: It is none, or cannot be read.
+    """
+    if settings.service_key is not None:
+        return parsed_key(settings.service_key.get_secret_value(), "AUTH_SERVICE_KEY")
+    return key_in(home / SERVICE_KEY)

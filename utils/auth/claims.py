@@ -1,0 +1,113 @@
+"""What the claims of a token say about its caller, once the signature is verified. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from utils.auth.principal import Kind, Principal
+from utils.auth.refusal import AuthRefused, Why
+from utils.auth.token_form import Token
+
+_LONGEST = 255
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_ACTORS = 3
+_OF_ID_TOKENS = frozenset({"nonce", "at_hash", "c_hash"})
+_ACCESS_TYPES = frozenset({"", "jwt", "at+jwt"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a token has to say.
+
+    Attributes:
+        issuer: Who signs it.
+        audience: For whom it is.
+        leeway: Seconds that clocks may differ by.
+        type: The type that its header has to name; empty for any that an access token has.
+        tenant_claim: The claim that names the tenant; empty outside tenants.
+    """
+
+    issuer: str
+    audience: str
+    leeway: float = 30.0
+    type: str = ""
+    tenant_claim: str = ""
+
+
+def principal_of(token: Token, rules: Rules, now: float) -> Principal:
+    """The caller of a token whose signature is right.
+
+    Raises:
+        AuthRefused: It is not for us, not now, or not whole.
+    """
+    claims = token.claims
+    _check_type(token, rules)
+    if claims.get("iss") != rules.issuer:
+        raise AuthRefused(Why.ISSUER)
+    _check_times(claims, rules.leeway, now)
+    audiences = claims.get("aud")
+    if rules.audience not in (audiences if isinstance(audiences, list) else [audiences]):
+        raise AuthRefused(Why.AUDIENCE)
+    subject = _plain(claims.get("sub"), Why.SUBJECT)
+    actors = _actors(claims, subject)
+    program = bool(actors) or subject in (claims.get("client_id"), claims.get("azp"))
+    return Principal(
+        issuer=rules.issuer,
+        subject=subject,
+        scopes=_scopes(claims),
+        kind=Kind.AGENT if program else Kind.USER,
+        tenant=_plain(claims.get(rules.tenant_claim), Why.TENANT) if rules.tenant_claim else "",
+        actors=actors,
+    )
+
+
+def _check_type(token: Token, rules: Rules) -> None:
+    wanted = rules.type.lower().removeprefix("application/")
+    fits = token.type == wanted if wanted else token.type in _ACCESS_TYPES
+    if not fits or _OF_ID_TOKENS & token.claims.keys() or token.claims.get("token_use") == "id":
+        raise AuthRefused(Why.TOKEN_TYPE)
+
+
+def _check_times(claims: Mapping[str, Any], leeway: float, now: float) -> None:
+    expires = _seconds(claims.get("exp"))
+    if expires + leeway <= now:
+        raise AuthRefused(Why.EXPIRED)
+    if any(_seconds(claims[name]) > now + leeway for name in ("nbf", "iat") if name in claims):
+        raise AuthRefused(Why.TIME)
+
+
+def _seconds(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise AuthRefused(Why.TIME)
+    return float(value) if value < 2**53 else math.inf
+
+
+def _plain(value: object, why: Why) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST or not _PLAIN.fullmatch(value):
+        raise AuthRefused(why)
+    return value
+
+
+def _scopes(claims: Mapping[str, Any]) -> frozenset[str]:
+    """The scopes of `scope` (RFC 9068) or `scp`, as words or as a list."""
+    said = claims.get("scope", claims.get("scp", ""))
+    words = said.split(" ") if isinstance(said, str) else said if isinstance(said, list) else []
+    return frozenset(word for word in words if isinstance(word, str) and word)
+
+
+def _actors(claims: Mapping[str, Any], subject: str) -> tuple[str, ...]:
+    """Who acts for the subject (RFC 8693), the newest first."""
+    found: list[str] = []
+    act = claims.get("act")
+    while act is not None:
+        if not isinstance(act, Mapping) or len(found) == _ACTORS:
+            raise AuthRefused(Why.ACTOR)
+        found.append(_plain(act.get("sub"), Why.ACTOR))
+        act = act.get("act")
+    if len({*found, subject}) != len(found) + 1:
+        raise AuthRefused(Why.ACTOR)
+    return tuple(found)

@@ -1,0 +1,40 @@
+"""Whether an agent may listen where others reach it. Pure."""
+
+from __future__ import annotations
+
+from utils.auth.settings import AuthMode, AuthSettings
+from utils.errors import SettingsError
+from utils.net.loopback import is_loopback
+
+
+def is_exposed(host: str) -> bool:
+    """Whether other machines reach what listens at this address."""
+    return not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}")
+
+
+def check_exposure(host: str, settings: AuthSettings) -> None:
+    """Refuse to listen where others reach the agent while nobody said who may call it.
+
+    Raises:
+        SettingsError: Says what to set.
+    """
+    if is_exposed(host) and settings.mode is None:
+        raise SettingsError(
+            "AUTH_MODE",
+            f"HOST is {host}, so that other machines reach this agent, and AUTH_MODE is not set. Set AUTH_MODE=api-key or "
+            "oidc, so that callers are known, or AUTH_MODE=none, if everybody who reaches it may use it.",
+        )
+
+
+def check_writes(variable: str, host: str, settings: AuthSettings) -> None:
+    """Refuse an agent that changes something elsewhere, while everybody who reaches it may ask for that and approve it.
+
+    Raises:
+        SettingsError: Says what to set.
+    """
+    if is_exposed(host) and settings.mode in (None, AuthMode.NONE):
+        raise SettingsError(
+            variable,
+            f"{variable} is set, and HOST is {host} without authentication: everybody who reaches this agent could change "
+            "something in your name. Set AUTH_MODE=api-key or oidc.",
+        )

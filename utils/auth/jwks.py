@@ -1,0 +1,142 @@
+"""The public keys of an OpenID provider: fetched, kept for a while, and asked for again where one is not known."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+import structlog
+
+from utils.auth.refusal import AuthRefused, Why
+from utils.net.loopback import is_loopback
+
+log = structlog.get_logger(__name__)
+
+FRESH_SECONDS = 600.0
+"""How long keys are taken without a look."""
+
+STALE_SECONDS = 3_600.0
+"""How long they are taken while the provider cannot be asked."""
+
+RETRY_SECONDS = 60.0
+"""Between two looks for a key that is not known, whoever sends such tokens."""
+
+DOWN_SECONDS = 5.0
+"""Between two tries while the provider cannot be asked."""
+
+_FETCH_SECONDS = 5.0
+_LARGEST = 262_144
+_MOST_KEYS = 100
+_OK = 200
+
+Fetch = Callable[[str], Awaitable[Any]]
+Jwk = Mapping[str, Any]
+
+
+class Unavailable(Exception):
+    """The provider did not answer with what it should."""
+
+
+class Jwks:
+    """The keys of one issuer.
+
+    Args:
+        issuer: Its address, as tokens name it.
+        fetch: Reads JSON at an address.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(self, issuer: str, *, fetch: Fetch, clock: Callable[[], float] = time.monotonic) -> None:
+        self._issuer = issuer
+        self._fetch = fetch
+        self._clock = clock
+        self._keys: Sequence[Jwk] = ()
+        self._read_at = -STALE_SECONDS
+        self._tried_at = -RETRY_SECONDS
+        self._failed = False
+        self._lock = asyncio.Lock()
+
+    async def keys(self, key_id: str) -> Sequence[Jwk]:
+        """The keys, read again where they are old, or where none has this id.
+
+        Raises:
+            AuthRefused: The provider cannot be asked, and what is known is too old.
+        """
+        if self._wants(key_id):
+            async with self._lock:
+                if self._wants(key_id):
+                    await self._read()
+        if self._clock() - self._read_at > STALE_SECONDS:
+            raise AuthRefused(Why.KEYS_UNAVAILABLE)
+        return self._keys
+
+    def _wants(self, key_id: str) -> bool:
+        now = self._clock()
+        if self._failed:
+            return now - self._tried_at >= DOWN_SECONDS
+        old = now - self._read_at > FRESH_SECONDS
+        unknown = bool(key_id) and all(key.get("kid") != key_id for key in self._keys)
+        return old or (unknown and now - self._tried_at >= RETRY_SECONDS)
+
+    async def _read(self) -> None:
+        first = not self._keys
+        self._tried_at = self._clock()
+        try:
+            async with asyncio.timeout(_FETCH_SECONDS):
+                found = await self._found()
+        except (Unavailable, TimeoutError):
+            self._failed = True
+            log.warning("auth.keys_unavailable", issuer=self._issuer)
+            return
+        self._failed, self._keys, self._read_at = False, found, self._clock()
+        if first:
+            self._tried_at = -RETRY_SECONDS  # the first read is no look for an unknown key
+
+    async def _found(self) -> Sequence[Jwk]:
+        configuration = await self._fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
+        if not isinstance(configuration, Mapping) or configuration.get("issuer") != self._issuer:
+            raise Unavailable
+        address = configuration.get("jwks_uri")
+        if not isinstance(address, str) or not may_be_read(address, self._issuer):
+            raise Unavailable
+        answer = await self._fetch(address)
+        keys = answer.get("keys") if isinstance(answer, Mapping) else None
+        if not isinstance(keys, list) or len(keys) > _MOST_KEYS:
+            raise Unavailable
+        return [key for key in keys if isinstance(key, Mapping)]
+
+
+def may_be_read(address: str, issuer: str) -> bool:
+    """Whether keys may be read there: over https, or on this machine where the provider is on it too."""
+    if urlsplit(address).scheme == "https":
+        return True
+    return is_loopback(address) and is_loopback(issuer)
+
+
+async def fetched_json(address: str) -> Any:
+    """The JSON at an address, without redirects and up to a size.
+
+    Raises:
+        Unavailable: There is none.
+    """
+    import httpx
+
+    try:
+        async with (
+            httpx.AsyncClient(timeout=_FETCH_SECONDS, trust_env=not is_loopback(address)) as http,
+            http.stream("GET", address, headers={"Accept-Encoding": "identity"}) as answer,
+        ):
+            if answer.status_code != _OK:
+                raise Unavailable
+            body = b""
+            async for piece in answer.aiter_bytes():
+                body += piece
+                if len(body) > _LARGEST:
+                    raise Unavailable
+        return json.loads(body)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+        raise Unavailable from error

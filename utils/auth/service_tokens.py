@@ -1,0 +1,164 @@
+"""Short tokens that a supervisor signs for its own agents, one for each request.
+
+They say for which conversation the supervisor asks, and never carry what its own caller sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from utils.auth.claims import Rules, principal_of
+from utils.auth.principal import Principal, Right, scope_for
+from utils.auth.refusal import AuthRefused, Why
+from utils.auth.signature import check_signature
+from utils.auth.token_form import Token
+from utils.errors import SettingsError
+
+ISSUER = "urn:platform-engineer:supervisor"
+TYPE = "pe-service+jwt"
+ALGORITHM = "ES256"
+SECONDS = 120
+"""How long one may be used; a stream that it began goes on."""
+
+_MOST_SEEN = 100_000
+
+
+class Signer:
+    """Signs the tokens of one supervisor.
+
+    Args:
+        key: Its private key, as JWK.
+        actor: Its name.
+        clock: Seconds since 1970.
+    """
+
+    def __init__(self, key: Mapping[str, Any], actor: str, *, clock: Callable[[], float] = time.time) -> None:
+        self._key = dict(key)
+        self._actor = actor
+        self._clock = clock
+
+    def token(self, agent: str, subject: str, *, task: str = "", consent: str = "") -> str:
+        """A token for one request.
+
+        Args:
+            agent: For which agent it is.
+            subject: The conversation that it acts for.
+            task: Reference to the task that it is part of.
+            consent: Digest of what the user of the conversation has approved with this very message.
+        """
+        from joserfc import jwt
+        from joserfc.jwk import import_key
+
+        now = int(self._clock())
+        claims = {
+            "iss": ISSUER,
+            "sub": subject,
+            "aud": agent,
+            "act": {"sub": self._actor},
+            "scope": scope_for(agent, Right.USE),
+            "task": task,
+            "consent": consent,
+            "iat": now,
+            "exp": now + SECONDS,
+            "jti": secrets.token_urlsafe(16),
+        }
+        key = import_key(self._key)
+        header = {"alg": ALGORITHM, "typ": TYPE, "kid": str(self._key.get("kid", ""))}
+        return jwt.encode(header, claims, key, algorithms=[ALGORITHM])
+
+
+class ServiceTokens:
+    """Verifies the tokens of our supervisor, each once.
+
+    Args:
+        key: Its public key, as JWK.
+        audience: Name of the agent.
+        leeway: Seconds that clocks may differ by.
+    """
+
+    def __init__(self, key: Mapping[str, Any], audience: str, leeway: float) -> None:
+        self._key = {name: value for name, value in key.items() if name != "d"}
+        self._rules = Rules(ISSUER, audience, leeway, TYPE)
+        self._leeway = leeway
+        self._seen: dict[str, float] = {}
+
+    def verified(self, token: Token, now: float) -> Principal:
+        """The caller.
+
+        Raises:
+            AuthRefused: It is not signed by our supervisor, not for this agent, or was used before.
+        """
+        check_signature(token, [self._key], [ALGORITHM])
+        caller = principal_of(token, self._rules, now)
+        claims = token.claims
+        if not caller.actors:
+            raise AuthRefused(Why.ACTOR)
+        self._use(claims.get("jti"), float(claims["exp"]), now)
+        task, consent = (str(claims.get(name) or "") for name in ("task", "consent"))
+        return replace(caller, task=task, consent=consent)
+
+    def _use(self, number: object, expires: float, now: float) -> None:
+        if not isinstance(number, str) or not number or number in self._seen:
+            raise AuthRefused(Why.REPLAYED)
+        if len(self._seen) >= _MOST_SEEN:
+            self._seen = {known: until for known, until in self._seen.items() if until > now}
+        self._seen[number] = expires + self._leeway
+
+
+def key_in(path: Path) -> dict[str, Any]:
+    """The private key of a file, made at the first use; the same for all processes that make it at once.
+
+    Raises:
+        SettingsError: It cannot be read or made.
+    """
+    try:
+        if not path.exists():
+            _make(path)
+        return parsed_key(path.read_text("utf-8"), path.name)
+    except OSError as error:
+        raise SettingsError(
+            "PLATFORM_ENGINEER_HOME", f"The file {path.name} cannot be read or made."
+        ) from error
+
+
+def parsed_key(text: str, where: str) -> dict[str, Any]:
+    """A key, as JWK, of a setting or a file.
+
+    Raises:
+        SettingsError: It is none for ES256.
+    """
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        key = json.loads(text)
+        if key["kty"] == "EC" and key["crv"] == "P-256" and key["x"] and key["y"]:
+            return {str(name): value for name, value in key.items()}
+    raise SettingsError(where, f"{where} holds no key for {ALGORITHM} in the form of a JWK.")
+
+
+def new_private_key() -> dict[str, Any]:
+    """A new key, as JWK."""
+    from joserfc.jwk import ECKey
+
+    made = ECKey.generate_key("P-256")
+    return {**made.as_dict(private=True), "kid": made.thumbprint(), "use": "sig", "alg": ALGORITHM}
+
+
+def _make(path: Path) -> None:
+    key = new_private_key()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(key, file)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()

@@ -1,0 +1,110 @@
+"""Takes a signed token apart before anything in it is believed: form, sizes, header. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from utils.auth.refusal import AuthRefused, Why
+
+LARGEST_TOKEN = 8_192
+"""Characters; larger ones do not fit into the headers that servers take."""
+
+_SEGMENT = re.compile(r"[A-Za-z0-9_-]+")
+_KEY_ID = re.compile(r"[A-Za-z0-9._~:+=@-]{1,128}")
+_MOST_LEVELS = 8
+_SEGMENTS = 3
+_DANGEROUS = frozenset({"crit", "b64", "jwk", "jku", "x5u", "x5c", "enc", "zip"})
+"""Header parameters that would choose the key, or change what is signed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A signed token, taken apart and not verified.
+
+    Attributes:
+        text: The whole token.
+        algorithm: What it says that it is signed with.
+        key_id: Which key it says; empty where it says none.
+        type: Its media type in lower case, without `application/`.
+        claims: What it claims.
+    """
+
+    text: str
+    algorithm: str
+    key_id: str
+    type: str
+    claims: Mapping[str, Any]
+
+
+def bearer_of(headers: Sequence[str]) -> str:
+    """The token of the one Authorization header.
+
+    Raises:
+        AuthRefused: There is none, there are several, or it is of another scheme.
+    """
+    if not headers:
+        raise AuthRefused(Why.MISSING)
+    if len(headers) > 1:
+        raise AuthRefused(Why.MALFORMED)
+    scheme, _, token = headers[0].partition(" ")
+    if scheme.lower() != "bearer" or not token:
+        raise AuthRefused(Why.MISSING)
+    if len(token) > LARGEST_TOKEN:
+        raise AuthRefused(Why.TOO_LARGE)
+    if not token.isascii() or any(one.isspace() or one == "," for one in token):
+        raise AuthRefused(Why.MALFORMED)
+    return token
+
+
+def taken_apart(text: str) -> Token:
+    """A token in the compact form of signed ones.
+
+    Raises:
+        AuthRefused: It has another form, or a header that no token needs.
+    """
+    segments = text.split(".")
+    if len(segments) != _SEGMENTS or not all(map(_SEGMENT.fullmatch, segments)):
+        raise AuthRefused(Why.MALFORMED)
+    header, claims = _object(segments[0]), _object(segments[1])
+    if _DANGEROUS & header.keys():
+        raise AuthRefused(Why.HEADER)
+    algorithm, key_id, kind = (header.get(name, "") for name in ("alg", "kid", "typ"))
+    if not all(isinstance(value, str) for value in (algorithm, key_id, kind)):
+        raise AuthRefused(Why.HEADER)
+    if "kid" in header and not _KEY_ID.fullmatch(key_id):
+        raise AuthRefused(Why.UNKNOWN_KEY)
+    return Token(text, algorithm, key_id, kind.lower().removeprefix("application/"), claims)
+
+
+def _object(segment: str) -> Mapping[str, Any]:
+    try:
+        decoded = base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4))
+        value = json.loads(decoded.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (binascii.Error, ValueError, RecursionError):
+        raise AuthRefused(Why.MALFORMED) from None
+    if not isinstance(value, dict) or _levels(value) > _MOST_LEVELS:
+        raise AuthRefused(Why.MALFORMED)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a name comes twice")
+    return found
+
+
+def _no_constant(_name: str) -> None:
+    raise ValueError("no number of JSON")
+
+
+def _levels(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(_levels, value.values()), default=0)
+    return 1 + max(map(_levels, value), default=0) if isinstance(value, list) else 0

@@ -1,0 +1,106 @@
+"""Keeps a second process from an agent's schema where turns are run by one process only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import psycopg
+import structlog
+
+from utils.errors import SettingsError, StorageError
+from utils.persistence.postgres.errors import storage_errors
+from utils.persistence.postgres.names import lock_number
+from utils.persistence.postgres.pool import LONGEST_PAUSE, Connection, PostgresPool
+
+log = structlog.get_logger(__name__)
+
+PATIENCE_SECONDS = 10.0
+"""How long to wait for a process that is ending, or whose death the server has not noticed yet."""
+
+_LOOK_SECONDS = 0.2
+
+IN_USE = (
+    "This agent runs already: another process works on its tables at DATABASE_URL. End that process, or give each "
+    "a database of its own. More than one replica of an agent needs ENGINE=distributed."
+)
+
+_NOTICED = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+"""The server notices a process whose machine is gone within half a minute."""
+
+
+@asynccontextmanager
+async def only_process_on(pool: PostgresPool, on_lost: Callable[[], object]) -> AsyncIterator[None]:
+    """Hold the lock of an agent's schema; the server releases it however this process ends.
+
+    Args:
+        pool: The agent's connections.
+        on_lost: Called where the database was away, and another process has taken the lock meanwhile.
+
+    Raises:
+        SettingsError: Another process holds the lock.
+        StorageError: The database failed.
+    """
+    connection = await _locked(pool)
+    if connection is None:
+        raise SettingsError("DATABASE_URL", IN_USE)
+    pool.alone = True
+    watch = asyncio.create_task(_keep(pool, connection, on_lost))
+    try:
+        yield
+    finally:
+        pool.alone = False
+        watch.cancel()
+        await asyncio.wait([watch])
+
+
+async def _locked(pool: PostgresPool) -> Connection | None:
+    """A connection that holds the lock; `None` where another process holds it."""
+    clock = asyncio.get_running_loop().time
+    deadline = clock() + PATIENCE_SECONDS
+    connection = await pool.connect()
+    try:
+        with storage_errors():
+            await connection.execute(_NOTICED)
+            while True:
+                found = await connection.execute("SELECT pg_try_advisory_lock(%s)", (_number(pool),))
+                row = await found.fetchone()
+                if row and row[0]:
+                    return connection
+                if clock() > deadline:
+                    break
+                await asyncio.sleep(_LOOK_SECONDS)
+    except BaseException:
+        await connection.close()
+        raise
+    await connection.close()
+    return None
+
+
+def _number(pool: PostgresPool) -> int:
+    return lock_number(pool.schema, "process")
+
+
+async def _keep(pool: PostgresPool, connection: Connection, on_lost: Callable[[], object]) -> None:
+    """Take the lock again whenever its connection is lost."""
+    held: Connection | None = connection
+    while held is not None:
+        try:
+            with suppress(psycopg.Error, OSError):
+                async for _ in held.notifies():
+                    """Nobody notifies here: this waits for the end of the connection."""
+        finally:
+            await held.close()
+        log.warning("database.lock_lost", schema=pool.schema)
+        held = await _locked_again(pool)
+    log.error("database.in_use", schema=pool.schema, effect="this process stops")
+    on_lost()
+
+
+async def _locked_again(pool: PostgresPool) -> Connection | None:
+    while True:
+        try:
+            return await _locked(pool)
+        except StorageError:
+            await asyncio.sleep(LONGEST_PAUSE)

@@ -1,0 +1,117 @@
+"""Stores conversations: LangGraph's checkpoints in the agent's schema of a PostgreSQL database.
+
+Only the latest checkpoint of a conversation is needed (docs/decisions/0008-only-the-latest-checkpoints.md). Each holds
+all messages, so the others are deleted every few steps, by whoever writes the conversation: the one who runs its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, cast
+
+import psycopg
+import structlog
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+
+from utils.errors import StorageError
+from utils.persistence.postgres.pool import PostgresPool
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.checkpoint.base import (
+        ChannelVersions,
+        Checkpoint,
+        CheckpointMetadata,
+        CheckpointTuple,
+    )
+
+log = structlog.get_logger(__name__)
+
+EVERY = 4
+"""Steps of a conversation between two deletions of its older checkpoints."""
+
+
+class _Free(asyncio.Lock):
+    """A lock that anybody holds: LangGraph's saver takes one for a single connection, and each call here has its own."""
+
+    async def __aenter__(self) -> None:
+        """Go on."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing was taken."""
+
+
+class PrunedSaver(AsyncPostgresSaver):
+    """Keeps only the latest checkpoints of each conversation. What fails for a lost connection is tried again for a while.
+
+    Args:
+        pool: The connections.
+    """
+
+    def __init__(self, pool: PostgresPool) -> None:
+        super().__init__(cast("Any", pool.pool))
+        self.lock = _Free()
+        self._patiently = pool.patiently
+        self._pruning: set[str] = set()
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        """Store a checkpoint; every few steps delete those that are no longer needed.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        put = super().aput
+        stored = await self._patiently(lambda: put(config, checkpoint, metadata, new_versions))
+        if not config["configurable"]["checkpoint_ns"] and metadata.get("step", 0) % EVERY == 0:
+            await self._prune(str(config["configurable"]["thread_id"]))
+        return stored
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Store the writes of a step before its checkpoint.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        put = super().aput_writes
+        await self._patiently(lambda: put(config, writes, task_id, task_path))
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """A checkpoint; the latest when none is named.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        get = super().aget_tuple
+        return await self._patiently(lambda: get(config))
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        """Delete a conversation.
+
+        Raises:
+            StorageError: The database failed.
+        """
+        delete = super().adelete_thread
+        await self._patiently(lambda: delete(thread_id))
+
+    async def _prune(self, thread_id: str) -> None:
+        """Delete older checkpoints; those that cannot be deleted now are deleted a few steps later."""
+        if thread_id in self._pruning:  # two at once may wait for each other
+            return
+        self._pruning.add(thread_id)
+        try:
+            with suppress(psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected, StorageError):
+                await self.aprune([thread_id], strategy="keep_latest")
+        except (psycopg.Error, OSError) as error:
+            log.warning("checkpoints.not_pruned", kind=type(error).__name__)
+        finally:
+            self._pruning.discard(thread_id)

@@ -1,0 +1,65 @@
+"""What PostgreSQL's errors mean here: the sentence for a user while a process runs, and for an operator when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+import structlog
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from utils.errors import StorageError, StorageFull
+from utils.observability import catalogue
+from utils.observability.metrics import count
+
+log = structlog.get_logger(__name__)
+
+FILE = "postgresql"
+"""What the metric of storage errors calls the database."""
+
+UNREACHABLE = "The database cannot be reached. Try again in a moment."
+FAILED = "The database failed. Try again."
+
+
+class DatabaseUnreachable(StorageError):
+    """No connection could be had, or the connection was lost. Nothing of a transaction that was under way is stored."""
+
+
+@contextmanager
+def storage_errors() -> Iterator[None]:
+    """Convert psycopg's errors to `StorageError`, and count them.
+
+    Raises:
+        StorageError: The database failed.
+    """
+    try:
+        yield
+    except PoolClosed as error:
+        raise StorageError("The database is closed.") from error
+    except (PoolTimeout, psycopg.Error, OSError) as error:
+        count(catalogue.STORAGE_ERRORS, file=FILE)
+        log.warning("storage.failed", file=FILE, kind=type(error).__name__, sqlstate=_state(error))
+        raise _meaning(error) from error
+
+
+def _meaning(error: Exception) -> StorageError:
+    if isinstance(error, psycopg.errors.DiskFull):
+        return StorageFull()
+    if is_lost(error):
+        return DatabaseUnreachable(UNREACHABLE)
+    return StorageError(FAILED)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the server cannot be reached, or ended the connection (class 57P: it stops, starts or crashed)."""
+    if isinstance(error, PoolTimeout | OSError):
+        return True
+    if not isinstance(error, psycopg.OperationalError):
+        return False
+    state = _state(error)
+    return state is None or state.startswith(("08", "57P"))
+
+
+def _state(error: BaseException) -> str | None:
+    return getattr(error, "sqlstate", None)

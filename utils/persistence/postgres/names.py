@@ -1,0 +1,30 @@
+"""Names in a shared PostgreSQL database: each agent has a schema of its own, and channels that carry its name."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+LONGEST = 63
+"""Bytes of a name; PostgreSQL cuts what is longer."""
+
+_DIGEST = 12
+
+
+def schema_name(agent: str) -> str:
+    """The schema of an agent. The prefix keeps it apart from PostgreSQL's own schemas."""
+    return short_name(f"agent_{agent}")
+
+
+def short_name(name: str, longest: int = LONGEST) -> str:
+    """`name`, or as much of it as there is room for (PostgreSQL's, where none is given) with a digest of the whole."""
+    encoded = name.encode()
+    if len(encoded) <= longest:
+        return name
+    digest = sha256(encoded).hexdigest()[:_DIGEST]
+    kept = encoded[: longest - _DIGEST - 1].decode(errors="ignore")
+    return f"{kept}_{digest}"
+
+
+def lock_number(*parts: str) -> int:
+    """The number of an advisory lock: these belong to the database, so that the parts name the schema where it matters."""
+    return int.from_bytes(sha256("\0".join(parts).encode()).digest()[:8], signed=True)

@@ -1,0 +1,260 @@
+"""The connections of one process to PostgreSQL, where each agent has a schema of its own.
+
+Import this module only where DATABASE_URL is set: it imports the driver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+import psycopg
+import structlog
+from psycopg import AsyncConnection, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import AsyncConnectionPool
+from pydantic import SecretStr
+
+from utils.errors import StorageError
+from utils.persistence.postgres.errors import DatabaseUnreachable, storage_errors
+from utils.persistence.postgres.names import schema_name, short_name
+from utils.persistence.postgres.startup import UNREADABLE, check_server, refusal, unusable
+from utils.persistence.settings import DatabaseSettings
+
+log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
+Connection = AsyncConnection[tuple[Any, ...]]
+Work = Callable[[Connection], Awaitable[Result]]
+
+RECONNECT_SECONDS = 3.0
+"""How long the pool tries to replace a lost connection before the next request begins anew, so that none waits for its back-off."""
+
+FIRST_PAUSE = 0.2
+LONGEST_PAUSE = 2.0
+"""Seconds between tries of one who waits for a server that is away."""
+
+_ALIVE: dict[str, str | int | None] = {
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
+"""A peer that is gone without a word is noticed within about 25 seconds."""
+
+
+class PostgresPool:
+    """Connections to one database; each looks for tables in the agent's schema.
+
+    Connections are in autocommit: a statement alone is a transaction; `transaction` makes one of several.
+
+    Args:
+        settings: The address and the limits.
+        agent: Registered name of the agent.
+
+    Attributes:
+        schema: Name of the agent's schema, not quoted.
+        wait_seconds: How long one who needs a connection waits for the server.
+        alone: Whether this is the only process that works on the schema.
+    """
+
+    def __init__(self, settings: DatabaseSettings, *, agent: str) -> None:
+        self._url = settings.url or SecretStr("")
+        self._settings = settings
+        self.schema = schema_name(agent)
+        self.wait_seconds = settings.wait_seconds
+        self.alone = False
+        self._pool: AsyncConnectionPool[Connection] | None = None
+
+    @property
+    def pool(self) -> AsyncConnectionPool[Connection]:
+        """The driver's pool, for libraries that take one.
+
+        Raises:
+            StorageError: It is not open.
+        """
+        if self._pool is None:
+            raise StorageError("The database is closed.")
+        return self._pool
+
+    async def open(self) -> None:
+        """Check the server and connect. Safe to call twice. Creates nothing in the database.
+
+        Raises:
+            SettingsError: The server cannot be reached or used; the message says why, without the address.
+        """
+        if self._pool is not None:
+            return
+        await self._check()
+        pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            self.conninfo,
+            min_size=1,
+            max_size=self._settings.connections,
+            open=False,
+            timeout=self.wait_seconds,
+            reconnect_timeout=RECONNECT_SECONDS,
+            kwargs={"autocommit": True},
+            configure=self._configure,
+            check=AsyncConnectionPool.check_connection,
+            name=self.schema,
+        )
+        await pool.open()
+        self._pool = pool
+
+    @property
+    def conninfo(self) -> str:
+        """The address with the limits on waiting. It holds the password: never log it.
+
+        Raises:
+            SettingsError: It is no address.
+        """
+        try:
+            seconds = max(2, round(self._settings.connect_seconds))  # libpq takes no less
+            parts: dict[str, str | int | None] = {"connect_timeout": seconds, "application_name": self.schema}
+            parts |= _ALIVE
+            parts.update(conninfo_to_dict(self._url.get_secret_value()))
+            return make_conninfo("", **parts)
+        except psycopg.Error as error:
+            raise unusable(UNREADABLE) from error
+
+    async def _check(self) -> None:
+        conninfo = self.conninfo
+        try:
+            async with asyncio.timeout(self._settings.connect_seconds), AsyncExitStack() as stack:
+                pair: list[Connection] = []
+                for _ in range(2):
+                    connection = await AsyncConnection.connect(conninfo, autocommit=True)
+                    stack.push_async_callback(connection.close)
+                    pair.append(connection)
+                await check_server(pair[0], pair[1])
+        except (psycopg.Error, OSError) as error:  # a TimeoutError is an OSError
+            raise refusal(error) from error
+
+    async def _configure(self, connection: Connection) -> None:
+        await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+
+    async def close(self) -> None:
+        """Close every connection that is not in use, and those in use when they come back. Safe to call twice."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool, in autocommit. Waits up to `wait_seconds` for one that works.
+
+        Raises:
+            StorageError: There is none, or the database failed within the block.
+        """
+        with storage_errors():
+            async with self.pool.connection() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Connection]:
+        """A connection in a transaction, which is committed when the block ends and rolled back when it raises.
+
+        Raises:
+            StorageError: There is none, or the database failed. Where the connection was lost at the commit, it may
+                be stored all the same.
+        """
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    async def run(self, work: Work[Result]) -> Result:
+        """Run `work` in a transaction. Where the connection is lost it is run again, up to `wait_seconds`: it must bear that.
+
+        Raises:
+            StorageError: The database cannot be reached, or failed.
+        """
+
+        async def once() -> Result:
+            async with self.transaction() as connection:
+                return await work(connection)
+
+        return await self.patiently(once)
+
+    async def execute(self, statement: str, values: Sequence[object] = ()) -> int:
+        """Run one statement that bears to be run twice, as `run` does; return how many rows it changed."""
+
+        async def once() -> int:
+            async with self.connection() as connection:
+                return (await connection.execute(statement.encode(), values)).rowcount
+
+        return await self.patiently(once)
+
+    async def one(self, query: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """The first row of a query, if any."""
+
+        async def once() -> tuple[Any, ...] | None:
+            async with self.connection() as connection:
+                return await (await connection.execute(query.encode(), values)).fetchone()
+
+        return await self.patiently(once)
+
+    async def patiently(self, act: Callable[[], Awaitable[Result]]) -> Result:
+        """Await `act()`, again and again where the connection is lost, up to `wait_seconds`.
+
+        Raises:
+            StorageError: The database cannot be reached, or failed.
+        """
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self.wait_seconds
+        while True:
+            try:
+                with storage_errors():
+                    return await act()
+            except DatabaseUnreachable:
+                if clock() + FIRST_PAUSE >= deadline:
+                    raise
+                await asyncio.sleep(FIRST_PAUSE)
+
+    async def connect(self) -> Connection:
+        """A direct connection outside the pool, in autocommit: for what belongs to a session. The caller closes it.
+
+        Raises:
+            StorageError: The server cannot be reached.
+        """
+        with storage_errors():
+            connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+            try:
+                await self._configure(connection)
+            except BaseException:
+                await connection.close()
+                raise
+            return connection
+
+    def channel(self, name: str) -> str:
+        """The channel `name` of this agent, as NOTIFY needs it: channels belong to the whole database."""
+        return short_name(f"{self.schema}#{name}")
+
+    async def notify(self, connection: Connection, channel: str, payload: str = "") -> None:
+        """Wake those who listen to `channel` of this agent when the transaction of `connection` is committed."""
+        await connection.execute("SELECT pg_notify(%s, %s)", (self.channel(channel), payload))
+
+    async def listen(self, channel: str) -> AsyncGenerator[str, None]:
+        """What is notified on `channel` of this agent, for ever, on a direct connection.
+
+        An empty text comes first and after each reconnection: what was notified before is lost, so look at the tables.
+        A server that is away is waited for.
+        """
+        pause = FIRST_PAUSE
+        while True:
+            with suppress(StorageError, psycopg.Error, OSError):
+                async for payload in self._listen(channel):
+                    pause = FIRST_PAUSE
+                    yield payload
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _listen(self, channel: str) -> AsyncGenerator[str, None]:
+        connection = await AsyncConnection.connect(self.conninfo, autocommit=True)
+        try:
+            await connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self.channel(channel))))
+            yield ""
+            async for notice in connection.notifies():
+                yield notice.payload
+        finally:
+            await connection.close()

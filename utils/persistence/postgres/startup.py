@@ -1,0 +1,83 @@
+"""Looks at a database before it is used: what is wrong with it is said when the process starts, in one sentence.
+
+No sentence quotes the address or the server's own words, which may hold a name or a password.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from utils.errors import SettingsError
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
+OLDEST = 14
+"""Oldest major version of PostgreSQL that this service is tested with and supported on."""
+
+VARIABLE = "DATABASE_URL"
+
+NO_DRIVER = (
+    "DATABASE_URL needs the packages psycopg and psycopg_pool, which are not installed here. "
+    "Run `make setup`, or unset DATABASE_URL to store data in files."
+)
+UNREACHABLE = (
+    "The database at DATABASE_URL cannot be reached: it did not answer within DATABASE_CONNECT_SECONDS, or refused the "
+    "connection. See that it runs, and that host, port, user, password and the name of the database are right."
+)
+UNREADABLE = (
+    "DATABASE_URL is no address of a PostgreSQL database: expected postgresql://user:password@host:5432/name."
+)
+TOO_OLD = "The database at DATABASE_URL is PostgreSQL {found}. This service needs {oldest} or later."
+POOLED = (
+    "DATABASE_URL leads to a connection pooler in transaction mode, which loses locks and notifications. "
+    "Use the address of PostgreSQL itself, or of a pooler in session mode."
+)
+READ_ONLY = (
+    "The database at DATABASE_URL can only be read, as a standby is. Use the address of the primary server."
+)
+
+
+def unusable(reason: str) -> SettingsError:
+    """The error that keeps a process from starting."""
+    return SettingsError(VARIABLE, reason)
+
+
+def refusal(error: BaseException) -> SettingsError:
+    """Why the first connection failed. libpq tells no code of it, and its text is not looked at."""
+    import psycopg
+
+    return unusable(UNREADABLE if isinstance(error, psycopg.ProgrammingError) else UNREACHABLE)
+
+
+async def check_server(first: AsyncConnection, second: AsyncConnection) -> None:
+    """Check the version, and that each connection keeps its session.
+
+    Raises:
+        SettingsError: The server cannot be used; the message says why.
+    """
+    major = first.info.server_version // 10_000
+    if major < OLDEST:
+        raise unusable(TOO_OLD.format(found=major, oldest=OLDEST))
+    if await _shares_sessions(first, second):
+        raise unusable(POOLED)
+    if await _one(first, "SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'"):
+        raise unusable(READ_ONLY)
+
+
+async def _shares_sessions(first: AsyncConnection, second: AsyncConnection) -> bool:
+    """Whether transactions of a connection move between sessions of the server.
+
+    The second connection keeps a session busy between two transactions of the first.
+    """
+    pid = "SELECT pg_backend_pid()"
+    before = await _one(first, pid)
+    async with second.transaction():
+        between = await _one(second, pid)
+        after = await _one(first, pid)
+    return before == between or before != after
+
+
+async def _one(connection: AsyncConnection, query: str) -> object:
+    row = await (await connection.execute(query)).fetchone()
+    return row[0] if row else None

@@ -1,0 +1,237 @@
+"""Where an agent keeps each thing: in files of its folder, or in its schema of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.postgres.pool import PostgresPool
+    from utils.persistence.runs import RunStore
+    from utils.persistence.task_log_store import TaskLogStore
+    from utils.persistence.tool_record import ToolRecord
+
+
+class Opened(Protocol):
+    """What is opened before it is used."""
+
+    async def open(self) -> None:
+        """Open it. Safe to call twice."""
+
+    async def close(self) -> None:
+        """Close it. Safe to call twice."""
+
+
+class Contexts(Opened, Protocol):
+    """The map from (local thread, agent) to the remote context id; `utils.persistence.contexts` says more."""
+
+    async def get(self, thread_id: str, agent: str) -> str:
+        """The remote context id of a conversation at an agent."""
+
+    async def put(self, thread_id: str, agent: str, context_id: str) -> None:
+        """Store the id that is in use at an agent."""
+
+    async def clear(self, thread_id: str) -> dict[str, str]:
+        """Give a thread new context ids at every agent; return the old ones by agent."""
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete what is known of a thread."""
+
+
+class Delegations(Opened, Protocol):
+    """The delegations of tasks that have not ended; `utils.persistence.delegations` says more."""
+
+    async def get(self, delegation_id: str) -> DelegationRecord | None:
+        """A delegation by the id of its first message."""
+
+    async def of_task(self, parent_task_id: str) -> list[DelegationRecord]:
+        """The delegations of one of our tasks that has not ended, oldest first."""
+
+    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
+        """The delegations of a conversation that wait for its user, oldest first."""
+
+    async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
+        """End the delegations of a task that has ended: delete what ended before, return what is to be canceled."""
+
+    async def abandoned(self, agent: str) -> list[DelegationRecord]:
+        """The delegations to an agent that are to be canceled."""
+
+    async def put(self, record: DelegationRecord) -> None:
+        """Insert or update a delegation."""
+
+    async def remove(self, delegation_id: str) -> None:
+        """Delete a delegation of which nothing is left at its agent."""
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete all delegations of a conversation."""
+
+
+class Cards(Opened, Protocol):
+    """The last card of each sub-agent, as text by the address that it was read at."""
+
+    async def all(self) -> dict[str, str]:
+        """Every stored card as JSON, by address."""
+
+    async def put(self, url: str, card: str) -> None:
+        """Store the card that was read at an address."""
+
+
+class Artifacts(Protocol):
+    """Texts that were left out of model requests, by conversation and handle."""
+
+    async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
+        """Store texts by handle."""
+
+    async def get(self, scope: str, handle: str) -> str | None:
+        """The text, or `None` if this scope has no such handle."""
+
+    async def delete_scope(self, scope: str) -> int:
+        """Delete all texts of a conversation; return how many."""
+
+
+class Stores(Protocol):
+    """Makes the stores of one agent. Each is opened by whoever uses it."""
+
+    def task_log(self) -> TaskLogStore:
+        """The task log."""
+
+    def runs(self) -> RunStore:
+        """The turns that have not ended."""
+
+    def tool_record(self) -> ToolRecord:
+        """The record of tool calls."""
+
+    def contexts(self) -> Contexts:
+        """The conversations at other agents."""
+
+    def delegations(self) -> Delegations:
+        """What was delegated to other agents."""
+
+    def cards(self) -> Cards:
+        """The cards of sub-agents."""
+
+    def artifacts(self) -> Artifacts:
+        """Texts that were left out of model requests."""
+
+    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+        """The checkpoints of conversations, open within the block."""
+
+
+class FileStores:
+    """SQLite files in the agent's folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def task_log(self) -> TaskLogStore:
+        """The task log."""
+        from utils.persistence.task_log_sqlite import SqliteTaskLogStore
+
+        return SqliteTaskLogStore(self._home / "tasks.sqlite")
+
+    def runs(self) -> RunStore:
+        """The turns that have not ended."""
+        from utils.persistence.runs import SqliteRuns
+
+        return SqliteRuns(self._home / "runs.sqlite")
+
+    def tool_record(self) -> ToolRecord:
+        """The record of tool calls."""
+        from utils.persistence.tool_record import SqliteToolRecord
+
+        return SqliteToolRecord(self._home / "tool_calls.sqlite")
+
+    def contexts(self) -> Contexts:
+        """The conversations at other agents."""
+        from utils.persistence.contexts import RemoteContexts
+
+        return RemoteContexts(self._home / "contexts.sqlite")
+
+    def delegations(self) -> Delegations:
+        """What was delegated to other agents."""
+        from utils.persistence.delegations import DelegationStore
+
+        return DelegationStore(self._home / "errands.sqlite")
+
+    def cards(self) -> Cards:
+        """The cards of sub-agents."""
+        from utils.persistence.agent_cards import AgentCards
+
+        return AgentCards(self._home / "cards.sqlite")
+
+    def artifacts(self) -> Artifacts:
+        """Texts that were left out of model requests."""
+        from utils.persistence.artifacts import SqliteArtifactStore
+
+        return SqliteArtifactStore(self._home / "artifacts.sqlite")
+
+    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+        """The checkpoints of conversations."""
+        from utils.persistence.checkpoints import open_checkpointer
+
+        return open_checkpointer(self._home / "checkpoints.sqlite")
+
+
+class DatabaseStores:
+    """Tables in the agent's schema of a PostgreSQL database."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    def task_log(self) -> TaskLogStore:
+        """The task log."""
+        from utils.persistence.postgres.task_log import PostgresTaskLogStore
+
+        return PostgresTaskLogStore(self._pool)
+
+    def runs(self) -> RunStore:
+        """The turns that have not ended."""
+        from utils.persistence.postgres.runs import PostgresRuns
+
+        return PostgresRuns(self._pool)
+
+    def tool_record(self) -> ToolRecord:
+        """The record of tool calls."""
+        from utils.persistence.postgres.tool_record import PostgresToolRecord
+
+        return PostgresToolRecord(self._pool)
+
+    def contexts(self) -> Contexts:
+        """The conversations at other agents."""
+        from utils.persistence.postgres.contexts import PostgresRemoteContexts
+
+        return PostgresRemoteContexts(self._pool)
+
+    def delegations(self) -> Delegations:
+        """What was delegated to other agents."""
+        from utils.persistence.postgres.delegations import PostgresDelegations
+
+        return PostgresDelegations(self._pool)
+
+    def cards(self) -> Cards:
+        """The cards of sub-agents."""
+        from utils.persistence.postgres.agent_cards import PostgresAgentCards
+
+        return PostgresAgentCards(self._pool)
+
+    def artifacts(self) -> Artifacts:
+        """Texts that were left out of model requests."""
+        from utils.persistence.postgres.artifacts import PostgresArtifactStore
+
+        return PostgresArtifactStore(self._pool)
+
+    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+        """The checkpoints of conversations."""
+        from utils.persistence.postgres.checkpoints import PrunedSaver
+
+        return nullcontext(PrunedSaver(self._pool))
+
+
+def stores_in(home: Path, database: PostgresPool | None) -> Stores:
+    """The stores of an agent: in its database where it has one, else in its folder."""
+    return FileStores(home) if database is None else DatabaseStores(database)
