@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from asyncio.base_subprocess import BaseSubprocessTransport
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -67,6 +67,7 @@ class Forked:
     ) -> None:  # fmt: skip
         self.args = list(arguments)
         self.returncode: int | None = None
+        self.on_end: Callable[[int], None] | None = None
         self.report, theirs = socket.socketpair()
         asked = (stdin, stdout, stderr)
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
@@ -103,6 +104,8 @@ class Forked:
     def _end(self) -> None:
         line = self._lines.readline()
         self.returncode = int(line) if line else -signal.SIGKILL
+        if self.on_end is not None:
+            self.on_end(self.returncode)  # before closing: an event loop does not tell of a closed socket
         self._lines.close()
         self.report.close()
 
@@ -146,11 +149,13 @@ class _Transport(BaseSubprocessTransport):
         )  # fmt: skip
         self._proc: Any = child
         loop = asyncio.get_running_loop()
-        loop.add_reader(child.report, self._ended, child, loop)
+        loop.add_reader(child.report, child.poll)
 
-    def _ended(self, child: Forked, loop: asyncio.AbstractEventLoop) -> None:
-        loop.remove_reader(child.report)
-        self._process_exited(child.wait())
+        def ended(code: int) -> None:
+            loop.remove_reader(child.report)
+            self._process_exited(code)
+
+        child.on_end = ended
 
 
 async def start(

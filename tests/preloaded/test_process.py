@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,6 +85,17 @@ async def test_two_programs_at_once_answer_and_are_ended_one_by_one(tmp_path: Pa
     out, _ = await second.communicate(b"end\n")
     assert out == b""
     assert await second.wait() == 0
+
+
+async def test_a_program_that_has_ended_when_it_is_killed_is_waited_for(tmp_path: Path) -> None:
+    process = await preloaded.start(["-c", ""], cwd=tmp_path, env=variables())
+    transport: Any = process._transport  # type: ignore[attr-defined]
+    report = transport.get_extra_info("subprocess").report
+    select.select([report], [], [], SECONDS)
+    assert process.returncode is None, "the event loop has not seen it yet"
+    process.kill()
+    async with asyncio.timeout(SECONDS):
+        assert await process.wait() == 0
 
 
 def test_variables_for_an_interpreter_that_starts_get_a_new_one(tmp_path: Path) -> None:
