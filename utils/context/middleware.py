@@ -21,13 +21,13 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.context import announce
-from utils.context.chunk_usage import ChunkUsage, chunk_usage
 from utils.context.compaction import Compaction
 from utils.context.learnt_windows import SMALLEST, LearntWindows, key_of
 from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.reported_usage import ReportedUsage, reported_usage
 from utils.context.sending import sent_messages, shown_tools
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
@@ -40,7 +40,6 @@ from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
 from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
-from utils.messages.usage import with_usage
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.settings import ModelProvider
@@ -131,8 +130,10 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         refused: set[int] = set()
         while True:
             shown = shown_tools(tools, prepared, self._provider)
+            unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
+            counted = prepared.report.counted - unsent
             try:
-                with chunk_usage() as streamed:
+                with reported_usage(self._charged(counted, prepared.report.ratio), self.counter) as reported:
                     response = await handler(_sent(request, prepared, shown))
                 break
             except Exception as error:
@@ -146,9 +147,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         report = prepared.report
         if refused and report.counted < min(refused):
             self._learnt.learn(key, report.window, report.ratio)
-        unsent = self._tool_tokens.of_known(tools) - self._tool_tokens.of_known(shown)
-        counted = report.counted - unsent
-        answers = [self._measured(message, counted, report.ratio, streamed) for message in response.result]
+        answers = [_measured(message, counted, reported) for message in response.result]
         answered = ModelResponse(answers, response.structured_response)
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
         update |= self._told(request, prepared)
@@ -349,15 +348,9 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._ahead,
         )
 
-    def _measured(
-        self, message: BaseMessage, counted: int, ratio: float, streamed: ChunkUsage
-    ) -> BaseMessage:
-        """An answer with a plausible usage and the count of its request."""
-        if not isinstance(message, AIMessage):
-            return message
-        if self._provider != ModelProvider.EMBEDDED:  # no server charges for it
-            message = with_usage(message, round(counted * ratio), self.counter, streamed.chunks)
-        return with_count(message, counted)
+    def _charged(self, counted: int, ratio: float) -> int | None:
+        """What a provider should charge; `None` without a server that charges."""
+        return None if self._provider == ModelProvider.EMBEDDED else round(counted * ratio)
 
     async def _keep(self, scope: str, artifacts: Mapping[str, str]) -> bool:
         """Store texts. If the store fails, the texts are lost and the turn goes on."""
@@ -372,6 +365,13 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     def _summariser_name(self) -> str:
         use_model = self._summariser is not None and self.policy.use_model
         return self._summariser.name if use_model and self._summariser else "extractive"
+
+
+def _measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:
+    """An answer with a plausible usage and the count of its request."""
+    if not isinstance(message, AIMessage):
+        return message
+    return with_count(reported.believed(message), counted)
 
 
 def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:

@@ -19,6 +19,7 @@ from utils.events import Usage
 from utils.observability.catalogue import CATALOGUE
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
+from utils.testing.strict_provider import ChatRequest, Reply, run_strict_provider
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
@@ -45,6 +46,24 @@ async def test_a_failed_turn_is_counted_with_its_code() -> None:
     grown = await growth(calls(call("lookup", key="down")), "The service is down.")
     assert grown.of("turns_total", agent="keys", outcome="failed") == 1
     assert grown.of("turn_failures_total", agent="keys", code="upstream_unavailable") == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 100.0])
+async def test_tokens_are_those_of_the_request_where_the_server_says_something_impossible(
+    share: float,
+) -> None:
+    def answer(_request: ChatRequest) -> Reply:
+        return Reply("Hello there.", prompt_share=share)
+
+    with run_strict_provider(answer, window=32_000) as double:
+        environ = double.environment("openai-compatible")
+        async with running_agent(Keys, environ=environ) as url:
+            before = await scraped(url)
+            async with connected(url) as client:
+                await ask(client, "hello")
+            grown = Growth(before, await scraped(url))
+    sent = sum(request.tokens for request in double.requests)
+    assert 0.7 * sent <= grown.of("tokens_total", agent="keys", direction="input") <= 1.5 * sent
 
 
 async def test_a_canceled_turn_is_counted_as_canceled() -> None:

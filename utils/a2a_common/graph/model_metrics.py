@@ -9,6 +9,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResp
 from langchain_core.messages import AIMessage
 
 from utils.a2a_common.graph.stream_translator import usage_of
+from utils.context.reported_usage import believed
 from utils.observability.observed import observed_model_call
 
 
@@ -20,12 +21,12 @@ class ModelMetrics(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Let the model answer, and note its tokens."""
+        """Let the model answer, and note its tokens: those that the context management believes."""
         with observed_model_call(name_of(request.model)) as call:
             response = await handler(request)
             for message in response.result:
-                if isinstance(message, AIMessage) and message.usage_metadata:
-                    call.usage = usage_of(message)
+                if isinstance(message, AIMessage) and (answer := believed(message)).usage_metadata:
+                    call.usage = usage_of(answer)
             return response
 
 
