@@ -12,7 +12,7 @@ from tests.unit.engine.test_cancel import endless, first_event
 from tests.unit.engine.turns import CALL, OWNER, Executor, House, turn
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, parse_resubscribe
 from utils.a2a_common.tasks.entries import Suspended
-from utils.errors import Draining
+from utils.errors import Draining, StorageError
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Write
 
@@ -125,3 +125,34 @@ async def test_a_waiting_turn_that_is_canceled_while_the_process_stops_ends_once
         await asyncio.gather(cancel, stop)
     assert await house.state("b") in ("canceled", "failed")
     assert not house.engine.under_way("b")
+
+
+class FailingAppends(MemoryTaskLogStore):
+    """Stores nothing while it `fails`; `failed` is set by the first refusal."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fails = False
+        self.failed = asyncio.Event()
+
+    async def append(self, write: Write) -> None:
+        if self.fails:
+            self.failed.set()
+            raise StorageError("The disk is gone.")
+        await super().append(write)
+
+
+async def test_a_cancel_that_cannot_be_stored_before_the_process_stops_is_refused_and_not_answered() -> None:
+    store = FailingAppends()
+    house = House(Executor(endless, resumable=True), store, max_turns=1)
+    await house.submit(turn("a"), turn("b"))
+    store.fails = True
+    cancel = asyncio.create_task(house.engine.cancel("b", OWNER, CALL))
+    await store.failed.wait()
+    await house.engine.drain(0)
+    with pytest.raises((Draining, StorageError)):
+        await cancel
+    store.fails = False
+    after = house.next(Executor())
+    await after.engine.start()
+    assert await after.state("b") == "failed", "told by nobody as canceled"

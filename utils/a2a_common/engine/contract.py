@@ -42,6 +42,7 @@ class Engine(Protocol):
         Raises:
             TaskNotFoundError: The owner has no such task.
             TaskNotCancelableError: It has ended before.
+            Draining: The process stops before the end is stored; the turn goes on in the next one.
             StorageError: The end cannot be stored.
         """
 

@@ -14,7 +14,7 @@ from a2a.server.context import ServerCallContext
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
 from utils.a2a_common.engine.contract import TurnRunner
-from utils.a2a_common.engine.ends import begin_task, cancel_unbegun, interrupt, suspend
+from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
 from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
 from utils.a2a_common.engine.pace import Pace
 from utils.a2a_common.engine.removal import RunRemoval
@@ -23,7 +23,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn_codec import encode
 from utils.a2a_common.tasks.writer import TaskWriter
-from utils.errors import PlatformError, StorageError
+from utils.errors import Draining, PlatformError, StorageError
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
@@ -74,6 +74,7 @@ class TurnEngine(ABC):
         Raises:
             TaskNotFoundError: The owner has no such task.
             TaskNotCancelableError: It has ended before.
+            Draining: The process stops before that is stored; the turn goes on in the next one.
             StorageError: The task cannot be read.
         """
         job = self._jobs.get(task_id)
@@ -85,6 +86,15 @@ class TurnEngine(ABC):
         if cancel is None:
             cancel = self._cancels[task_id] = self._spawn(self._cancel(task_id, owner, call))
         await asyncio.shield(cancel)
+        if self._draining and not await self._has_ended(task_id, owner):
+            raise Draining(RESTART_SECONDS)
+
+    async def _has_ended(self, task_id: str, owner: str) -> bool:
+        """Whether the end of a task is stored, so that the next process does not go on with its turn."""
+        known = await self._tasks.snapshot(task_id, owner)
+        if known is None or known.task.status.state not in TERMINAL:
+            return False
+        return await self._tasks.stands(task_id, owner, known.sequence)
 
     async def _settle(self, task_id: str) -> None:
         """Wait until the run of a settled turn has returned: its reader has the end before that."""

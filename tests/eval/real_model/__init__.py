@@ -1,0 +1,1 @@
+"""Realistic requests at the service with a small real language model."""
