@@ -1,6 +1,8 @@
-"""Settings of the questions that are asked about a model before it is used."""
+"""Settings of how a model is asked: before it is used, and for tool calls."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -14,4 +16,22 @@ class ModelCheckSettings(EnvSettings):
         True,
         alias="LLM_CHECK",
         description="Whether `up` and `chat` ask the model for one tool call while they start. `doctor` always does.",
+    )
+
+
+class ToolCalls(StrEnum):
+    """How a model is asked for tool calls."""
+
+    NATIVE = "native"
+    JSON = "json"
+
+
+class ToolCallSettings(EnvSettings):
+    """How the chat model is asked for tool calls."""
+
+    calls: ToolCalls = Field(
+        ToolCalls.NATIVE,
+        alias="LLM_TOOL_CALLS",
+        description="How the model calls tools: native, or json for small models that do not call tools by themselves: each "
+        "step is a decision that the server holds to a JSON schema, which costs one more request for each answer.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
@@ -27,24 +27,25 @@ _SOURCE = re.compile(r"\b(?:docs/[\w./-]+|README)\.md(?:#[\w-]+)?")
 
 async def ask_all(questions: Sequence[Question], home: Path) -> list[Result]:
     """Start the service once and ask every question in a conversation of its own."""
-    with run_github_server() as github, _environment(home, github.url):
+    with run_github_server() as github, environment(home, github.url):
         options = LaunchOptions(port=free_port())
         async with (
             local_service(options, StartupView) as (running, _),
             connect(running.supervisor.url) as peer,
         ):
-            return [await _ask(peer, question, github.recorder) for question in questions]
+            return [await ask_one(peer, question, github.recorder) for question in questions]
 
 
 @contextmanager
-def _environment(home: Path, github: str) -> Iterator[None]:
-    """The settings of a newcomer: nothing but where the data and GitHub are."""
+def environment(home: Path, github: str, settings: Mapping[str, str] | None = None) -> Iterator[None]:
+    """The settings of a newcomer: where the data and GitHub are, and `settings`."""
     ours = {"PLATFORM_ENGINEER_HOME": str(home), "GITHUB_API_URL": github, "RAG_READY_SECONDS": "600"}
-    with patch.dict(os.environ, ours):
+    with patch.dict(os.environ, ours | dict(settings or {})):
         yield
 
 
-async def _ask(peer: Peer, question: Question, recorder: Recorder) -> Result:
+async def ask_one(peer: Peer, question: Question, recorder: Recorder) -> Result:
+    """Ask a question, turn by turn, in a conversation of its own."""
     context_id, replies = str(uuid4()), list[Reply]()
     for said in question.turns:
         before = len(recorder.requests)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
 
     from utils.a2a_common.graph.runtime import AgentRuntime
+    from utils.a2a_common.graph.settings import AgentSettings
     from utils.context.middleware import ContextMiddleware
     from utils.persistence.tool_record import ToolRecord
     from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
@@ -48,7 +49,7 @@ def middleware_stack(
 
     Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: the model's
     questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
-    management, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
+    management, structured calls where they are set, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
     metrics and time limits are innermost so that each request is measured as it is sent.
 
     Raises:
@@ -92,8 +93,25 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
-    inside = (LoopEnd(), retrying, managed, PromptCache(), ModelMetrics(), pace)
+    inside = (LoopEnd(), retrying, managed, *_structured_calls(settings), PromptCache(), ModelMetrics(), pace)
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
+
+
+def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
+    from utils.errors import SettingsError
+    from utils.llm.settings import ToolCalls
+    from utils.settings import ModelProvider
+
+    if settings.tool_calls.calls is ToolCalls.NATIVE:
+        return ()
+    if settings.llm.provider is not ModelProvider.OPENAI_COMPATIBLE:
+        raise SettingsError(
+            "LLM_TOOL_CALLS",
+            "LLM_TOOL_CALLS=json needs LLM_PROVIDER=openai-compatible: models of the other providers call tools by themselves.",
+        )
+    from utils.a2a_common.graph.structured_calls import StructuredCalls
+
+    return (StructuredCalls(),)
 
 
 def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:

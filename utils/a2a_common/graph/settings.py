@@ -8,6 +8,7 @@ from typing import Self
 
 from utils.auth.settings import AuthSettings
 from utils.context.settings import ConstraintSettings, ContextSettings
+from utils.llm.settings import ToolCallSettings
 from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
 from utils.persistence.settings import DatabaseSettings, EngineSettings, RetentionSettings
@@ -34,6 +35,7 @@ class AgentSettings:
         telemetry: Where traces go.
         server: How the server listens and what it accepts.
         llm: The chat model.
+        tool_calls: How it is asked for tool calls.
         embeddings: The embedding model.
         context: How much a model request may hold.
         pins: Who finds the constraints that a user states.
@@ -53,6 +55,7 @@ class AgentSettings:
     telemetry: TelemetrySettings
     server: ServerSettings
     llm: LLMSettings
+    tool_calls: ToolCallSettings
     embeddings: EmbeddingSettings
     context: ContextSettings
     pins: ConstraintSettings
@@ -79,6 +82,7 @@ class AgentSettings:
             telemetry=TelemetrySettings.load(environ),
             server=ServerSettings.load(environ),
             llm=LLMSettings.load(environ),
+            tool_calls=ToolCallSettings.load(environ),
             embeddings=EmbeddingSettings.load(environ),
             context=ContextSettings.load(environ),
             pins=ConstraintSettings.load(environ),

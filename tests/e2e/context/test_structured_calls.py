@@ -1,0 +1,87 @@
+"""A model that calls no tools by itself is held to a JSON schema, step by step: real client, a double that checks each request."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from tests.e2e.agents.peers import Keys, ask, connected
+from utils.a2a_common import AgentRuntime
+from utils.a2a_common.graph.settings import AgentSettings
+from utils.errors import SettingsError
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel
+from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider, run_strict_provider
+
+LOOK_UP = json.dumps({"name": "lookup", "arguments": {"key": "a"}})
+ANSWER = json.dumps({"name": "answer", "arguments": {}})
+
+
+def held(request: ChatRequest) -> bool:
+    """Whether the answer must be one of the schema."""
+    return "response_format" in request.body
+
+
+def small_model(request: ChatRequest) -> Reply:
+    """Decides well when it is held to a form; on its own it answers without looking anything up."""
+    if not held(request):
+        return Reply(
+            "a is 1" if any(said.role == "tool" for said in request.messages) else "I think it is 7."
+        )
+    looked_up = any(said.role == "tool" for said in request.messages)
+    return Reply(ANSWER if looked_up else LOOK_UP)
+
+
+async def answered(double: StrictProvider, **settings: str) -> str:
+    """All text that a client was sent."""
+    environ = double.environment("openai-compatible") | settings
+    async with running_agent(Keys, environ=environ) as url, connected(url) as client:
+        return (await ask(client, "What is a?")).text
+
+
+async def test_each_step_is_a_decision_of_the_schema_and_only_the_answer_is_words() -> None:
+    with run_strict_provider(small_model, window=32_000) as double:
+        answer = await answered(double, LLM_TOOL_CALLS="json")
+    assert answer == "a is 1"
+    assert [held(request) for request in double.requests] == [True, True, False]
+    decision, second, words = double.requests
+    assert names_in(decision) == {"lookup", "answer"} | offered(decision)
+    assert offered(decision) == offered(second) == offered(words), "a server's cache finds the prefix again"
+    assert words.body["tool_choice"] == "none"
+
+
+async def test_without_the_setting_no_request_is_held_to_a_schema() -> None:
+    with run_strict_provider(small_model, window=32_000) as double:
+        answer = await answered(double)
+    assert answer == "I think it is 7."
+    assert not any(held(request) for request in double.requests)
+
+
+async def test_a_server_that_ignores_the_schema_is_answered_as_without_it() -> None:
+    with run_strict_provider(lambda _: Reply("Hello there."), window=32_000) as double:
+        answer = await answered(double, LLM_TOOL_CALLS="json")
+    assert answer == "Hello there."
+    assert len(double.requests) == 1
+
+
+def names_in(request: ChatRequest) -> set[str]:
+    schema: dict[str, Any] = request.body["response_format"]["json_schema"]["schema"]
+    return {form["properties"]["name"]["const"] for form in schema["anyOf"]}
+
+
+def offered(request: ChatRequest) -> set[str]:
+    return {tool.name for tool in request.tools}
+
+
+async def test_a_provider_whose_models_call_tools_by_themselves_is_refused_at_the_start(
+    tmp_path: Path,
+) -> None:
+    settings = AgentSettings.load({"LLM_TOOL_CALLS": "json"})
+    model = ScriptedModel(script=["Hello."])
+    agent = Keys(AgentRuntime(home=tmp_path, settings=settings, model=model, checkpointer=InMemorySaver()))
+    with pytest.raises(SettingsError, match="LLM_PROVIDER=openai-compatible"):
+        await agent.build()

@@ -1,0 +1,140 @@
+"""Holds a model's tool calls to a JSON schema, for models that do not call tools by themselves.
+
+Such a model writes its calls as text in some form, or answers from memory where it should call. Here each step begins with a
+request whose answer the server holds to a schema (`response_format`, structured output): a tool of those that are offered
+with its arguments, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
+the same messages, so that the second one finds the first one's prefix in the server's cache.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import structlog
+from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.runnables.config import ensure_config, var_child_runnable_config
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.constants import TAG_NOSTREAM
+
+from utils.a2a_common.graph.stream_translator import usage_of
+from utils.events import Usage, UsageReported
+from utils.messages.text import message_text
+
+log = structlog.get_logger(__name__)
+
+ANSWER = "answer"
+"""What a model chooses in place of a tool when it has all that its answer needs."""
+
+DECISIONS = "decisions"
+"""Name under which the usage of these requests is reported."""
+
+_FORM = '{"name": "TOOL", "arguments": {…}}'
+_ANSWER_FORM = f'{{"name": "{ANSWER}", "arguments": {{}}}}'
+FIRST = (
+    f"Decide on the next step, as JSON. To call a tool: {_FORM}, with arguments in the words of the request. "
+    f"Only when no tool can help: {_ANSWER_FORM}."
+)
+"""What is asked before anything was looked up."""
+
+AFTER_RESULTS = (
+    f"Decide on the next step, as JSON. When the results above answer the request: {_ANSWER_FORM}. Only when a part of the "
+    f"request has no result yet: {_FORM}, for that part alone."
+)
+"""What is asked when there are results, since small models repeat a call that has been answered."""
+
+Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+
+
+class StructuredCalls(AgentMiddleware[Any, Any]):
+    """Asks for a decision before each answer. A server that ignores the schema is answered as without it."""
+
+    async def awrap_model_call(self, request: ModelRequest[Any], handler: Handler) -> ModelResponse[Any]:
+        """Return the model's calls, or its answer."""
+        if not request.tools:
+            return await handler(request)
+        asked = request.override(
+            messages=with_instruction(request.messages),
+            model_settings={**request.model_settings, "extra_body": _body(request)},
+        )
+        with _unseen():
+            decided = await handler(asked)
+        if not _is_answer(decided):
+            return decided
+        _report(request, decided)
+        log.debug("model.answers")
+        return await handler(request.override(tool_choice="none"))
+
+
+def with_instruction(messages: Sequence[BaseMessage]) -> list[Any]:
+    """The messages with the instruction at their end: in the user's last one, since some templates want roles in turn."""
+    *before, last = messages
+    if not isinstance(last, HumanMessage):
+        return [*messages, HumanMessage(AFTER_RESULTS)]
+    content = last.content
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    return [
+        *before,
+        last.model_copy(update={"content": [*blocks, {"type": "text", "text": f"\n\n{FIRST}"}]}),
+    ]
+
+
+def schema_of(tools: Sequence[Any]) -> dict[str, Any]:
+    """A `response_format` that holds an answer to one call of these tools, or `ANSWER`. Pure."""
+    offered = [convert_to_openai_tool(tool)["function"] for tool in tools]
+    calls = [_call(tool["name"], tool.get("parameters") or {}) for tool in offered]
+    nothing = {"type": "object", "properties": {}, "additionalProperties": False}
+    schema = {"anyOf": [*calls, _call(ANSWER, nothing)]}
+    return {"type": "json_schema", "json_schema": {"name": "step", "schema": schema}}
+
+
+def _body(request: ModelRequest[Any]) -> dict[str, Any]:
+    """Fields of the request's body. LangChain's own argument for the schema takes no choice between forms."""
+    own = getattr(request.model, "extra_body", None) or {}
+    return {**own, "response_format": schema_of(request.tools)}
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"name": {"const": name}, "arguments": dict(arguments)},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _is_answer(response: ModelResponse[Any]) -> bool:
+    message = response.result[-1]
+    if not isinstance(message, AIMessage) or message.tool_calls:
+        return False
+    try:
+        decision = json.loads(message_text(message))
+    except ValueError:
+        return False
+    return isinstance(decision, dict) and decision.get("name") == ANSWER
+
+
+def _report(request: ModelRequest[Any], decided: ModelResponse[Any]) -> None:
+    """The usage of a decision that is no part of the conversation."""
+    message = decided.result[-1]
+    if not isinstance(message, AIMessage) or message.usage_metadata is None:
+        return
+    used: Usage = usage_of(message)
+    request.runtime.stream_writer(UsageReported({DECISIONS: used}))
+    if meter := getattr(request.runtime.context, "meter", None):
+        meter.add(used)
+
+
+@contextmanager
+def _unseen() -> Iterator[None]:
+    """Model runs of this block are not part of the graph's stream of messages."""
+    config = ensure_config()
+    hidden = {**config, "tags": [*(config.get("tags") or []), TAG_NOSTREAM]}
+    token = var_child_runnable_config.set(hidden)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
