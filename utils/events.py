@@ -111,13 +111,17 @@ class ToolStarted:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool call ended. `seconds` is wall time; `truncated` tells that the model saw a part only."""
+    """A tool call ended. `seconds` is wall time; `truncated` tells that the model saw a part only.
+
+    `result` is the beginning of what it returned, for display, without secrets; never the whole output.
+    """
 
     call_id: str
     tool: str
     status: ToolStatus
     seconds: float
     truncated: bool = False
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,10 @@ class DelegationProgress:
 
 @dataclass(frozen=True, slots=True)
 class DelegationFinished:
-    """A sub-agent's task ended or waits for the user. `below` is its tokens and its own sub-tasks, as it told."""
+    """A sub-agent's task ended or waits for the user.
+
+    `below` is its tokens and its own sub-tasks, as it told; `result` is the beginning of its answer, as in `ToolFinished`.
+    """
 
     call_id: str
     agent: str
@@ -156,6 +163,7 @@ class DelegationFinished:
     state: DelegationState
     seconds: float
     below: Mapping[str, Any] | None = None
+    result: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "a result that was cut is not marked",
                 "utils/a2a_common/graph/tool_boundary.py::ToolBoundary._ended",
-                "ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut)",
-                "ToolFinished(call_id, name, seen.status, time.monotonic() - started)",
+                "ToolFinished(call_id, name, seen.status, seconds, truncated=cut, result=shown)",
+                "ToolFinished(call_id, name, seen.status, seconds, result=shown)",
                 "tests/e2e/agents/test_long_results.py::test_a_result_that_the_model_saw_in_part_is_marked_as_truncated",
             ),
             broken(

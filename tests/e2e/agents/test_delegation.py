@@ -216,6 +216,8 @@ async def test_the_sub_agents_own_tools_are_seen_as_progress_of_the_delegation()
     activity = answer.metadata(ACTIVITY_EXTENSION)
     inner = [each["activity"]["kind"] for each in activity if each.get("activity")]
     assert inner == ["tool_started", "tool_finished"]
+    (finished,) = [each for each in activity if each["kind"] == "delegation_finished"]
+    assert finished["result"] == "value"
     assert {each["agent"] for each in activity if each["kind"].startswith("delegation")} == {"keys"}
 
 

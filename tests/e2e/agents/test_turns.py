@@ -75,7 +75,24 @@ async def test_tool_calls_are_activity_and_never_part_of_the_answer() -> None:
     kinds = [payload["kind"] for payload in answer.metadata(ACTIVITY_EXTENSION)]
     assert kinds == ["tool_started", "tool_finished"]
     assert answer.metadata(ACTIVITY_EXTENSION)[1]["status"] == "ok"
+    assert answer.metadata(ACTIVITY_EXTENSION)[1]["result"] == "the value of a"
     assert answer.text == "It is the value of a."
+
+
+async def test_the_result_of_a_call_is_shown_by_its_beginning_and_without_secrets() -> None:
+    key = f"ghp_{'x' * 30} {'word ' * 400}"
+    answer = await one_turn(calls(call("lookup", key=key)), "It is there.")
+    shown = answer.metadata(ACTIVITY_EXTENSION)[1]["result"]
+    assert shown.startswith("the value of [redacted] word")
+    assert len(shown) < 600
+    assert shown.endswith(" more characters)")
+
+
+async def test_a_call_that_failed_shows_the_sentence_that_the_model_got() -> None:
+    answer = await one_turn(calls(call("lookup", key="down")), "It is down.")
+    finished = answer.metadata(ACTIVITY_EXTENSION)[1]
+    assert finished["status"] == "error"
+    assert "The key service cannot be reached right now." in finished["result"]
 
 
 async def test_activity_never_grows_the_tasks_history() -> None:

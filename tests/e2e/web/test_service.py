@@ -84,6 +84,7 @@ def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service,
     call.locator("summary").click()
     for told in ("platform-engineer › github", 'owner="octocat"', "succeeded"):
         expect(call).to_contain_text(told)
+    expect(call.locator(".result")).to_contain_text("pull requests")
     expect(work.locator(".usage tbody tr")).to_have_count(3)
     expect(work.locator(".gauge")).to_have_attribute(
         "aria-label", re.compile(r"^\d % of the context is used$")
@@ -109,7 +110,7 @@ def test_a_change_is_sent_only_after_a_yes(service, open_tab):
     assert "It was approved and sent." not in page.locator(".thread").inner_text()
     tab.ask(CHANGE)
     page.get_by_role("button", name="Send it").click()
-    expect(page.get_by_text("It was approved and sent.")).to_be_visible()
+    expect(page.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
 
 
 def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open_tab):

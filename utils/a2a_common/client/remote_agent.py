@@ -24,6 +24,7 @@ from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED,
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
+from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
 from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
 
@@ -152,7 +153,7 @@ class RemoteAgent:
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = time.monotonic() - started
             end = (call.call_id, self._name, task.task_id, state, seconds)
-            report(DelegationFinished(*end, below=_below(task)))
+            report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
 
     async def cancel(self, task_id: str) -> bool:

@@ -20,10 +20,12 @@ from utils.a2a_common.graph.call_outcome import CallOutcome
 from utils.a2a_common.graph.call_recorder import CallRecorder
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
+from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
 from utils.messages.results import ToolProblem, dump_result
+from utils.messages.text import message_text
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class ToolBoundary(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         """Run a call, record its outcome, then report its end."""
         call_id, name = str(request.tool_call["id"]), request.tool_call["name"]
-        started, cut = time.monotonic(), False
+        started, cut, shown = time.monotonic(), False, None
         with _observed(request) as seen, published_events() as events:
             try:
                 try:
@@ -102,8 +104,10 @@ class ToolBoundary(AgentMiddleware):
                 seen.status = _status(result, call_id)
                 said = _message_of(result, call_id)
                 cut = said is not None and full_output_of(said) is not None
+                shown = shown_result(message_text(said)) if said is not None else None
             finally:
-                write(ToolFinished(call_id, name, seen.status, time.monotonic() - started, truncated=cut))
+                seconds = time.monotonic() - started
+                write(ToolFinished(call_id, name, seen.status, seconds, truncated=cut, result=shown))
         return result
 
     async def _in_time(
