@@ -51,6 +51,7 @@ from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
+from utils.auth.service_tokens import person_of
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import (
     DelegationFinished,
@@ -61,6 +62,7 @@ from utils.events import (
     Usage,
     UsageReported,
 )
+from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.timing import Deadline
 
@@ -242,6 +244,8 @@ class Delegation:
     ) -> DelegationRecord:
         """A new delegation, in the conversation's own context at the agent unless a question is open there."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
+        person = Person(person_of(request.caller.name), request.caller.tenant)
+        await self._contexts.belongs_to(request.thread_id, person)
         context_id = await self._contexts.get(request.thread_id, name)
         await self._contexts.put(request.thread_id, name, context_id)
         waiting = await self._delegations.waiting(request.thread_id)
@@ -336,7 +340,8 @@ class Delegation:
         if card is None:
             raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
         async with self._pool.connection(name, card) as connection:
-            with acting_for(whom):
+            person = await self._contexts.person(whom.conversation)
+            with acting_for(replace(whom, person=person.key, tenant=person.tenant)):
                 yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, record: DelegationRecord) -> bool:

@@ -69,4 +69,4 @@ def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
     asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
     form = asked.get("form")
     consent = digest_in_form(form) if isinstance(form, Mapping) else ""
-    return ActingFor(kept.thread_id, reference_of(kept.parent_task_id), consent)
+    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=consent)

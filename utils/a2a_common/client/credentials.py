@@ -24,12 +24,16 @@ class ActingFor:
     """For whom a request to another agent is made.
 
     Attributes:
-        subject: The conversation.
+        conversation: The conversation.
+        person: The key of the person whose conversation it is; empty where that is not known.
+        tenant: Where the person belongs; empty outside tenants.
         task: Reference to the task that it is part of; empty where it is part of none.
-        consent: Digest of what the user of the conversation has approved with this message; empty where nothing was.
+        consent: Digest of what the person has approved with this message; empty where nothing was.
     """
 
-    subject: str
+    conversation: str
+    person: str = ""
+    tenant: str = ""
     task: str = ""
     consent: str = ""
 
@@ -70,7 +74,10 @@ def service_credentials(name: str, url: str, signer: Signer) -> Credentials:
 
     def token() -> str:
         whom = _acting.get()
-        return signer.token(name, whom.subject, task=whom.task, consent=whom.consent) if whom else ""
+        if whom is None:
+            return ""
+        subject = whom.person or whom.conversation
+        return signer.token(name, subject, tenant=whom.tenant, task=whom.task, consent=whom.consent)
 
     return Credentials(url, token)
 
