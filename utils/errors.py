@@ -37,6 +37,7 @@
     │   └── StorageFull             there is no room on the disk
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
+    │   ├── TooManyRequests         the caller asks for more than one caller may
     │   └── Draining                the process is about to stop
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
@@ -368,6 +369,15 @@ class Overloaded(RetryLater):
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("Too many requests are waiting. Try again in a moment.", retry_after=retry_after)
+
+
+class TooManyRequests(RetryLater):
+    """The caller sends more requests than `CALLER_REQUESTS_PER_MINUTE`, or has more open than `CALLER_OPEN_REQUESTS`."""
+
+    code = "too_many_requests"
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("You send too many requests. Try again in a moment.", retry_after=retry_after)
 
 
 class Draining(RetryLater):

@@ -314,6 +314,18 @@ class ServerSettings(EnvSettings):
     max_waiting_turns: int = Field(
         128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
     )
+    caller_requests_per_minute: int | None = Field(
+        None,
+        alias="CALLER_REQUESTS_PER_MINUTE",
+        ge=0,
+        description="Requests of one caller in a minute, at each replica; past it 429. 1200 with AUTH_MODE, else no limit (0).",
+    )
+    caller_open_requests: int | None = Field(
+        None,
+        alias="CALLER_OPEN_REQUESTS",
+        ge=0,
+        description="Requests of one caller at once, open streams included; past it 429. 64 with AUTH_MODE, else no limit (0).",
+    )
     push_allow_private: bool = Field(
         False,
         alias="PUSH_ALLOW_PRIVATE",
