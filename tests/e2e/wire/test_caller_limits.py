@@ -9,6 +9,7 @@ from typing import Any
 
 import grpc
 import pytest
+from a2a.types.a2a_pb2 import TaskState
 from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import ask, connected
@@ -68,7 +69,8 @@ async def test_another_tenant_is_served_meanwhile_and_what_runs_can_be_canceled(
 
 async def test_past_its_requests_of_a_minute_a_caller_has_to_wait() -> None:
     async def quick(stage: Stage) -> None:
-        await stage.message("Good day.")
+        await stage.task()
+        await stage.status(TaskState.TASK_STATE_COMPLETED)
 
     async with serving(quick, settings={"CALLER_REQUESTS_PER_MINUTE": "3"}) as wire:
         path, body, headers = HTTP["JSON-RPC 1.0"]
