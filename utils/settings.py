@@ -314,6 +314,25 @@ class ServerSettings(EnvSettings):
     max_waiting_turns: int = Field(
         128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
     )
+    grpc_tls_cert_file: Path | None = Field(
+        None,
+        alias="GRPC_TLS_CERT_FILE",
+        description="File with the certificate that gRPC is served with, and those above it, as PEM; no TLS when unset.",
+    )
+    grpc_tls_key_file: Path | None = Field(
+        None, alias="GRPC_TLS_KEY_FILE", description="File with the key of that certificate, as PEM."
+    )
+    grpc_tls_client_ca_file: Path | None = Field(
+        None,
+        alias="GRPC_TLS_CLIENT_CA_FILE",
+        description="File with certificates, as PEM: only gRPC clients with a certificate of one of them are let in.",
+    )
+    header_timeout_seconds: float = Field(
+        20.0,
+        alias="HEADER_TIMEOUT_SECONDS",
+        gt=0,
+        description="Longest time until the headers of a request are there, and of a gRPC connection its first bytes.",
+    )
     caller_requests_per_minute: int | None = Field(
         None,
         alias="CALLER_REQUESTS_PER_MINUTE",

@@ -32,6 +32,7 @@ from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.drain import Drain
+from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.host_origin import HostOrigin
@@ -335,6 +336,8 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
                     max_body_bytes=settings.max_body_bytes,
                     user_of=service.grpc_user or anonymous,
                     authenticator=service.authenticator,
+                    credentials=server_credentials(settings),
+                    handshake_seconds=settings.header_timeout_seconds,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
             yield
