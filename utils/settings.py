@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr, field_validator
 
 from utils.environment import EnvSettings, own_environment, process_environment
+from utils.protection_settings import ProtectionSettings
 from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object, price_table
 
 __all__ = [
@@ -277,7 +278,7 @@ class EmbeddingSettings(ProviderSettings):
     )
 
 
-class ServerSettings(EnvSettings):
+class ServerSettings(ProtectionSettings):
     """How an agent's server listens and what it accepts."""
 
     host: str = Field("127.0.0.1", alias="HOST", description="Address to listen on.")
@@ -313,42 +314,6 @@ class ServerSettings(EnvSettings):
     )
     max_waiting_turns: int = Field(
         128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
-    )
-    grpc_tls_cert_file: Path | None = Field(
-        None,
-        alias="GRPC_TLS_CERT_FILE",
-        description="File with the certificate that gRPC is served with, and those above it, as PEM; no TLS when unset.",
-    )
-    grpc_tls_key_file: Path | None = Field(
-        None, alias="GRPC_TLS_KEY_FILE", description="File with the key of that certificate, as PEM."
-    )
-    grpc_tls_client_ca_file: Path | None = Field(
-        None,
-        alias="GRPC_TLS_CLIENT_CA_FILE",
-        description="File with certificates, as PEM: only gRPC clients with a certificate of one of them are let in.",
-    )
-    header_timeout_seconds: float = Field(
-        20.0,
-        alias="HEADER_TIMEOUT_SECONDS",
-        gt=0,
-        description="Longest time until the headers of a request are there, and of a gRPC connection its first bytes.",
-    )
-    caller_requests_per_minute: int | None = Field(
-        None,
-        alias="CALLER_REQUESTS_PER_MINUTE",
-        ge=0,
-        description="Requests of one caller in a minute, at each replica; past it 429. 1200 with AUTH_MODE, else no limit (0).",
-    )
-    caller_open_requests: int | None = Field(
-        None,
-        alias="CALLER_OPEN_REQUESTS",
-        ge=0,
-        description="Requests of one caller at once, open streams included; past it 429. 64 with AUTH_MODE, else no limit (0).",
-    )
-    push_allow_private: bool = Field(
-        False,
-        alias="PUSH_ALLOW_PRIVATE",
-        description="Allow push notifications to private and loopback addresses.",
     )
 
 

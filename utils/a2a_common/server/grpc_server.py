@@ -72,6 +72,13 @@ def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
     }
 
 
+def _bound(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
+    """Listen; return the port."""
+    if credentials is None:
+        return int(server.add_insecure_port(address))
+    return int(server.add_secure_port(address, credentials))
+
+
 async def start_grpc(
     handler: RequestHandler,
     *,
@@ -126,11 +133,6 @@ async def start_grpc(
     ]
     for generated, servicer in served:
         generated.add_A2AServiceServicer_to_server(servicer, server)
-    address = f"{host}:{port}"
-    bound = (
-        server.add_insecure_port(address)
-        if credentials is None
-        else server.add_secure_port(address, credentials)
-    )
+    bound = _bound(server, f"{host}:{port}", credentials)
     await server.start()
     return server, bound
