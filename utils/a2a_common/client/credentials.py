@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -56,16 +56,19 @@ class Credentials:
 
     Args:
         url: Where the agent is configured to be: nothing is sent to another origin, whatever its card says.
-        token: Makes the token of a request; an empty one is not sent.
+        token: Makes the token of a request, at once or later; an empty one is not sent.
     """
 
-    def __init__(self, url: str, token: Callable[[], str]) -> None:
+    def __init__(self, url: str, token: Callable[[], str | Awaitable[str]]) -> None:
         self._origin = origin_of(url)
         self._token = token
 
     async def add(self, request: httpx.Request) -> None:
         """Add it, where the request goes to the agent."""
-        if origin_of(str(request.url)) == self._origin and (token := self._token()):
+        if origin_of(str(request.url)) != self._origin:
+            return
+        made = self._token()
+        if token := made if isinstance(made, str) else await made:
             request.headers["Authorization"] = f"Bearer {token}"
 
 
