@@ -18,6 +18,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
+from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
@@ -211,8 +212,11 @@ class Delegation:
         kept = await self._delegations.get(cause.id)
         if kept is None and (why := self._scopes.circular(name, text, runtime)):
             return not_made(name, text, why, cause, runtime)
+        request = kept.request if kept is not None else await self._quoted(text, runtime)
+        if why := self._scopes.kept_back(name, request, cause, runtime):
+            return not_made(name, text, why, cause, runtime, code=leaving.REFUSED)
         if kept is None:
-            kept = await self._begin(name, await self._quoted(text, runtime), cause, runtime.context)
+            kept = await self._begin(name, request, cause, runtime.context)
         replies: list[Reply] = []
         while True:
             for question in kept.questions[len(replies) :]:
