@@ -37,14 +37,14 @@
     │   └── StorageFull             there is no room on the disk
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
+    │   ├── TooManyRequests         the caller asks for more than one caller may
     │   └── Draining                the process is about to stop
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
 
-Recovery decides by these types. The sentences of failures that occur in several places are constants here, so that one
-failure has one sentence. The message of a `PlatformError` is written for the person who
-chats: a plain sentence without secrets, internal paths or a provider's raw text. What only an
-operator may see goes to the log, as the `__cause__`.
+Recovery decides by these types. The sentences of failures that occur in several places are constants here, so that one failure has
+one sentence. The message of a `PlatformError` is written for the person who chats: a plain sentence without secrets, internal paths or
+a provider's raw text. What only an operator may see goes to the log, as the `__cause__`.
 """
 
 from __future__ import annotations
@@ -347,17 +347,14 @@ class StorageFull(StorageError):
 
 
 class RetryLater(PlatformError):
-    """No new turn is taken now. The same request, sent again later with its message id, is served.
-
-    Attributes:
-        retry_after: Seconds to wait before the next try.
-    """
+    """No new turn is taken now. The same request, sent again with its message id, is served after `retry_after` seconds."""
 
     code = "unavailable"
     retryable = True
+    sentence = "Nothing new is taken now. Try again in a moment."
 
-    def __init__(self, message: str, *, retry_after: float) -> None:
-        super().__init__(message)
+    def __init__(self, retry_after: float) -> None:
+        super().__init__(self.sentence)
         self.retry_after = retry_after
 
 
@@ -365,18 +362,21 @@ class Overloaded(RetryLater):
     """As many turns wait as `MAX_WAITING_TURNS` allows."""
 
     code = "overloaded"
+    sentence = "Too many requests are waiting. Try again in a moment."
 
-    def __init__(self, retry_after: float) -> None:
-        super().__init__("Too many requests are waiting. Try again in a moment.", retry_after=retry_after)
+
+class TooManyRequests(RetryLater):
+    """The caller sends more requests than `CALLER_REQUESTS_PER_MINUTE`, or has more open than `CALLER_OPEN_REQUESTS`."""
+
+    code = "too_many_requests"
+    sentence = "You send too many requests. Try again in a moment."
 
 
 class Draining(RetryLater):
     """The process finishes its running turns and then stops."""
 
     code = "draining"
-
-    def __init__(self, retry_after: float) -> None:
-        super().__init__("The agent is being restarted. Try again in a moment.", retry_after=retry_after)
+    sentence = "The agent is being restarted. Try again in a moment."
 
 
 class TaskBusy(PlatformError):

@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import Field, SecretStr, field_validator
 
 from utils.environment import EnvSettings, own_environment, process_environment
+from utils.protection_settings import ProtectionSettings
 from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object, price_table
 
 __all__ = [
@@ -277,7 +278,7 @@ class EmbeddingSettings(ProviderSettings):
     )
 
 
-class ServerSettings(EnvSettings):
+class ServerSettings(ProtectionSettings):
     """How an agent's server listens and what it accepts."""
 
     host: str = Field("127.0.0.1", alias="HOST", description="Address to listen on.")
@@ -313,11 +314,6 @@ class ServerSettings(EnvSettings):
     )
     max_waiting_turns: int = Field(
         128, alias="MAX_WAITING_TURNS", ge=0, description="Turns that may wait; past it requests get 503."
-    )
-    push_allow_private: bool = Field(
-        False,
-        alias="PUSH_ALLOW_PRIVATE",
-        description="Allow push notifications to private and loopback addresses.",
     )
 
 

@@ -23,9 +23,9 @@ _HERE = Path(__file__).resolve().parent
 
 
 def shared_groups() -> list[type[EnvSettings]]:
-    """The groups of `utils/settings.py` and of each `utils/*/settings.py`."""
+    """The groups of `utils/settings.py`, `utils/protection_settings.py` and of each `utils/*/settings.py`."""
     rooms = sorted(path.parent.name for path in _HERE.glob("*/settings.py"))
-    modules = ["utils.settings", *(f"utils.{room}.settings" for room in rooms)]
+    modules = ["utils.settings", "utils.protection_settings", *(f"utils.{room}.settings" for room in rooms)]
     return [group for module in modules for group in groups_of(importlib.import_module(module))]
 
 

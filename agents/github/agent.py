@@ -17,14 +17,30 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import REFUSED, Skill
 from utils.auth.exposure import check_writes
+from utils.errors import SettingsError
 from utils.events import AgentEvent, Completed, TextDelta
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
+    from agents.github.authorisation.grant import Cipher
+    from agents.github.authorisation.sign_in import SignIns
+    from agents.github.authorisation.store import Grants
     from agents.github.changes.sender import Book, Sender
     from agents.github.gh.runner import Gh
     from utils.a2a_common.graph.agent_tool import AgentTool
+
+_OAUTH = "GITHUB_OAUTH_CLIENT_ID"
+_NEEDS_AUTH = (
+    "GITHUB_OAUTH_CLIENT_ID is set, and callers are not known, so that nobody could tell whose authorisation is whose. Set "
+    "AUTH_MODE=oidc or api-key, or leave it out."
+)
+_NEEDS_KEYS = (
+    "Authorisations of users are stored in DATABASE_URL, so all replicas need the same GITHUB_OAUTH_KEYS: 32 random bytes in "
+    "base64url, as `openssl rand -base64 32 | tr '+/' '-_'` prints them."
+)
+_KEY_FILE = "github-oauth.key"
+"""In PLATFORM_ENGINEER_HOME, and so not in the folder of what it encrypts."""
 
 _PROMPTS = Path(__file__).parent / "prompts"
 
@@ -56,12 +72,18 @@ class GitHubAgent(BaseLangGraphAgent):
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
         self._settings = GitHubSettings.load(runtime.environ)
+        if self._settings.app_id is not None:
+            from agents.github.app import check_app
+
+            check_app(self._settings)
         self._github = GitHubClient(self._settings)
         if self._settings.write:
             from agents.github.changes.tools import CHANGES
 
             check_writes("GITHUB_WRITE", runtime.settings.server.host, runtime.settings.auth)
 
+            if self._settings.oauth_client_id and not runtime.settings.auth.on:
+                raise SettingsError(_OAUTH, _NEEDS_AUTH)
             self.skills = _skills((*SPECS, *CHANGES, refusal(write=True)))
 
     def system_prompt(self) -> str:
@@ -77,6 +99,12 @@ class GitHubAgent(BaseLangGraphAgent):
 
             await self._sender.journal.open()
             found += [spec.bind(self._sender) for spec in CHANGES]
+            if self._sign_ins is not None:
+                from agents.github.authorisation.tools import forget_tool
+                from agents.github.changes.tools import asker_of
+
+                await self._sign_ins.grants.open()
+                found.append(forget_tool(self._sign_ins, asker_of))
         found.append(refusal(write=self._settings.write).bind(self._github))
         if self._gh:
             from agents.github.gh.tool import gh_tool
@@ -102,6 +130,8 @@ class GitHubAgent(BaseLangGraphAgent):
         await super().delete_conversation(thread_id, task_ids)
         if self._settings.write:
             await self._sender.journal.delete(thread_id)
+        if self._sign_ins is not None:
+            await self._sign_ins.grants.delete(thread_id)
 
     async def stop(self) -> None:
         """Close the connections to GitHub and the journal of changes."""
@@ -114,7 +144,37 @@ class GitHubAgent(BaseLangGraphAgent):
         from agents.github.changes.post import Poster
         from agents.github.changes.sender import Sender
 
-        return Sender(Poster(self._settings), self._journal())
+        return Sender(Poster(self._settings), self._journal(), self._sign_ins)
+
+    @cached_property
+    def _sign_ins(self) -> SignIns | None:
+        """Gets the authorisations of users; `None` where changes are made with the shared token."""
+        if not self._settings.write or not self._settings.oauth_client_id:
+            return None
+        from agents.github.authorisation.grant import Cipher
+        from agents.github.authorisation.sign_in import SignIns
+
+        return SignIns(self._settings, self._grants(Cipher(self._oauth_keys())))
+
+    def _grants(self, cipher: Cipher) -> Grants:
+        if self.runtime.database is not None:
+            from agents.github.authorisation.store_postgres import PostgresGrants
+
+            return PostgresGrants(self.runtime.database, cipher)
+        from agents.github.authorisation.store import FileGrants
+
+        return FileGrants(self.runtime.home / "authorisations.sqlite", cipher)
+
+    def _oauth_keys(self) -> list[str]:
+        from base64 import urlsafe_b64encode
+
+        from utils.auth.secret_file import secret_in
+
+        if self._settings.oauth_keys is not None:
+            return [key.strip() for key in self._settings.oauth_keys.get_secret_value().split(",")]
+        if self.runtime.database is not None:
+            raise SettingsError("GITHUB_OAUTH_KEYS", _NEEDS_KEYS)
+        return [urlsafe_b64encode(secret_in(self.runtime.settings.home.home / _KEY_FILE)).decode()]
 
     def _journal(self) -> Book:
         if self.runtime.database is not None:

@@ -59,7 +59,7 @@ class GitHubClient:
     @property
     def has_token(self) -> bool:
         """Whether requests carry a token."""
-        return self.settings.token is not None
+        return self.settings.has_shared
 
     async def stop(self) -> None:
         """Close the connections. A later request opens new ones."""

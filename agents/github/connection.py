@@ -42,12 +42,12 @@ class Connection(GitHubCore[Any]):
     Args:
         settings: Address and token of GitHub.
         sends: For changes: each request is sent once, without retries or redirects.
+        token: Token of a user, instead of the configured one.
     """
 
-    def __init__(self, settings: GitHubSettings, *, sends: bool = False) -> None:
-        token = settings.token.get_secret_value() if settings.token else None
+    def __init__(self, settings: GitHubSettings, *, sends: bool = False, token: str = "") -> None:
         super().__init__(
-            token,
+            token or _shared(settings),
             base_url=settings.api_url,
             user_agent="platform-engineer",
             timeout=settings.timeout_seconds,
@@ -77,6 +77,15 @@ class Connection(GitHubCore[Any]):
         client, self._shared = self._shared, None
         if client is not None:
             await client.aclose()
+
+
+def _shared(settings: GitHubSettings) -> Any:
+    """What all users read with: an installation of a GitHub App, the token, or nothing."""
+    if settings.app_id is not None:
+        from agents.github.app import installation
+
+        return installation(settings)
+    return settings.token.get_secret_value() if settings.token else None
 
 
 def _wait_of(value: str) -> timedelta:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from pydantic import Field, SecretStr
 
 from utils.settings import EnvSettings
@@ -39,6 +41,39 @@ class GitHubSettings(EnvSettings):
         alias="GITHUB_WRITE",
         description="Offer tools that comment, open issues and re-run workflows; each asks the user first.",
     )
+    oauth_client_id: str | None = Field(
+        None,
+        alias="GITHUB_OAUTH_CLIENT_ID",
+        pattern=r"^[\w.-]+$",
+        description="Client id of an OAuth or GitHub App with the device flow: changes are then made with the authorisation of "
+        "the user who asks. Needs AUTH_MODE.",
+    )
+    oauth_scopes: str = Field(
+        "repo",
+        alias="GITHUB_OAUTH_SCOPES",
+        description="What users authorise, with spaces; public_repo for public repositories alone. A GitHub App has permissions instead.",
+    )
+    oauth_keys: SecretStr | None = Field(
+        None,
+        alias="GITHUB_OAUTH_KEYS",
+        description="Keys, with commas, that encrypt stored authorisations: the first writes, all read. Made in "
+        "PLATFORM_ENGINEER_HOME when unset; with DATABASE_URL it has to be set.",
+    )
+    app_id: str | None = Field(
+        None,
+        alias="GITHUB_APP_ID",
+        pattern=r"^[\w.-]+$",
+        description="Id of a GitHub App whose installation reads, instead of GITHUB_TOKEN.",
+    )
+    app_key_file: Path | None = Field(
+        None, alias="GITHUB_APP_KEY_FILE", description="File with the private key of the GitHub App, as PEM."
+    )
+    app_installation_id: int | None = Field(
+        None,
+        alias="GITHUB_APP_INSTALLATION_ID",
+        ge=1,
+        description="Which installation of the GitHub App is used.",
+    )
     use_gh: bool = Field(
         False,
         alias="GITHUB_USE_GH",
@@ -47,3 +82,8 @@ class GitHubSettings(EnvSettings):
     gh_timeout_seconds: float = Field(
         60, alias="GITHUB_GH_TIMEOUT_SECONDS", gt=0, description="Longest run of one gh command."
     )
+
+    @property
+    def has_shared(self) -> bool:
+        """Whether requests carry a token of the installation."""
+        return self.token is not None or self.app_id is not None

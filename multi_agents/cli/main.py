@@ -296,6 +296,39 @@ def tasks_follow(task_id: TaskId, url: Url = None, as_json: Json = False) -> Non
     raise typer.Exit(follow_task(url, task_id, as_json=as_json))
 
 
+@app.command(epilog=EXIT_CODE_HELP)
+def login(
+    url: Url = None,
+    issuer: Annotated[
+        str, typer.Option("--issuer", help="The provider; default: what the agent names.")
+    ] = "",
+    client_id: Annotated[
+        str,
+        typer.Option("--client-id", help="What the provider knows this program as; default: AUTH_CLIENT_ID."),
+    ] = "",
+    scope: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="What is asked for; default: to use the agent and to approve."),
+    ] = None,
+    audience: Annotated[
+        str, typer.Option("--audience", help="What the token is for, if the provider asks.")
+    ] = "",
+) -> None:
+    """Log in at the OpenID provider of an agent, by a code that is entered in any browser."""
+    from multi_agents.cli.commands.login import Wanted
+    from multi_agents.cli.commands.login import login as command
+
+    raise typer.Exit(command(Wanted(url or "", issuer, client_id, tuple(scope or ()), audience)))
+
+
+@app.command(epilog=EXIT_CODE_HELP)
+def logout(url: Url = None) -> None:
+    """Forget the tokens of a login."""
+    from multi_agents.cli.commands.login import logout as command
+
+    raise typer.Exit(command(url or ""))
+
+
 @keys.command("create", epilog=EXIT_CODE_HELP)
 def keys_create(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whose it is.")],

@@ -18,6 +18,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
+from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
@@ -51,6 +52,7 @@ from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
+from utils.auth.service_tokens import person_of
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import (
     DelegationFinished,
@@ -61,6 +63,7 @@ from utils.events import (
     Usage,
     UsageReported,
 )
+from utils.persistence.contexts import Person
 from utils.persistence.delegations import COMPLETED, FAILED, WAITING, WORKING, DelegationRecord
 from utils.resilience.timing import Deadline
 
@@ -209,8 +212,11 @@ class Delegation:
         kept = await self._delegations.get(cause.id)
         if kept is None and (why := self._scopes.circular(name, text, runtime)):
             return not_made(name, text, why, cause, runtime)
+        request = kept.request if kept is not None else await self._quoted(text, runtime)
+        if why := self._scopes.kept_back(name, request, cause, runtime):
+            return not_made(name, text, why, cause, runtime, code=leaving.REFUSED)
         if kept is None:
-            kept = await self._begin(name, await self._quoted(text, runtime), cause, runtime.context)
+            kept = await self._begin(name, request, cause, runtime.context)
         replies: list[Reply] = []
         while True:
             for question in kept.questions[len(replies) :]:
@@ -242,6 +248,8 @@ class Delegation:
     ) -> DelegationRecord:
         """A new delegation, in the conversation's own context at the agent unless a question is open there."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
+        person = Person(person_of(request.caller.name), request.caller.tenant)
+        await self._contexts.belongs_to(request.thread_id, person)
         context_id = await self._contexts.get(request.thread_id, name)
         await self._contexts.put(request.thread_id, name, context_id)
         waiting = await self._delegations.waiting(request.thread_id)
@@ -336,7 +344,8 @@ class Delegation:
         if card is None:
             raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
         async with self._pool.connection(name, card) as connection:
-            with acting_for(whom):
+            person = await self._contexts.person(whom.conversation)
+            with acting_for(replace(whom, person=person.key, tenant=person.tenant)):
                 yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
 
     async def _cancel(self, record: DelegationRecord) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from langgraph.types import interrupt
+
+from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.conversation_digest import briefing
 from utils.a2a_common.protocol.delegation_chain import Hop, hop, refusal
 from utils.a2a_common.protocol.delegation_context import (
@@ -13,6 +16,7 @@ from utils.a2a_common.protocol.delegation_context import (
 )
 from utils.a2a_common.protocol.shares import Shares
 from utils.auth.nonce import nonce_for
+from utils.messages.approval import approves
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -63,6 +67,19 @@ class DelegationScopes:
         interfaces = card.supported_interfaces if card is not None else ()
         following = hop(name, interfaces[0].url, text) if interfaces else Hop(name, "")
         return refusal(self._trail(runtime), following)
+
+    def kept_back(
+        self, name: str, text: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
+    ) -> str:
+        """Why a foreign agent is not told a request, after the user was asked where that is needed. Empty where it is."""
+        messages, shares = runtime.state["messages"], self._shares.get(name, Shares.NOTHING)
+        if not leaving.asks_first(name, messages, cause.call_id, shares, self.is_own):
+            return ""
+        question = leaving.question_of(name, text, self._name)
+        if question is None:
+            return leaving.TOO_LONG.format(agent=name)
+        approved = approves(interrupt(question), leaving.digest_of(name, text))
+        return "" if approved else leaving.DECLINED.format(agent=name)
 
     def _trail(self, runtime: ToolRuntime[AgentRequest]) -> list[Hop]:
         """The chain that ends with us and the request that we work on."""

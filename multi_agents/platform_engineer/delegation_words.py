@@ -44,14 +44,20 @@ def message_id_of(kept: DelegationRecord, number: int) -> str:
 
 
 def not_made(
-    name: str, text: str, why: str, cause: ToolCallOrigin, runtime: ToolRuntime[AgentRequest]
+    name: str,
+    text: str,
+    why: str,
+    cause: ToolCallOrigin,
+    runtime: ToolRuntime[AgentRequest],
+    *,
+    code: str = LOOP,
 ) -> ToolMessage:
-    """The result of a delegation that would go round in circles: the model can work with it."""
-    log.warning("delegation.loop_stopped", agent=name)
+    """The result of a delegation that would go round in circles, or that the user does not want: the model can work with it."""
+    log.warning("delegation.loop_stopped" if code == LOOP else "delegation.kept_back", agent=name)
     runtime.stream_writer(DelegationStarted(cause.call_id, name, text))
     runtime.stream_writer(DelegationFinished(cause.call_id, name, "", DelegationState.REJECTED, 0.0))
     return ToolMessage(
-        dump_result(ToolProblem(error=LOOP, message=why)),
+        dump_result(ToolProblem(error=code, message=why)),
         tool_call_id=cause.call_id,
         name=name,
         status="error",
@@ -69,4 +75,4 @@ def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
     asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
     form = asked.get("form")
     consent = digest_in_form(form) if isinstance(form, Mapping) else ""
-    return ActingFor(kept.thread_id, reference_of(kept.parent_task_id), consent)
+    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=consent)

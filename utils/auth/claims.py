@@ -29,6 +29,7 @@ class Rules:
         leeway: Seconds that clocks may differ by.
         type: The type that its header has to name; empty for any that an access token has.
         tenant_claim: The claim that names the tenant; empty outside tenants.
+        longest_subject: Characters that a subject may have.
     """
 
     issuer: str
@@ -36,6 +37,7 @@ class Rules:
     leeway: float = 30.0
     type: str = ""
     tenant_claim: str = ""
+    longest_subject: int = _LONGEST
 
 
 def principal_of(token: Token, rules: Rules, now: float) -> Principal:
@@ -52,7 +54,7 @@ def principal_of(token: Token, rules: Rules, now: float) -> Principal:
     audiences = claims.get("aud")
     if rules.audience not in (audiences if isinstance(audiences, list) else [audiences]):
         raise AuthRefused(Why.AUDIENCE)
-    subject = _plain(claims.get("sub"), Why.SUBJECT)
+    subject = plain_text(claims.get("sub"), Why.SUBJECT, rules.longest_subject)
     actors = _actors(claims, subject)
     program = bool(actors) or subject in (claims.get("client_id"), claims.get("azp"))
     return Principal(
@@ -60,7 +62,7 @@ def principal_of(token: Token, rules: Rules, now: float) -> Principal:
         subject=subject,
         scopes=_scopes(claims),
         kind=Kind.AGENT if program else Kind.USER,
-        tenant=_plain(claims.get(rules.tenant_claim), Why.TENANT) if rules.tenant_claim else "",
+        tenant=plain_text(claims.get(rules.tenant_claim), Why.TENANT) if rules.tenant_claim else "",
         actors=actors,
     )
 
@@ -86,8 +88,13 @@ def _seconds(value: object) -> float:
     return float(value) if value < 2**53 else math.inf
 
 
-def _plain(value: object, why: Why) -> str:
-    if not isinstance(value, str) or len(value) > _LONGEST or not _PLAIN.fullmatch(value):
+def plain_text(value: object, why: Why, longest: int = _LONGEST) -> str:
+    """A claim that is a short text without control characters.
+
+    Raises:
+        AuthRefused: It is something else, for the reason `why`.
+    """
+    if not isinstance(value, str) or len(value) > longest or not _PLAIN.fullmatch(value):
         raise AuthRefused(why)
     return value
 
@@ -106,7 +113,7 @@ def _actors(claims: Mapping[str, Any], subject: str) -> tuple[str, ...]:
     while act is not None:
         if not isinstance(act, Mapping) or len(found) == _ACTORS:
             raise AuthRefused(Why.ACTOR)
-        found.append(_plain(act.get("sub"), Why.ACTOR))
+        found.append(plain_text(act.get("sub"), Why.ACTOR))
         act = act.get("act")
     if len({*found, subject}) != len(found) + 1:
         raise AuthRefused(Why.ACTOR)

@@ -1,6 +1,6 @@
 """Short tokens that a supervisor signs for its own agents, one for each request.
 
-They say for which conversation the supervisor asks, and never carry what its own caller sent.
+They say for whom the supervisor asks, and never carry what its own caller sent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from utils.auth.claims import Rules, principal_of
+from utils.auth.claims import Rules, plain_text, principal_of
 from utils.auth.principal import Principal, Right, scope_for
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.signature import check_signature
@@ -30,6 +30,13 @@ SECONDS = 120
 """How long one may be used; a stream that it began goes on."""
 
 _MOST_SEEN = 100_000
+_LONGEST_PERSON = 600
+"""Characters of the key of a person: an issuer and a subject, each of which has a limit of its own."""
+
+
+def person_of(name: str) -> str:
+    """The key of the person behind a caller: the same whether the person calls or our supervisor for them."""
+    return name.removeprefix(f"{ISSUER} ")
 
 
 class Signer:
@@ -46,14 +53,15 @@ class Signer:
         self._actor = actor
         self._clock = clock
 
-    def token(self, agent: str, subject: str, *, task: str = "", consent: str = "") -> str:
+    def token(self, agent: str, subject: str, *, tenant: str = "", task: str = "", consent: str = "") -> str:
         """A token for one request.
 
         Args:
             agent: For which agent it is.
-            subject: The conversation that it acts for.
+            subject: The key of the person that it acts for.
+            tenant: Where that person belongs; empty outside tenants.
             task: Reference to the task that it is part of.
-            consent: Digest of what the user of the conversation has approved with this very message.
+            consent: Digest of what the person has approved with this very message.
         """
         from joserfc import jwt
         from joserfc.jwk import import_key
@@ -63,6 +71,7 @@ class Signer:
             "iss": ISSUER,
             "sub": subject,
             "aud": agent,
+            "tenant": tenant,
             "act": {"sub": self._actor},
             "scope": scope_for(agent, Right.USE),
             "task": task,
@@ -87,7 +96,7 @@ class ServiceTokens:
 
     def __init__(self, key: Mapping[str, Any], audience: str, leeway: float) -> None:
         self._key = {name: value for name, value in key.items() if name != "d"}
-        self._rules = Rules(ISSUER, audience, leeway, TYPE)
+        self._rules = Rules(ISSUER, audience, leeway, TYPE, longest_subject=_LONGEST_PERSON)
         self._leeway = leeway
         self._seen: dict[str, float] = {}
 
@@ -104,7 +113,8 @@ class ServiceTokens:
             raise AuthRefused(Why.ACTOR)
         self._use(claims.get("jti"), float(claims["exp"]), now)
         task, consent = (str(claims.get(name) or "") for name in ("task", "consent"))
-        return replace(caller, task=task, consent=consent)
+        tenant = plain_text(claims["tenant"], Why.TENANT) if claims.get("tenant") else ""
+        return replace(caller, tenant=tenant, task=task, consent=consent)
 
     def _use(self, number: object, expires: float, now: float) -> None:
         if not isinstance(number, str) or not number or number in self._seen:

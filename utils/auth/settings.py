@@ -78,6 +78,11 @@ class AuthSettings(EnvSettings):
         alias="AUTH_ANSWER_KEY",
         description="Secret that proves answers without authentication; the same on all replicas. Made at the first start when unset: in a file, or in DATABASE_URL for all replicas.",
     )
+    client_id: str | None = Field(
+        None,
+        alias="AUTH_CLIENT_ID",
+        description="What the OpenID provider knows `platform-engineer login` as.",
+    )
     token: SecretStr | None = Field(
         None, alias="PLATFORM_ENGINEER_TOKEN", description="API key or token that the command line sends."
     )

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import unquote
+
+from pydantic import SecretStr
+
+from utils.environment import EnvSettings
+from utils.observability.secret_forms import HEADER, KNOWN, NAMED, TELLING
 
 REDACTED = "[redacted]"
 
@@ -16,34 +21,11 @@ HEADERS = "LLM_EXTRA_HEADERS"
 SHORTEST_SECRET = 8
 """Characters; a shorter value could be part of any word."""
 
-_TELLING = r"(?:secret|password|passwd|api[_-]?key|access[_-]?key|private[_-]?key|authorization|credential|cookie|signature)"
+_SECRET_NAMES = re.compile(rf"(?i)token$|{TELLING}")
 
-_SECRET_NAMES = re.compile(rf"(?i)token$|{_TELLING}")
-
-_HIDDEN = re.compile(
-    r"gh[pousr]_[A-Za-z0-9]{16,}"  # GitHub tokens
-    r"|github_pat_[A-Za-z0-9_]{20,}"
-    r"|glpat-[A-Za-z0-9_-]{16,}"  # GitLab
-    r"|sk-[A-Za-z0-9_-]{16,}"  # OpenAI and Anthropic keys
-    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"  # Stripe
-    r"|(?:AKIA|ASIA)[0-9A-Z]{16}"  # AWS access key ids
-    r"|AIza[0-9A-Za-z_-]{30,}"  # Google
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"  # Slack
-    r"|(?:npm|hf)_[A-Za-z0-9]{20,}"
-    r"|pypi-[A-Za-z0-9_-]{20,}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"  # JSON web tokens
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*-----)?"
-    r"|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}"
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # credentials in a URL
-)
-
-_NAMED = re.compile(
-    rf"(?i)((?:token(?!s)|{_TELLING})[\w-]{{0,20}}[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?)([^\s\"'&,;]{{4,}})"
-)
-"""`password=…`, `"api_key": "…"`, `?access_token=…`: the name is kept, the value is redacted."""
-
-_INPUTS = re.compile(r"input_value=.{0,2000}?(?=, input_type=)", re.DOTALL)
-"""The input that pydantic's errors quote, which may be a user's text."""
+_INPUT, _INPUT_END = "input_value=", ", input_type="
+_LONGEST_INPUT = 2_000
+"""Characters of the input that pydantic's errors quote at most, which may be a user's text."""
 
 Processor = Callable[[Any, str, Any], Any]
 
@@ -52,9 +34,35 @@ def redact_text(text: str, secrets: Iterable[str] = ()) -> str:
     """`text` with each of `secrets` and everything in the format of a secret replaced."""
     for secret in secrets:
         text = text.replace(secret, REDACTED)
-    text = _HIDDEN.sub(REDACTED, text)
-    text = _NAMED.sub(rf"\g<1>{REDACTED}", text)
-    return _INPUTS.sub(f"input_value={REDACTED}", text)
+    text = HEADER.sub(_header_hidden, text)
+    text = KNOWN.sub(REDACTED, text)
+    text = NAMED.sub(_value_hidden, text)
+    return _without_inputs(text)
+
+
+def _header_hidden(found: re.Match[str]) -> str:
+    quote = found[3] or found[4] or ""
+    return f"{found[1]}{found[2]}{quote}{REDACTED}"
+
+
+def _value_hidden(found: re.Match[str]) -> str:
+    quote = found[2] or found[3] or found[4] or ""
+    end = "\\" if found[2] else ""  # of the escaped quote that follows, which was taken with the value
+    return f"{found[1]}{quote}{REDACTED}{end}"
+
+
+def _without_inputs(text: str) -> str:
+    kept, place = [], 0
+    while (start := text.find(_INPUT, place)) >= 0:
+        start += len(_INPUT)
+        end = text.find(_INPUT_END, start, start + _LONGEST_INPUT + len(_INPUT_END))
+        if end < 0:
+            kept.append(text[place:start])
+            place = start
+            continue
+        kept += [text[place:start], REDACTED]
+        place = end
+    return "".join([*kept, text[place:]])
 
 
 def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
@@ -74,12 +82,37 @@ def redact(value: Any, secrets: Iterable[str] = ()) -> Any:
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of settings with secret names, and the passwords in addresses; the longest first."""
+    """The values of secret settings, by their type or their name, and the passwords in addresses; the longest first."""
+    by_type = secret_variables()
     named = [value for name, value in environ.items() if _is_secret(name)]
+    named += [environ[name] for name in by_type & environ.keys() if "://" not in environ[name]]
+    named += [part for name in by_type & environ.keys() for part in _parts(environ[name])]
     passwords = [part for value in environ.values() for part in _passwords(value)]
     headers = _in_headers(environ.get(HEADERS, ""))
     found = {value for value in [*named, *passwords, *headers] if len(value) >= SHORTEST_SECRET}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def secret_variables() -> frozenset[str]:
+    """Variables whose settings are secrets by type, of the groups that this process has imported."""
+    found, groups = set[str](), [EnvSettings]
+    while groups:
+        group = groups.pop()
+        groups += group.__subclasses__()
+        found |= {
+            field.alias
+            for field in group.model_fields.values()
+            if field.alias and SecretStr in (field.annotation, *get_args(field.annotation))
+        }
+    return frozenset(found)
+
+
+def _parts(value: str) -> list[str]:
+    """The secrets in a setting that holds several: keys with commas, or headers as `name=value`."""
+    if "://" in value or value.lstrip().startswith("{"):
+        return _in_headers(value) if "{" in value else []
+    pieces = [piece.strip() for piece in value.split(",")]
+    return [*pieces, *(piece.partition("=")[2] for piece in pieces)]
 
 
 def _passwords(value: str) -> list[str]:

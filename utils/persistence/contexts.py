@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID, uuid5
 
@@ -20,8 +21,21 @@ CREATE TABLE IF NOT EXISTS remote_contexts (
 CREATE TABLE IF NOT EXISTS cleared_threads (
     thread_id TEXT NOT NULL PRIMARY KEY,
     times INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS thread_people (
+    thread_id TEXT NOT NULL PRIMARY KEY,
+    person TEXT NOT NULL,
+    tenant TEXT NOT NULL
 ) WITHOUT ROWID
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whose a conversation is. `key` is empty for anonymous callers, `tenant` outside tenants."""
+
+    key: str = ""
+    tenant: str = ""
 
 
 class RemoteContexts:
@@ -85,12 +99,32 @@ class RemoteContexts:
 
         return await self._database.write(write)
 
+    async def person(self, thread_id: str) -> Person:
+        """Whose conversation a thread is, as far as it is known."""
+        query = "SELECT person, tenant FROM thread_people WHERE thread_id = ?"
+
+        def read(connection: sqlite3.Connection) -> Person:
+            row = connection.execute(query, (thread_id,)).fetchone()
+            return Person(*row) if row else Person()
+
+        return await self._database.read(read)
+
+    async def belongs_to(self, thread_id: str, person: Person) -> None:
+        """Store whose conversation a thread is: what goes on in the background is done for them."""
+        statement = "INSERT INTO thread_people VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+
+        def write(connection: sqlite3.Connection) -> None:
+            connection.execute(statement, (thread_id, person.key, person.tenant))
+
+        await self._database.write(write)
+
     async def delete(self, thread_id: str) -> None:
         """Delete what is known of a thread."""
 
         def write(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM remote_contexts WHERE thread_id = ?", (thread_id,))
             connection.execute("DELETE FROM cleared_threads WHERE thread_id = ?", (thread_id,))
+            connection.execute("DELETE FROM thread_people WHERE thread_id = ?", (thread_id,))
 
         await self._database.write(write)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
+    from utils.persistence.contexts import Person
     from utils.persistence.delegations import DelegationRecord
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.runs import RunStore
@@ -35,6 +36,12 @@ class Contexts(Opened, Protocol):
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Store the id that is in use at an agent."""
+
+    async def person(self, thread_id: str) -> Person:
+        """Whose conversation a thread is, as far as it is known."""
+
+    async def belongs_to(self, thread_id: str, person: Person) -> None:
+        """Store whose conversation a thread is."""
 
     async def clear(self, thread_id: str) -> dict[str, str]:
         """Give a thread new context ids at every agent; return the old ones by agent."""

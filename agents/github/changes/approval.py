@@ -8,10 +8,18 @@ from agents.github.changes.change import Change
 from utils.messages.approval import approval_form
 
 
-def question_of(change: Change, api_url: str, warning: str = "") -> dict[str, Any]:
-    """The value of the interrupt: the question, its origin, and a form for clients that show forms."""
+def question_of(change: Change, api_url: str, warning: str = "", login: str = "") -> dict[str, Any]:
+    """The value of the interrupt: the question, its origin, and a form for clients that show forms.
+
+    Args:
+        change: What would be sent.
+        api_url: Where.
+        warning: What the user should know before.
+        login: The user's account at GitHub, in whose name it would be sent; empty for the shared token's.
+    """
+    name = f" in your name, {login}" if login else ""
     parts = [
-        f"May I send {change.what}? This is exactly what will be sent:",
+        f"May I send {change.what}{name}? This is exactly what will be sent:",
         change.shown(api_url),
         warning,
         'Answer "yes" to send it. After any other answer nothing is sent.',

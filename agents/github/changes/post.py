@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 _CREATED = 201
 """The status that GitHub documents for a comment, an issue and a rerun."""
+_UNAUTHORISED = 401
+_ENDED = "Nothing was sent: your authorisation at GitHub has ended or was revoked. Ask again to give it anew."
 _MOVED = frozenset({301, 302, 307, 308})
 """Redirects of GitHub that ask to send the request elsewhere: nothing was changed."""
 
@@ -26,6 +28,10 @@ class OutcomeUnknown(UpstreamUnavailable):
 
     code = "outcome_unknown"
     retryable = False
+
+
+class AuthorisationEnded(UpstreamRefused):
+    """The user has taken back the authorisation at GitHub, or it has ended."""
 
 
 class Poster:
@@ -38,7 +44,7 @@ class Poster:
     @property
     def has_token(self) -> bool:
         """Whether requests carry a token."""
-        return self._settings.token is not None
+        return self._settings.has_shared
 
     @property
     def api_url(self) -> str:
@@ -51,7 +57,9 @@ class Poster:
         if connection is not None:
             await connection.close()
 
-    async def post(self, path: str, what: str, body: Mapping[str, Any], *, linked: bool) -> str:
+    async def post(
+        self, path: str, what: str, body: Mapping[str, Any], *, linked: bool, token: str = ""
+    ) -> str:
         """Send a change.
 
         Args:
@@ -59,6 +67,7 @@ class Poster:
             what: A noun phrase for the change, for errors.
             body: Its JSON; sent without a body when empty.
             linked: Whether GitHub returns the address of what is created.
+            token: Token of the user in whose name it is sent; the shared one where it is empty.
 
         Returns:
             The address of what was created, or an empty string.
@@ -67,16 +76,24 @@ class Poster:
             UpstreamRefused: GitHub refused it.
             UpstreamUnavailable: GitHub could not be reached, so nothing was sent.
             OutcomeUnknown: It was sent, and may or may not have taken effect.
+            AuthorisationEnded: GitHub does not take the user's token any more, so nothing was sent.
         """
-        from githubkit.exception import GitHubException
+        from githubkit.exception import GitHubException, RequestFailed
 
         from agents.github.connection import Connection
 
-        self._connection = self._connection or Connection(self._settings, sends=True)
+        own = Connection(self._settings, sends=True, token=token) if token else None
+        if own is None:
+            self._connection = self._connection or Connection(self._settings, sends=True)
         try:
-            response = await self._connection.arequest("POST", path, json=dict(body) or None)
+            response = await (own or self._connection).arequest("POST", path, json=dict(body) or None)  # type: ignore[union-attr]
         except GitHubException as error:
-            raise _outcome(error, what, has_token=self.has_token) from error
+            if token and isinstance(error, RequestFailed) and error.response.status_code == _UNAUTHORISED:
+                raise AuthorisationEnded(_ENDED) from error
+            raise _outcome(error, what, has_token=bool(token) or self.has_token) from error
+        finally:
+            if own is not None:
+                await own.close()
         if response.status_code in _MOVED:
             raise UpstreamRefused(
                 f"Nothing was sent: GitHub has moved where {what} would go. Use the new name."

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 
 import structlog
 
+from agents.github.authorisation.sign_in import Asker, SignIns
 from agents.github.changes import journal
 from agents.github.changes.approval import question_of
 from agents.github.changes.change import Change, checked
 from agents.github.changes.journal import Entry
-from agents.github.changes.post import OutcomeUnknown, Poster
+from agents.github.changes.post import AuthorisationEnded, OutcomeUnknown, Poster
 from agents.github.tools.project import text
 from utils.errors import UpstreamRefused, UpstreamUnavailable
 from utils.messages.approval import approves
@@ -65,49 +66,67 @@ class Book(Protocol):
 
 
 class Sender:
-    """Sends changes to one GitHub server, each after an explicit approval."""
+    """Sends changes to one GitHub server, each after an explicit approval.
 
-    def __init__(self, poster: Poster, book: Book) -> None:
-        self._poster = poster
+    Args:
+        poster: Sends.
+        book: The journal.
+        sign_ins: Gets the authorisation of the user in whose name a change is sent; `None` for the shared token's.
+    """
+
+    def __init__(self, poster: Poster, book: Book, sign_ins: SignIns | None = None) -> None:
+        self._poster, self._sign_ins = poster, sign_ins
         self.journal = book
 
     async def stop(self) -> None:
         """Close the journal and the connections."""
         await self._poster.stop()
         await self.journal.close()
+        if self._sign_ins is not None:
+            await self._sign_ins.grants.close()
 
-    async def run(self, change: Change, cause: Entry, ask: Ask) -> Record:
+    async def run(self, change: Change, cause: Entry, ask: Ask, owner: str = "") -> Record:
         """Ask for approval of a change, and send it if it is approved.
 
         Args:
             change: What would be sent.
             cause: The tool call, its conversation and its task.
             ask: Asks the user.
+            owner: Key of the user's authorisation; empty where nobody is known.
 
         Raises:
             UpstreamRefused: There is no token, the change cannot be shown, or GitHub refused it.
             UpstreamUnavailable: GitHub could not be reached; nothing was sent.
         """
-        if not self._poster.has_token:
+        if self._sign_ins is None and not self._poster.has_token:
             raise UpstreamRefused("Nothing was sent: changes on GitHub need a token; set GITHUB_TOKEN.")
         checked(change)
+        asker = Asker(owner, cause.key, cause.thread_id)
+        grant = await self._sign_ins.granted(asker, ask) if self._sign_ins is not None else None
         entry, new = await self.journal.ask(cause)
         if entry.state != journal.ASKED:
             return report(entry)
         warning = _TWICE if await self.journal.unknown_with(change.digest) else ""
-        reply = ask(question_of(change, self._poster.api_url, warning))
+        reply = ask(question_of(change, self._poster.api_url, warning, grant.login if grant else ""))
         problem = _NOT_SHOWN if new else _unbound(entry, cause)
         if problem or not approves(reply, change.digest):
             await self.journal.settle(entry.key, journal.DECLINED)
             return _not_sent(change.what, problem or _DECLINED)
-        return await self._send(change, entry)
+        try:
+            return await self._send(change, entry, grant.tokens.access if grant else "")
+        except AuthorisationEnded:
+            if self._sign_ins is not None:
+                await self._sign_ins.forget(owner)
+            raise
 
-    async def _send(self, change: Change, entry: Entry) -> Record:
+    async def _send(self, change: Change, entry: Entry, token: str) -> Record:
         if not await self.journal.intend(entry):
             return _not_sent(change.what, "its approval was used already")
         state, link = journal.UNKNOWN, ""  # also when the run is cancelled meanwhile
         try:
-            made = await self._poster.post(change.path, change.what, change.body, linked=change.linked)
+            made = await self._poster.post(
+                change.path, change.what, change.body, linked=change.linked, token=token
+            )
             state, link = journal.DONE, text(made) or ""
         except OutcomeUnknown:
             log.warning("github.change_unknown", digest=change.digest)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
+from agents.github.authorisation.grant import owner_key
 from agents.github.changes.change import Change
 from agents.github.changes.journal import Entry
 from agents.github.client import path_of
 from agents.github.tools.arguments import TOLD, RepositoryArguments
+from utils.auth.service_tokens import person_of
 from utils.messages.repeatable import REPEATABLE
 
 if TYPE_CHECKING:
@@ -98,7 +100,9 @@ class ChangeSpec(Generic[A]):
 
         async def call(runtime: Any, **values: Any) -> str:
             change = self.change(self.arguments.model_validate(values))
-            return dump_result(await sender.run(change, entry_of(runtime, change), interrupt))
+            return dump_result(
+                await sender.run(change, entry_of(runtime, change), interrupt, asker_of(runtime))
+            )
 
         call.__annotations__["runtime"] = ToolRuntime  # LangGraph injects the runtime by this annotation
         return PlainTool.from_function(
@@ -118,6 +122,16 @@ def entry_of(runtime: Any, change: Change) -> Entry:
     step = _step(runtime.state["messages"], call_id)
     key = hashlib.sha256(f"{thread}\0{step}\0{call_id}".encode()).hexdigest()
     return Entry(key, thread, task, change.digest, change.what)
+
+
+def asker_of(runtime: Any) -> str:
+    """Key of the authorisation of the user for whom a tool runs; empty where nobody is known."""
+    from utils.a2a_common.protocol.request import AgentRequest
+
+    if not isinstance(runtime.context, AgentRequest) or not runtime.context.caller.name:
+        return ""
+    caller = runtime.context.caller
+    return owner_key(caller.tenant, person_of(caller.name))
 
 
 def _step(messages: Sequence[BaseMessage], call_id: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,10 @@ class Recorder:
         return [request.path for request in self.requests]
 
     def changes(self) -> list[Recorded]:
-        """The requests that change something."""
-        return [request for request in self.requests if request.method not in {"GET", "HEAD"}]
+        """The requests that change something in a repository."""
+        return [
+            each for each in self.requests if each.method not in {"GET", "HEAD"} and "/repos/" in each.path
+        ]
 
 
 class RecorderMiddleware:
@@ -48,11 +50,22 @@ class RecorderMiddleware:
             path = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1")
             query = scope["query_string"].decode("latin-1")
             self._recorder.requests.append(Recorded(path, query, headers, scope["method"], body))
+            if body:
+                receive = _again(body)
         await self._app(scope, receive, send)
 
 
+def _again(body: bytes) -> Receive:
+    """What lets the routes read the body too."""
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive
+
+
 async def _body(receive: Receive) -> bytes:
-    """The whole body; the routes of the test server do not read it again."""
+    """The whole body."""
     body = b""
     while True:
         message = await receive()

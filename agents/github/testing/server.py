@@ -19,6 +19,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
+from agents.github.testing.accounts import Accounts
 from agents.github.testing.data import GitHubData
 from agents.github.testing.faults import FaultMiddleware
 from agents.github.testing.recorder import Recorder, RecorderMiddleware
@@ -29,13 +30,16 @@ from utils.testing.threaded_server import threaded_server
 
 @dataclass(frozen=True, slots=True)
 class GitHubServer:
-    """A running server: its address without a trailing slash, and its recorded requests."""
+    """A running server: its address without a trailing slash, its recorded requests, and who signs in."""
 
     url: str
     recorder: Recorder
+    accounts: Accounts
 
 
-def github_app(recorder: Recorder, *, pulls: int = 60, log_host: str | None = None) -> ASGIApp:
+def github_app(
+    recorder: Recorder, *, pulls: int = 60, log_host: str | None = None, accounts: Accounts | None = None
+) -> ASGIApp:
     """The ASGI application.
 
     Args:
@@ -43,8 +47,10 @@ def github_app(recorder: Recorder, *, pulls: int = 60, log_host: str | None = No
         pulls: Open pull requests (and open issues) of each repository; a fifth as many are closed.
         log_host: Where job logs redirect to, the way GitHub redirects to its storage; this server
             when omitted.
+        accounts: Who signs in.
     """
-    app = FaultMiddleware(Starlette(routes=routes(GitHubData(pulls), log_host)))
+    signing_in = (accounts or Accounts()).routes()
+    app = FaultMiddleware(Starlette(routes=[*signing_in, *routes(GitHubData(pulls), log_host)]))
     return RecorderMiddleware(app, recorder)
 
 
@@ -53,10 +59,10 @@ def run_github_server(
     *, pulls: int = 60, log_host: str | None = None, port: int = 0
 ) -> Iterator[GitHubServer]:
     """Serve on loopback, on a free port when `port` is 0, in a thread, until the block ends."""
-    recorder = Recorder()
-    app = github_app(recorder, pulls=pulls, log_host=log_host)
+    recorder, accounts = Recorder(), Accounts()
+    app = github_app(recorder, pulls=pulls, log_host=log_host, accounts=accounts)
     with loopback_socket(port) as listener, threaded_server(app, listener, name="github"):
-        yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder)
+        yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder, accounts)
 
 
 def main() -> None:

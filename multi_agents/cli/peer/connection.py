@@ -12,6 +12,7 @@ from a2a.types.a2a_pb2 import AgentCard
 
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, ConnectionLost, ServiceUnreachable, UsageError
+from multi_agents.cli.peer.logins import own_logins
 from utils.a2a_common.client import peer_errors
 from utils.a2a_common.client.connection import Connection, NoCard, NoInterface, fetch_card, http_client
 from utils.a2a_common.client.credentials import Credentials
@@ -42,7 +43,7 @@ class Peer:
 
 @asynccontextmanager
 async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
-    """Read the card at `url` and open a connection for it, with a token or that of PLATFORM_ENGINEER_TOKEN.
+    """Read the card at `url` and open a connection for it, with a token, that of PLATFORM_ENGINEER_TOKEN, or that of `login`.
 
     Raises:
         UsageError: `url` is not an http or https address.
@@ -50,7 +51,8 @@ async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
     """
     base = _checked(url)
     limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
-    proof = Credentials(base, lambda: token or _own_token())
+    given, logins = token or _own_token(), own_logins()
+    proof = Credentials(base, lambda: given or logins.token(base))
     async with http_client(base, limits, proof) as http:
         card = await read_card(http, base)
         try:
@@ -123,7 +125,7 @@ def plain_errors(url: str) -> Iterator[None]:
             f"The agent at {url} sent an answer that cannot be used: {error.reason}"
         ) from error
     except peer_errors.CredentialsRefused as error:
-        hint = "Give one with --token or PLATFORM_ENGINEER_TOKEN."
+        hint = "Give one with --token or PLATFORM_ENGINEER_TOKEN, or use `platform-engineer login`."
         raise AgentRefused(f"The agent at {url} refused the request. {error.reason} {hint}") from error
     except peer_errors.RequestRefused as error:
         raise AgentRefused(f"The agent refused the request: {error.reason}") from error

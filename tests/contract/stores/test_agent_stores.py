@@ -10,16 +10,22 @@ from typing import Any
 
 import pytest
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
+from cryptography.fernet import Fernet
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import MessagesState, StateGraph
 
+from agents.github.authorisation.grant import Cipher, Grant, SignIn, Unreadable
+from agents.github.authorisation.store import FileGrants, Grants
+from agents.github.authorisation.store_postgres import PostgresGrants
 from agents.github.changes.journal import DONE, UNKNOWN, Entry, Journal
 from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
 from tests.postgres import PARAMETER
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+from utils.auth.device_flow import DeviceCode, Tokens
+from utils.persistence.contexts import Person
 from utils.persistence.delegations import (
     ABANDONED,
     COMPLETED,
@@ -47,6 +53,14 @@ class Kept:
 
     def journal(self) -> Book:
         return Journal(self.home / "changes.sqlite") if self.pool is None else PostgresJournal(self.pool)
+
+    def grants(self, *keys: str) -> Grants:
+        cipher = Cipher(keys)
+        return (
+            FileGrants(self.home / "grants.sqlite", cipher)
+            if self.pool is None
+            else PostgresGrants(self.pool, cipher)
+        )
 
     def push_configs(self) -> PushConfigs:
         if self.pool is None:
@@ -83,6 +97,46 @@ async def test_a_remote_context_is_the_same_until_it_is_cleared(kept: Kept) -> N
         assert await contexts.get("mine", "keys") not in {first, "given by the agent"}
         await contexts.delete("mine")
         assert await contexts.get("mine", "keys") == first
+
+
+async def test_a_conversation_stays_that_of_its_person_until_it_is_deleted(kept: Kept) -> None:
+    async with AsyncExitStack() as stack:
+        contexts = await opened(kept.stores.contexts(), stack)
+        assert await contexts.person("mine") == Person()
+        ann = Person("https://login.example.com ann", "acme")
+        await contexts.belongs_to("mine", ann)
+        await contexts.belongs_to("mine", Person("https://login.example.com bob"))
+        await contexts.clear("mine")
+        assert await contexts.person("mine") == ann
+        await contexts.delete("mine")
+        assert await contexts.person("mine") == Person()
+
+
+async def test_what_a_user_authorised_at_github_is_encrypted_and_of_no_use_under_another_key(
+    kept: Kept,
+) -> None:
+    old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
+    grant = Grant(Tokens("gho_secret", "ghr_secret", 5.0), "ann")
+    code = DeviceCode("ABCD-1234", "https://github.com/login/device", "of the device", 9.0, 5.0)
+    async with AsyncExitStack() as stack:
+        grants = await opened(kept.grants(old), stack)
+        assert await grants.grant("ann") is await grants.sign_in("call") is None
+        await grants.keep("ann", grant)
+        await grants.put(SignIn("call", "thread", 1))
+        await grants.put(SignIn("call", "thread", 2, code))
+        assert await grants.grant("ann") == grant
+        assert await grants.sign_in("call") == SignIn("call", "thread", 2, code)
+        assert "secret" not in repr(await grants.grant("ann"))
+        rotated = await opened(kept.grants(new, old), stack)
+        assert await rotated.grant("ann") == grant
+        await rotated.keep("ann", grant)
+        with pytest.raises(Unreadable):
+            await grants.grant("ann")
+        if kept.pool is None:
+            assert not any(b"secret" in file.read_bytes() for file in kept.home.iterdir())
+        await grants.delete("thread")
+        assert await grants.sign_in("call") is None
+        assert (await rotated.forget("ann"), await rotated.forget("ann")) == (True, False)
 
 
 def delegation(name: str, *, task: str = "task", state: str = WORKING) -> DelegationRecord:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -31,12 +32,20 @@ class Provider:
         keys: What it publishes, by issuer.
         reads: How often the keys of an issuer were read.
         out: Whether it answers nobody.
+        logins: Scopes that logins by a code have asked for.
+        refusals: What the next looks for tokens are answered with.
+        lasts: Seconds that a token of a login lasts.
+        renewals: What renews one; each counts once.
     """
 
     url: str
     keys: dict[str, list[Key]]
     reads: dict[str, int] = field(default_factory=dict)
     out: bool = False
+    logins: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    lasts: int = 300
+    renewals: set[str] = field(default_factory=set)
 
     def issuer(self, name: str = GOOD) -> str:
         return f"{self.url}/{name}"
@@ -76,7 +85,43 @@ class Provider:
         if self.out or name == DOWN:
             return Response(status_code=503)
         jwks = "http://keys.example.com/jwks" if name == PLAIN else f"{self.issuer(name)}/jwks"
-        return JSONResponse({"issuer": self.issuer(GOOD if name == LIAR else name), "jwks_uri": jwks})
+        return JSONResponse(
+            {
+                "issuer": self.issuer(GOOD if name == LIAR else name),
+                "jwks_uri": jwks,
+                "device_authorization_endpoint": f"{self.issuer(name)}/device",
+                "token_endpoint": f"{self.issuer(name)}/token",
+            }
+        )
+
+    async def _device(self, request: Request) -> Response:
+        sent = dict(parse_qsl((await request.body()).decode()))
+        if sent.get("client_id") != "cli":
+            return JSONResponse({"error": "invalid_client"}, 401)
+        self.logins.append(sent["scope"])
+        page = f"{self.issuer(request.path_params['name'])}/enter"
+        return JSONResponse(
+            {
+                "device_code": "d-1",
+                "user_code": "WDJB-MJHT",
+                "verification_uri": page,
+                "expires_in": 60,
+                "interval": 0,
+            }
+        )
+
+    async def _tokens(self, request: Request) -> Response:
+        sent = dict(parse_qsl((await request.body()).decode()))
+        if sent["grant_type"] == "refresh_token":
+            if sent["refresh_token"] not in self.renewals:
+                return JSONResponse({"error": "invalid_grant"}, 400)
+            self.renewals.remove(sent["refresh_token"])
+        elif self.refusals:
+            return JSONResponse({"error": self.refusals.pop(0)}, 400)
+        renewal = f"r-{time.monotonic_ns()}"
+        self.renewals.add(renewal)
+        token = self.token("keys", exp=int(time.time()) + self.lasts)
+        return JSONResponse({"access_token": token, "refresh_token": renewal, "expires_in": self.lasts})
 
     async def _jwks(self, request: Request) -> Response:
         name = request.path_params["name"]
@@ -111,6 +156,8 @@ async def provider() -> AsyncIterator[Provider]:
         routes=[
             Route("/{name}/.well-known/openid-configuration", made._configuration),
             Route("/{name}/jwks", made._jwks),
+            Route("/{name}/device", made._device, methods=["POST"]),
+            Route("/{name}/token", made._tokens, methods=["POST"]),
         ]
     )
     async with running(app, listener=listener):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -24,12 +24,16 @@ class ActingFor:
     """For whom a request to another agent is made.
 
     Attributes:
-        subject: The conversation.
+        conversation: The conversation.
+        person: The key of the person whose conversation it is; empty where that is not known.
+        tenant: Where the person belongs; empty outside tenants.
         task: Reference to the task that it is part of; empty where it is part of none.
-        consent: Digest of what the user of the conversation has approved with this message; empty where nothing was.
+        consent: Digest of what the person has approved with this message; empty where nothing was.
     """
 
-    subject: str
+    conversation: str
+    person: str = ""
+    tenant: str = ""
     task: str = ""
     consent: str = ""
 
@@ -52,16 +56,19 @@ class Credentials:
 
     Args:
         url: Where the agent is configured to be: nothing is sent to another origin, whatever its card says.
-        token: Makes the token of a request; an empty one is not sent.
+        token: Makes the token of a request, at once or later; an empty one is not sent.
     """
 
-    def __init__(self, url: str, token: Callable[[], str]) -> None:
+    def __init__(self, url: str, token: Callable[[], str | Awaitable[str]]) -> None:
         self._origin = origin_of(url)
         self._token = token
 
     async def add(self, request: httpx.Request) -> None:
         """Add it, where the request goes to the agent."""
-        if origin_of(str(request.url)) == self._origin and (token := self._token()):
+        if origin_of(str(request.url)) != self._origin:
+            return
+        made = self._token()
+        if token := made if isinstance(made, str) else await made:
             request.headers["Authorization"] = f"Bearer {token}"
 
 
@@ -70,7 +77,10 @@ def service_credentials(name: str, url: str, signer: Signer) -> Credentials:
 
     def token() -> str:
         whom = _acting.get()
-        return signer.token(name, whom.subject, task=whom.task, consent=whom.consent) if whom else ""
+        if whom is None:
+            return ""
+        subject = whom.person or whom.conversation
+        return signer.token(name, subject, tenant=whom.tenant, task=whom.task, consent=whom.consent)
 
     return Credentials(url, token)
 

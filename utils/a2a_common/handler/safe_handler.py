@@ -1,22 +1,27 @@
 """Wraps every operation of a request handler.
 
-Malformed parameters are refused, errors show no internal text, and each operation is a span.
+Malformed parameters and too many requests of one caller are refused, errors show no internal text, and each operation is
+a span.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import wraps
 from typing import Any
 
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 
+from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.caller_rules import check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
-from utils.a2a_common.handler.safe_errors import guarded, guarded_stream
+from utils.a2a_common.handler.safe_errors import guarded, guarded_stream, public_error
+from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.trace_context import operation_span
+from utils.errors import TooManyRequests
 
 _METHODS = {
     "on_message_send": "SendMessage",
@@ -34,9 +39,28 @@ _METHODS = {
 """The operations as the protocol names them."""
 
 
+_CANCEL = _METHODS["on_cancel_task"]
+
+
 class _Delegating:
-    def __init__(self, inner: RequestHandler) -> None:
+    def __init__(self, inner: RequestHandler, limits: CallerLimits | None = None) -> None:
         self.inner = inner
+        self.limits = limits or CallerLimits()
+
+    @contextmanager
+    def counted(self, method: str, context: ServerCallContext) -> Iterator[None]:
+        """Count a request of its caller, but one that ends work.
+
+        Raises:
+            A2AError: It is one too many.
+        """
+        with ExitStack() as open_request:
+            if method != _CANCEL:
+                try:
+                    open_request.enter_context(self.limits.held(owner_of(context)))
+                except TooManyRequests as error:
+                    raise public_error(error) from error
+            yield
 
 
 def _delegated(name: str) -> Callable[..., Any]:
@@ -47,14 +71,16 @@ def _delegated(name: str) -> Callable[..., Any]:
     async def unary(self: _Delegating, params: Any, context: ServerCallContext) -> Any:
         with operation_span(method, context):
             _check(params, context)
-            return await guarded(getattr(self.inner, name)(params, context))
+            with self.counted(method, context):
+                return await guarded(getattr(self.inner, name)(params, context))
 
     @wraps(declared, updated=())
     async def stream(self: _Delegating, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
         with operation_span(method, context):
             _check(params, context)
-            async for event in guarded_stream(getattr(self.inner, name)(params, context)):
-                yield event
+            with self.counted(method, context):
+                async for event in guarded_stream(getattr(self.inner, name)(params, context)):
+                    yield event
 
     return stream if inspect.isasyncgenfunction(declared) else unary
 
@@ -66,7 +92,7 @@ def _check(params: Any, context: ServerCallContext) -> None:
 
 
 _OPERATIONS = {name: _delegated(name) for name in RequestHandler.__abstractmethods__}
-SafeRequestHandler: Callable[[RequestHandler], RequestHandler] = type(
+SafeRequestHandler: Callable[..., RequestHandler] = type(
     "SafeRequestHandler", (_Delegating, RequestHandler), _OPERATIONS
 )
 """Answers each operation as the handler that it is made with, and with a protocol error where that fails."""

@@ -1,11 +1,12 @@
 """Errors of the protocol that tell a client when to send its request again.
 
-JSON-RPC and REST answer them with HTTP status 503 and `Retry-After`, gRPC with RESOURCE_EXHAUSTED or UNAVAILABLE. The
+JSON-RPC and REST answer them with HTTP status 503, or 429 to a caller who asks for too much, and `Retry-After`, gRPC with RESOURCE_EXHAUSTED or UNAVAILABLE. The
 SDK's routes turn an error into a body without a status of its own, so the error is noted for the middleware around them.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,7 +18,7 @@ from a2a.utils.errors import (
     ErrorMapping,
 )
 
-from utils.errors import Overloaded, RetryLater
+from utils.errors import Overloaded, RetryLater, TooManyRequests
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
@@ -27,7 +28,10 @@ class RetryLaterError(A2AError):
 
     Attributes:
         retry_after: Whole seconds to wait, in `data` too.
+        status: The status over HTTP.
     """
+
+    status = 503
 
     def __init__(self, message: str, retry_after: int) -> None:
         super().__init__(message, {"retry_after": retry_after})
@@ -38,22 +42,35 @@ class OverloadedError(RetryLaterError):
     """Too many turns wait."""
 
 
+class TooManyRequestsError(RetryLaterError):
+    """The caller asks for more than one caller may."""
+
+    status = 429
+
+
 class DrainingError(RetryLaterError):
     """The process is about to stop."""
 
 
 for _error, _status, _reason in (
     (OverloadedError, "RESOURCE_EXHAUSTED", "OVERLOADED"),
+    (TooManyRequestsError, "RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
     (DrainingError, "UNAVAILABLE", "DRAINING"),
 ):
-    A2A_ERROR_MAPPING[_error] = ErrorMapping(503, _status, _reason)
+    A2A_ERROR_MAPPING[_error] = ErrorMapping(_error.status, _status, _reason)
     A2A_ERROR_REASONS[_error] = _reason
+
+
+_KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
+    Overloaded: OverloadedError,
+    TooManyRequests: TooManyRequestsError,
+}
 
 
 def retry_later(error: RetryLater) -> RetryLaterError:
     """The protocol's error for a `RetryLater`, noted for the response that is being made."""
-    kind = OverloadedError if isinstance(error, Overloaded) else DrainingError
-    made = kind(error.message, max(1, round(error.retry_after)))
+    kind = _KINDS.get(type(error), DrainingError)
+    made = kind(error.message, max(1, math.ceil(error.retry_after)))
     noted = _noted.get()
     if noted is not None:
         noted.append(made)

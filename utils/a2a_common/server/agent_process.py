@@ -274,6 +274,7 @@ async def run_agent(
     import uvicorn
 
     from utils.a2a_common.server.draining_server import DrainingServer
+    from utils.a2a_common.server.header_timeout import within
 
     listening = settings.server
     port = default_port if listening.port is None else listening.port
@@ -297,6 +298,7 @@ async def run_agent(
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=grace,
+            http=within(listening.header_timeout_seconds),
         )
         server = DrainingServer(config, served.state.drain)
         if parent is not None:

@@ -23,6 +23,7 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_engine import LEAST_REST
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
@@ -31,6 +32,7 @@ from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.drain import Drain
+from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.host_origin import HostOrigin
@@ -69,6 +71,10 @@ STOPPING = "The agent is stopping."
 
 PUSH_LOOK_SECONDS = 60.0
 """Time between two looks for webhooks whose replica died before it had sent them everything."""
+
+KNOWN_REQUESTS_PER_MINUTE = 1_200
+KNOWN_OPEN_REQUESTS = 64
+"""What one caller may ask for where callers are known and nothing else is set."""
 
 CARD_CACHE = "public, max-age=60"
 
@@ -202,7 +208,18 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         takes_files=service.takes_files,
         consent=service.consent,
     )
-    return Parts(SafeRequestHandler(handler), engine, push)
+    return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
+
+
+def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
+    """What one caller may ask for. Where callers are not known they are all one, and nothing is bounded unless it is set."""
+    known = service.authenticator is not None
+    usual = (KNOWN_REQUESTS_PER_MINUTE, KNOWN_OPEN_REQUESTS) if known else (0, 0)
+    asked = (settings.caller_requests_per_minute, settings.caller_open_requests)
+    per_minute, at_once = (
+        default if value is None else value for value, default in zip(asked, usual, strict=True)
+    )
+    return CallerLimits(per_minute, at_once)
 
 
 def _engine(service: AgentService, settings: ServerSettings) -> Engine:
@@ -319,6 +336,8 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
                     max_body_bytes=settings.max_body_bytes,
                     user_of=service.grpc_user or anonymous,
                     authenticator=service.authenticator,
+                    credentials=server_credentials(settings),
+                    handshake_seconds=settings.header_timeout_seconds,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
             yield

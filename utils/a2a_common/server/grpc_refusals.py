@@ -8,7 +8,7 @@ from a2a.utils.errors import A2AError
 
 from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 from utils.a2a_common.protocol.forbidden import Forbidden
-from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError
+from utils.a2a_common.protocol.retry_later import OverloadedError, RetryLaterError, TooManyRequestsError
 
 if TYPE_CHECKING:
     import grpc.aio
@@ -26,7 +26,7 @@ class RefusalStatus:
             import grpc
 
             code = grpc.StatusCode.UNAVAILABLE
-            if isinstance(error, OverloadedError):
+            if isinstance(error, OverloadedError | TooManyRequestsError):
                 code = grpc.StatusCode.RESOURCE_EXHAUSTED
             context.set_trailing_metadata(((RETRY_AFTER, str(error.retry_after)),))
             await context.abort(code, error.message)

@@ -72,6 +72,13 @@ def _metadata(context: grpc.aio.ServicerContext) -> dict[str, str]:
     }
 
 
+def _bound(server: grpc.aio.Server, address: str, credentials: grpc.ServerCredentials | None) -> int:
+    """Listen; return the port."""
+    if credentials is None:
+        return int(server.add_insecure_port(address))
+    return int(server.add_secure_port(address, credentials))
+
+
 async def start_grpc(
     handler: RequestHandler,
     *,
@@ -81,6 +88,8 @@ async def start_grpc(
     max_body_bytes: int,
     user_of: UserOf = anonymous,
     authenticator: Authenticator | None = None,
+    credentials: grpc.ServerCredentials | None = None,
+    handshake_seconds: float = 20.0,
 ) -> tuple[grpc.aio.Server, int]:
     """Start a gRPC server.
 
@@ -92,6 +101,8 @@ async def start_grpc(
         max_body_bytes: Largest message that is received.
         user_of: Tells the caller from a call's metadata.
         authenticator: Lets in only callers that it knows; everybody when omitted.
+        credentials: The certificate; without TLS when omitted.
+        handshake_seconds: Longest time until a connection has said that it speaks gRPC.
 
     Returns:
         The running server and its port.
@@ -112,6 +123,7 @@ async def start_grpc(
         ("grpc.max_receive_message_length", max_body_bytes),
         ("grpc.max_metadata_size", METADATA_BYTES),
         ("grpc.absolute_max_metadata_size", 2 * METADATA_BYTES),
+        ("grpc.server_handshake_timeout_ms", round(1000 * handshake_seconds)),
     ]
     server = grpc.aio.server(interceptors=interceptors, options=options)
     builder = GrpcCallContextBuilder(required, user_of)
@@ -121,6 +133,6 @@ async def start_grpc(
     ]
     for generated, servicer in served:
         generated.add_A2AServiceServicer_to_server(servicer, server)
-    bound = server.add_insecure_port(f"{host}:{port}")
+    bound = _bound(server, f"{host}:{port}", credentials)
     await server.start()
     return server, bound

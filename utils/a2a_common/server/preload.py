@@ -32,7 +32,7 @@ SHARED_MODULES = (
     "langgraph.checkpoint.sqlite.aio",
     "prometheus_client",
     "uvicorn.lifespan.on",
-    "uvicorn.protocols.http.auto",
+    "utils.a2a_common.server.header_timeout",
     "uvicorn.protocols.websockets.auto",
     "utils.processes.event_loop",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from utils.persistence.contexts import first_id
+from utils.persistence.contexts import Person, first_id
 from utils.persistence.postgres.pool import Connection, PostgresPool
 
 _GET = "SELECT context_id FROM remote_contexts WHERE thread_id = %s AND agent = %s"
@@ -19,10 +19,13 @@ INSERT INTO cleared_threads (thread_id, times) VALUES (%s, 1)
 ON CONFLICT (thread_id) DO UPDATE SET times = cleared_threads.times + 1
 """
 _DELETE = "DELETE FROM cleared_threads WHERE thread_id = %s"
+_PERSON = "SELECT person, tenant FROM thread_people WHERE thread_id = %s"
+_BELONGS = "INSERT INTO thread_people (thread_id, person, tenant) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING"
+_NOBODY = "DELETE FROM thread_people WHERE thread_id = %s"
 
 
 class PostgresRemoteContexts:
-    """The tables `remote_contexts` and `cleared_threads` of an agent's schema."""
+    """The tables `remote_contexts`, `cleared_threads` and `thread_people` of an agent's schema."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
@@ -55,11 +58,21 @@ class PostgresRemoteContexts:
 
         return await self._pool.run(clear)
 
+    async def person(self, thread_id: str) -> Person:
+        """Whose conversation a thread is, as far as it is known."""
+        row = await self._pool.one(_PERSON, (thread_id,))
+        return Person(str(row[0]), str(row[1])) if row is not None else Person()
+
+    async def belongs_to(self, thread_id: str, person: Person) -> None:
+        """Store whose conversation a thread is: what goes on in the background is done for them."""
+        await self._pool.execute(_BELONGS, (thread_id, person.key, person.tenant))
+
     async def delete(self, thread_id: str) -> None:
         """Delete what is known of a thread."""
 
         async def delete(db: Connection) -> None:
             await db.execute(_TAKE, (thread_id,))
             await db.execute(_DELETE, (thread_id,))
+            await db.execute(_NOBODY, (thread_id,))
 
         await self._pool.run(delete)

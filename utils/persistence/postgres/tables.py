@@ -101,6 +101,14 @@ CLEARED_THREADS = Table(
     Column("times", Integer, nullable=False),
 )
 
+THREAD_PEOPLE = Table(
+    "thread_people",
+    METADATA,
+    _key("thread_id", primary=True),
+    _key("person"),
+    _key("tenant"),
+)
+
 DELEGATIONS = Table(
     "delegations",
     METADATA,
@@ -171,4 +179,21 @@ CHANGES = Table(
     Column("changed", DateTime(timezone=True), server_default=func.now(), nullable=False),
     Index("changes_by_digest", "digest", "state"),
     Index("changes_by_thread", "thread_id", "state", "told"),
+)
+
+GITHUB_AUTHORISATIONS = Table(
+    "github_authorisations",
+    METADATA,
+    _key("owner", primary=True),
+    Column("body", LargeBinary, nullable=False),
+)
+
+GITHUB_SIGN_INS = Table(
+    "github_sign_ins",
+    METADATA,
+    _key("call", primary=True),
+    _key("thread_id"),
+    Column("asked", Integer, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Index("github_sign_ins_by_thread", "thread_id"),
 )

@@ -7,11 +7,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from utils.a2a_common.protocol.retry_later import RetryLaterError, noting_refusals
 
-UNAVAILABLE = 503
-
 
 class RetryAfter:
-    """Answers 503 with `Retry-After` where the request handler refused a turn for now.
+    """Answers 503, or 429, with `Retry-After` where the request handler refused a request for now.
 
     The body stays that of the binding. A response waits for its first piece, since only that shows whether a stream was
     refused.
@@ -43,4 +41,4 @@ class RetryAfter:
 def _refused(start: Message, error: RetryLaterError) -> Message:
     headers = MutableHeaders(raw=list(start["headers"]))
     headers["Retry-After"] = str(error.retry_after)
-    return {**start, "status": UNAVAILABLE, "headers": headers.raw}
+    return {**start, "status": error.status, "headers": headers.raw}

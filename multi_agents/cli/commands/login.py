@@ -1,0 +1,161 @@
+"""`login`, `logout`: log in at the OpenID provider of an agent, by a code that is entered in any browser (RFC 8628)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from multi_agents.cli.console import one_line, say
+from multi_agents.cli.errors import AgentRefused, ServiceUnreachable, UsageError
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.peer.logins import Login, own_logins
+from multi_agents.cli.running import run
+from multi_agents.cli.service.local import running_service
+from utils.auth.device_flow import (
+    DeviceCode,
+    DeviceFlow,
+    FlowRefused,
+    FlowUnavailable,
+    Refused,
+    Tokens,
+    slower,
+)
+from utils.auth.jwks import Unavailable, fetched_json, may_be_read
+from utils.auth.settings import AuthSettings
+from utils.environment import process_environment
+from utils.persistence.private import keep_files_private
+
+METADATA = "/.well-known/oauth-protected-resource"
+CONFIGURATION = "/.well-known/openid-configuration"
+USUAL = ("openid", "offline_access")
+_SHORTEST_PAUSE = 0.2
+
+_ENDS = {
+    Refused.DENIED: "The provider says that the login was refused.",
+    Refused.EXPIRED: "The code has ended before it was entered. Log in again.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a login is for.
+
+    Attributes:
+        url: The agent; that of this machine when empty.
+        issuer: The provider; the one that the agent names when empty.
+        client_id: What the provider knows the command line as; AUTH_CLIENT_ID when empty.
+        scopes: What is asked for; to use the agent and to approve when empty.
+        audience: What the provider is told the token is for; nothing when empty.
+    """
+
+    url: str = ""
+    issuer: str = ""
+    client_id: str = ""
+    scopes: tuple[str, ...] = ()
+    audience: str = ""
+
+
+def login(wanted: Wanted) -> ExitCode:
+    """Log in, and keep the tokens."""
+    keep_files_private()
+    return run(_login(wanted))
+
+
+def logout(url: str) -> ExitCode:
+    """Forget the tokens."""
+
+    async def forgotten() -> ExitCode:
+        found = own_logins().remove(url or _local())
+        say("Logged out here." if found else "Nobody is logged in here.")
+        return ExitCode.OK
+
+    return run(forgotten())
+
+
+async def _login(wanted: Wanted) -> ExitCode:
+    url = (wanted.url or _local()).rstrip("/")
+    client = wanted.client_id or AuthSettings.load(process_environment()).client_id
+    if not client:
+        raise UsageError("Say with --client-id, or AUTH_CLIENT_ID, what the provider knows this program as.")
+    told = await _read(
+        f"{url}{METADATA}", f"No agent at {url} says where to log in; AUTH_MODE may not be oidc."
+    )
+    issuer = wanted.issuer or _first(told.get("authorization_servers"))
+    if not issuer:
+        raise ServiceUnreachable(f"The agent at {url} names no provider. Its AUTH_MODE may be api-key.")
+    flow = await _flow(issuer, client)
+    scopes = wanted.scopes or (*USUAL, *_usual_scopes(told))
+    further = {"audience": wanted.audience} if wanted.audience else {}
+    try:
+        code = await flow.begin(" ".join(scopes), **further)
+        say(f"Open {one_line(code.url)} and enter the code {one_line(code.user_code)}")
+        tokens = await _tokens(flow, code)
+    except FlowUnavailable as error:
+        raise ServiceUnreachable(f"The provider {one_line(issuer)} does not answer as it should.") from error
+    except FlowRefused as error:
+        text = _ENDS.get(error.why, "The provider does not take this client, or what it asks for.")
+        raise AgentRefused(text) from error
+    own_logins().put(url, Login(issuer, client, flow.token_url, tokens))
+    say(f"Logged in. The tokens are kept for {url} alone; `platform-engineer logout` forgets them.")
+    return ExitCode.OK
+
+
+async def _tokens(flow: DeviceFlow, code: DeviceCode) -> Tokens:
+    """Look until the person has entered the code."""
+    pause = max(code.interval, _SHORTEST_PAUSE)
+    while True:
+        await asyncio.sleep(pause)
+        try:
+            return await flow.tokens(code)
+        except FlowRefused as error:
+            if error.why is Refused.SLOW_DOWN:
+                pause = max(pause, slower(code))
+            elif error.why is not Refused.PENDING:
+                raise
+
+
+async def _flow(issuer: str, client: str) -> DeviceFlow:
+    problem = f"The provider {one_line(issuer)} cannot be reached, or says nothing of itself."
+    if not may_be_read(issuer, issuer):
+        raise UsageError(f"The provider {one_line(issuer)} is not reached over https.")
+    told = await _read(f"{issuer.rstrip('/')}{CONFIGURATION}", problem)
+    if told.get("issuer") != issuer:
+        raise ServiceUnreachable(problem)
+    device, token = (
+        str(told.get(name) or "") for name in ("device_authorization_endpoint", "token_endpoint")
+    )
+    if not device:
+        raise ServiceUnreachable(f"The provider {one_line(issuer)} does not offer to log in by a code.")
+    if not all(may_be_read(address, issuer) for address in (device, token)):
+        raise ServiceUnreachable(problem)
+    return DeviceFlow(device, token, client)
+
+
+async def _read(address: str, problem: str) -> Mapping[str, Any]:
+    try:
+        told = await fetched_json(address)
+    except Unavailable as error:
+        raise ServiceUnreachable(problem) from error
+    if not isinstance(told, Mapping):
+        raise ServiceUnreachable(problem)
+    return told
+
+
+def _usual_scopes(told: Mapping[str, Any]) -> list[str]:
+    """To use the agent, and to approve there; what an administrator may do is asked for by name."""
+    named = told.get("scopes_supported")
+    scopes = [scope for scope in named if isinstance(scope, str)] if isinstance(named, list) else []
+    return [scope for scope in scopes if scope.endswith((":use", ":approve"))]
+
+
+def _first(values: object) -> str:
+    return str(values[0]) if isinstance(values, list) and values else ""
+
+
+def _local() -> str:
+    running = running_service()
+    if running is None:
+        raise UsageError("No service runs here. Say with --url which agent you log in for.")
+    return running.supervisor.url

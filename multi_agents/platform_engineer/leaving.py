@@ -1,0 +1,90 @@
+"""What a foreign agent would be told after the conversation has read results of our own: the user sees it first. Pure.
+
+Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent that
+counts, whose result stands in the conversation, and never a text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import AIMessage, ToolMessage
+
+from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
+from utils.a2a_common.protocol.shares import Shares
+from utils.messages.approval import LONGEST_SHOWN, approval_form, fenced
+from utils.messages.invisible import written_out
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+_QUESTION = (
+    "May I ask the agent {agent}, which is not one of ours? This conversation holds results of your own agents. It will be told "
+    "exactly this:"
+)
+REFUSED = "not_consented"
+DECLINED = (
+    "Nothing was sent to {agent}: the user did not say yes. Do not ask for it again unless the user does."
+)
+TOO_LONG = "Nothing was sent to {agent}: the request is longer than a user can be shown. Make it shorter."
+
+
+def asks_first(
+    name: str, messages: Sequence[BaseMessage], call_id: str, shares: Shares, is_own: Callable[[str], bool]
+) -> bool:
+    """Whether the user is asked before an agent is.
+
+    Args:
+        name: The agent.
+        messages: The conversation, up to the call and perhaps further.
+        call_id: The tool call that delegates: what came after it does not count, so that a second run sees the same.
+        shares: What the agent's entry says that it is told.
+        is_own: Whether an agent is ours.
+    """
+    if is_own(name) or shares is Shares.RESULTS:
+        return False
+    return any(_is_result(each, is_own) for each in _before(messages, call_id))
+
+
+def digest_of(name: str, text: str) -> str:
+    """What a yes to this request, to this agent, is bound to."""
+    return hashlib.sha256(json.dumps([name, text]).encode()).hexdigest()
+
+
+def question_of(name: str, text: str, origin: str) -> dict[str, Any] | None:
+    """The value of the interrupt; `None` where the request is too long to be shown."""
+    shown = written_out(text)
+    if len(shown) > LONGEST_SHOWN:
+        return None
+    asked = _QUESTION.format(agent=name)
+    question = "\n\n".join(
+        (
+            asked,
+            fenced(shown),
+            'Answer "yes" to send it. After any other answer nothing is sent.',
+        )
+    )
+    return {
+        "question": question,
+        "origin": origin,
+        "form": approval_form(f"Ask {name}?", digest_of(name, text)),
+    }
+
+
+def _before(messages: Sequence[BaseMessage], call_id: str) -> Sequence[BaseMessage]:
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, AIMessage) and any(each["id"] == call_id for each in message.tool_calls):
+            return messages[:place]
+    return messages
+
+
+def _is_result(message: BaseMessage, is_own: Callable[[str], bool]) -> bool:
+    return (
+        isinstance(message, ToolMessage)
+        and FINISHED_AT in message.additional_kwargs
+        and is_own(message.name or "")
+    )

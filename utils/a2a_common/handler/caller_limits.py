@@ -1,0 +1,88 @@
+"""Bounds what one caller asks for: requests in a minute, and requests at once. Each replica counts for itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from utils.errors import TooManyRequests
+
+BUSY_SECONDS = 2.0
+"""When a caller with too many open requests shall come again."""
+
+_MINUTE = 60.0
+_MOST_CALLERS = 10_000
+"""Callers after which those that are far from their limits are forgotten."""
+
+
+@dataclass(slots=True)
+class _Caller:
+    """One caller: what is left of its requests, as of when, and how many are open."""
+
+    left: float
+    seen: float
+    open: int = 0
+
+
+class CallerLimits:
+    """Counts the requests of each caller.
+
+    Args:
+        per_minute: Requests in a minute, which may all come at once; 0 for no limit.
+        at_once: Open requests, streams included; 0 for no limit.
+        clock: Seconds that only grow.
+    """
+
+    def __init__(
+        self, per_minute: int = 0, at_once: int = 0, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._per_minute = per_minute
+        self._at_once = at_once
+        self._clock = clock
+        self._callers: dict[str, _Caller] = {}
+
+    @contextmanager
+    def held(self, owner: str) -> Iterator[None]:
+        """Count a request of a caller, open as long as the block.
+
+        Raises:
+            TooManyRequests: It is one too many; says when to come again.
+        """
+        if not self._per_minute and not self._at_once:
+            yield
+            return
+        caller = self._counted(owner)
+        caller.open += 1
+        try:
+            yield
+        finally:
+            caller.open -= 1
+
+    def _counted(self, owner: str) -> _Caller:
+        now = self._clock()
+        caller = self._callers.get(owner)
+        if caller is None:
+            self._forget(now)
+            caller = self._callers[owner] = _Caller(self._per_minute, now)
+        caller.left, caller.seen = self._left(caller, now), now
+        if self._at_once and caller.open >= self._at_once:
+            raise TooManyRequests(BUSY_SECONDS)
+        if self._per_minute and caller.left < 1:
+            raise TooManyRequests((1 - caller.left) * _MINUTE / self._per_minute)
+        caller.left -= 1
+        return caller
+
+    def _left(self, caller: _Caller, now: float) -> float:
+        earned = (now - caller.seen) * self._per_minute / _MINUTE
+        return min(float(self._per_minute), caller.left + earned)
+
+    def _forget(self, now: float) -> None:
+        if len(self._callers) < _MOST_CALLERS:
+            return
+        self._callers = {
+            name: caller
+            for name, caller in self._callers.items()
+            if caller.open or self._left(caller, now) < self._per_minute
+        }

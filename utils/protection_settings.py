@@ -1,0 +1,50 @@
+"""How an agent's server protects the line and bounds its callers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field
+
+from utils.environment import EnvSettings
+
+
+class ProtectionSettings(EnvSettings):
+    """What protects an agent's server, and what one caller may ask for."""
+
+    grpc_tls_cert_file: Path | None = Field(
+        None,
+        alias="GRPC_TLS_CERT_FILE",
+        description="File with the certificate that gRPC is served with, and those above it, as PEM; no TLS when unset.",
+    )
+    grpc_tls_key_file: Path | None = Field(
+        None, alias="GRPC_TLS_KEY_FILE", description="File with the key of that certificate, as PEM."
+    )
+    grpc_tls_client_ca_file: Path | None = Field(
+        None,
+        alias="GRPC_TLS_CLIENT_CA_FILE",
+        description="File with certificates, as PEM: only gRPC clients with a certificate of one of them are let in.",
+    )
+    header_timeout_seconds: float = Field(
+        20.0,
+        alias="HEADER_TIMEOUT_SECONDS",
+        gt=0,
+        description="Longest time until the headers of a request are there, and of a gRPC connection its first bytes.",
+    )
+    caller_requests_per_minute: int | None = Field(
+        None,
+        alias="CALLER_REQUESTS_PER_MINUTE",
+        ge=0,
+        description="Requests of one caller in a minute, at each replica; past it 429. 1200 with AUTH_MODE, else no limit (0).",
+    )
+    caller_open_requests: int | None = Field(
+        None,
+        alias="CALLER_OPEN_REQUESTS",
+        ge=0,
+        description="Requests of one caller at once, open streams included; past it 429. 64 with AUTH_MODE, else no limit (0).",
+    )
+    push_allow_private: bool = Field(
+        False,
+        alias="PUSH_ALLOW_PRIVATE",
+        description="Allow push notifications to private and loopback addresses.",
+    )
