@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill simulate broken-rules docs lock release-check clean check-auth test-web web
+.PHONY: help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -129,8 +129,11 @@ chaos: setup-dev ## Break everything at random in N=1000 conversations and count
 	$(BIN)/python -m benchmarks.chaos N=$(N) SEED=$(SEED)
 
 chaos-kill: N = 300
-chaos-kill: setup-dev ## Kill processes under N=300 conversations whose turns must go on all the same; SEED=1, STORE=sqlite
+chaos-kill: setup-dev ## Kill processes under N=300 conversations whose turns must go on all the same; SEED=1, STORE=sqlite or postgresql with two replicas
 	$(BIN)/python -m benchmarks.chaos_kill STORE=$(STORE) N=$(N) SEED=$(SEED)
+
+rolling: setup-dev ## Restart both supervisors over PostgreSQL under 50 streams and 50 blocking calls; no turn may fail
+	$(BIN)/python -m benchmarks.rolling
 
 simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, BREAK=no-fence
 	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) BREAK=$(BREAK)

@@ -1,21 +1,20 @@
 """The run: `python -m benchmarks.chaos_kill STORE=sqlite N=300 SEED=1`. The last line counts; 1 where anything went wrong.
 
 N: conversations. SEED: decides what happens in which. STORE: where the service keeps its state (sqlite, postgresql).
+REPLICAS: processes of each agent, 2 with PostgreSQL and else 1; a client whose replica is gone goes to the other one.
 KEEP=1 keeps the folder with data and logs, and prints where it is.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 
@@ -23,25 +22,30 @@ from benchmarks.chaos_kill.deal import Turn, deal
 from benchmarks.chaos_kill.killer import Killer
 from benchmarks.chaos_kill.tally import Tally
 from benchmarks.service.client import COMPLETED, OPEN, WAITING, Seen, Talk, http_client, tasks_in
-from benchmarks.service.doors import GRPC, JSONRPC, REST, GrpcDoor, RestDoor
+from benchmarks.service.doors import GRPC, JSONRPC, REST, Door, GrpcDoor, RestDoor, RpcDoor
+from benchmarks.service.failover import Failover
 from benchmarks.service.gate import Gate, open_gate
 from benchmarks.service.processes import Service, running_service
-from benchmarks.service.script import ASK, TOOLS, WORK
+from benchmarks.service.script import ASK, SUPERVISOR, TOOLS, WORK
+from benchmarks.service.store import STORES, stored_in
 
 AT_ONCE = 4
 SECRET_TRIES = 3
 ANSWER_TRIES = 10
 SETTLE_SECONDS = 60.0
-STORES = ("sqlite", "postgresql")
 PROGRESS_SHARES = 20
 
 
-async def run(conversations: int, seed: int, folder: Path) -> Tally:
+async def run(conversations: int, seed: int, folder: Path, replicas: int = 1) -> Tally:
     """All conversations, and what is left of them."""
     tally, dealt, gate = Tally(), deal(conversations, seed), Gate()
     turns = [turn for conversation in dealt for turn in conversation]
-    async with open_gate(gate), running_service(folder, gate, grpc=True) as service, http_client() as http:
-        killer = Killer(service, turns, tally, seed)
+    async with (
+        open_gate(gate),
+        running_service(folder, gate, grpc=True, replicas=replicas) as service,
+        http_client() as http,
+    ):
+        killer = Killer(service, gate, turns, tally, seed)
         gate.on_arrival = killer.arrive
         await _converse_all(http, service, dealt, tally, killer)
         await killer.finish()
@@ -66,7 +70,7 @@ async def _converse_all(
     async def one(number: int, turns: list[Turn]) -> None:
         nonlocal done
         async with turnstile:
-            await _converse(Clients(http, service), number, turns, tally, killer)
+            await _converse(Clients(http, service, number), number, turns, tally, killer)
         done += 1
         if done % step == 0:
             said = f"{done} of {len(dealt)} conversations, {tally.kills.total()} kills, {tally.wrong.total()} wrong"
@@ -78,16 +82,19 @@ async def _converse_all(
 
 
 class Clients:
-    """One client of each binding, which talk in the same context."""
+    """One client of each binding, which talk in the same context; each begins at another replica than the one before."""
 
-    def __init__(self, http: httpx.AsyncClient, service: Service) -> None:
-        first = Talk(http, service.url)
+    def __init__(self, http: httpx.AsyncClient, service: Service, number: int) -> None:
+        supervisors = service.replicas[SUPERVISOR]
+        doors: dict[str, list[Door]] = {
+            JSONRPC: [RpcDoor(http, each.url) for each in supervisors],
+            REST: [RestDoor(http, each.url) for each in supervisors],
+            GRPC: [GrpcDoor(each.grpc) for each in supervisors],
+        }
+        context_id = str(uuid4())
         self._talks = {
-            JSONRPC: first,
-            REST: Talk(http, service.url, context_id=first.context_id, door=RestDoor(http, service.url)),
-            GRPC: Talk(
-                http, service.url, context_id=first.context_id, door=GrpcDoor(service.supervisor.grpc)
-            ),
+            binding: Talk(http, "", context_id=context_id, door=Failover(replicas, number + at))
+            for at, (binding, replicas) in enumerate(doors.items())
         }
 
     def by(self, binding: str) -> Talk:
@@ -157,25 +164,12 @@ def _count_remarks(gate: Gate, turns: list[Turn], effects: set[str], tally: Tall
         print(f"{times} times: {remark}")
 
 
-@contextmanager
-def _store(name: str) -> Iterator[None]:
-    """Let the service keep its state there: the processes inherit the setting."""
-    if name == "sqlite":
-        yield
-        return
-    from tests.postgres import running_server
-
-    with running_server() as server:
-        os.environ["DATABASE_URL"] = server.new_database()
-        yield
-
-
 def main(arguments: list[str]) -> int:
     """Run and print the counts."""
     if {"-h", "--help"} & set(arguments):
         print(__doc__)
         return 0
-    options = {"N": "300", "SEED": "1", "STORE": "sqlite", "KEEP": ""}
+    options = {"N": "300", "SEED": "1", "STORE": "sqlite", "REPLICAS": "", "KEEP": ""}
     given = dict(text.split("=", 1) for text in arguments if "=" in text)
     if unknown := (set(given) - set(options)) | {text for text in arguments if "=" not in text}:
         print(f"{', '.join(sorted(unknown))}: not known. {__doc__}", file=sys.stderr)
@@ -184,10 +178,14 @@ def main(arguments: list[str]) -> int:
     if options["STORE"] not in STORES:
         print(f"STORE={options['STORE']}: there are {', '.join(STORES)}.", file=sys.stderr)
         return 2
+    replicas = int(options["REPLICAS"] or (1 if options["STORE"] == "sqlite" else 2))
+    if replicas > 1 and options["STORE"] == "sqlite":
+        print("Several replicas need STORE=postgresql.", file=sys.stderr)
+        return 2
     folder, began = Path(tempfile.mkdtemp(prefix="chaos-kill-")), time.monotonic()
     try:
-        with _store(options["STORE"]):
-            tally = asyncio.run(run(int(options["N"]), int(options["SEED"]), folder))
+        with stored_in(options["STORE"]):
+            tally = asyncio.run(run(int(options["N"]), int(options["SEED"]), folder, replicas))
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 130

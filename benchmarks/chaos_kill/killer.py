@@ -14,10 +14,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from benchmarks.chaos_kill.deal import AT_ONCE_AFTER_BEGIN, KINDS, MODEL, QUESTION, Kind, Turn
+from benchmarks.chaos_kill.deal import AT_ONCE_AFTER_BEGIN, KINDS, MODEL, QUESTION, Turn
 from benchmarks.chaos_kill.tally import Tally
-from benchmarks.service.gate import Present
-from benchmarks.service.processes import Service
+from benchmarks.service.gate import Gate, Present
+from benchmarks.service.processes import ForkedAgent, ModelProcess, Service
 from benchmarks.service.script import SUPERVISOR, WORKER
 from utils.persistence.postgres.names import schema_name
 
@@ -30,18 +30,23 @@ _LONGEST_AIM = 0.6
 """Most seconds between a message and a kill that waits for no place."""
 
 
+Victim = ForkedAgent | ModelProcess
+
+
 class Killer:
     """Carries out the kills that were dealt, one at a time.
 
     Args:
         service: What is killed.
+        gate: Knows which replica runs a turn.
         turns: Every turn of the run.
         tally: Counts.
         seed: Decides the moments of kills that wait for no place.
     """
 
-    def __init__(self, service: Service, turns: Sequence[Turn], tally: Tally, seed: int) -> None:
+    def __init__(self, service: Service, gate: Gate, turns: Sequence[Turn], tally: Tally, seed: int) -> None:
         self._service = service
+        self._gate = gate
         self._dealt = {turn.order.key: turn for turn in turns if turn.kill}
         self._tally = tally
         self._dice = random.Random(seed)
@@ -104,9 +109,9 @@ class Killer:
                     if kind.locked:
                         go_on.set()
                     await asyncio.sleep(turn.pause)
-                    await self._kill(kind)
+                    killed = await self._kill(turn)
                 await asyncio.sleep(turn.pause)
-                await self._restart(kind)
+                await _start_again(killed)
         finally:
             go_on.set()
 
@@ -117,22 +122,25 @@ class Killer:
 
     async def _kill_and_restart(self, turn: Turn) -> None:
         del self._dealt[turn.order.key]
-        await self._kill(KINDS[turn.kill])
+        killed = await self._kill(turn)
         await asyncio.sleep(turn.pause)
-        await self._restart(KINDS[turn.kill])
+        await _start_again(killed)
 
-    async def _kill(self, kind: Kind) -> None:
+    async def _kill(self, turn: Turn) -> list[Victim]:
+        """Kill what was dealt, of each agent the replica that runs the turn; what was killed."""
+        kind = KINDS[turn.kill]
         self._tally.killed(kind.group, kind.victims, time.monotonic())
-        for victim in kind.victims:
-            await (self._service.model if victim == MODEL else self._service.agents[victim]).kill()
+        killed = [self._victim(turn, name) for name in kind.victims]
+        for victim in killed:
+            await victim.kill()
+        return killed
 
-    async def _restart(self, kind: Kind) -> None:
-        await asyncio.gather(
-            *(
-                (self._service.model if victim == MODEL else self._service.agents[victim]).start()
-                for victim in kind.victims
-            )
-        )
+    def _victim(self, turn: Turn, name: str) -> Victim:
+        if name == MODEL:
+            return self._service.model
+        replicas = self._service.replicas[name]
+        running = self._gate.process.get((turn.order.key, name))
+        return next((each for each in replicas if each.home.name == running), self._dice.choice(replicas))
 
     @asynccontextmanager
     async def _locked(self, agent: str) -> AsyncIterator[None]:
@@ -160,3 +168,7 @@ class Killer:
         file = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False)
         file.execute("BEGIN IMMEDIATE")
         return file
+
+
+async def _start_again(killed: Sequence[Victim]) -> None:
+    await asyncio.gather(*(victim.start() for victim in killed))

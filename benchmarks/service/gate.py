@@ -33,6 +33,7 @@ class Gate:
         on_arrival: Called with a turn's key, a place and whether the caller is still there; the caller waits until it returns.
         remarks: What the models' double saw that should not be there.
         asked: Model calls, by agent.
+        process: The process of an agent that asked the model last for a turn, by the turn's key and the agent.
     """
 
     def __init__(self, on_arrival: Arrival | None = None) -> None:
@@ -40,6 +41,7 @@ class Gate:
         self.on_arrival = on_arrival
         self.remarks: Counter[tuple[str, str]] = Counter()
         self.asked: Counter[str] = Counter()
+        self.process: dict[tuple[str, str], str] = {}
 
     async def arrive(self, request: Request) -> Response:
         """Somebody is at a place; nobody, where it was killed while it said so."""
@@ -62,6 +64,7 @@ class Gate:
         if (said := await _body(request)) is None:
             return Response()
         self.asked[said["agent"]] += 1
+        self.process[said["key"], said["agent"]] = said["process"]
         for remark in said["remarks"]:
             self.remarks[said["key"], remark] += 1
         return Response()
@@ -99,9 +102,10 @@ class GateClient:
         """Report a place and wait until the driver lets go on."""
         await self._post("/at", {"key": key, "place": place})
 
-    async def note(self, key: str, agent: str, remarks: tuple[str, ...]) -> None:
-        """Report a model call."""
-        await self._post("/note", {"key": key, "agent": agent, "remarks": remarks})
+    async def note(self, key: str, agent: str, remarks: tuple[str, ...], process: str = "") -> None:
+        """Report a model call, and which process made it."""
+        said = {"key": key, "agent": agent, "remarks": remarks, "process": process}
+        await self._post("/note", said)
 
     async def _post(self, path: str, said: Any) -> None:
         import httpx

@@ -19,6 +19,7 @@ from utils.testing.strict_provider import ChatRequest, Fault, Reply, StrictProvi
 WINDOW = 128_000
 _PIECES_BEFORE = 3
 _thought: ContextVar[list[Thought]] = ContextVar("thought")
+_asking: ContextVar[str] = ContextVar("asking")
 
 
 class HeldModel:
@@ -31,6 +32,7 @@ class HeldModel:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         thoughts: list[Thought] = []
         _thought.set(thoughts)
+        _asking.set(_process_of(scope))
         pieces = 0
 
         async def held(message: Any) -> None:
@@ -52,8 +54,14 @@ class HeldModel:
     async def _think(self, request: ChatRequest) -> Reply | Fault:
         thought = think(request)
         _thought.get().append(thought)
-        await self._gate.note(thought.key, thought.agent, thought.remarks)
+        await self._gate.note(thought.key, thought.agent, thought.remarks, _asking.get())
         return thought.reply
+
+
+def _process_of(scope: Any) -> str:
+    """The process that asks: each shows its name as its key."""
+    headers = dict(scope.get("headers", ()))
+    return str(headers.get(b"authorization", b"").decode().removeprefix("Bearer "))
 
 
 async def main(descriptor: int) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from benchmarks.chaos.server_process import ServerProcess
+from benchmarks.service.balancer import Balancer
 from benchmarks.service.gate import GATE_URL, Gate
 from benchmarks.service.script import SUPERVISOR, WORKER
 from benchmarks.service.worker import EFFECTS
@@ -99,24 +100,43 @@ class ModelProcess:
 
 
 class Service:
-    """A supervisor over a worker, and their model."""
+    """A supervisor over a worker, and their model.
+
+    Attributes:
+        replicas: The processes of each agent.
+        model: The double of the model's API.
+    """
 
     def __init__(
-        self, supervisor: ForkedAgent, worker: ForkedAgent, model: ModelProcess, effects: Path
+        self, replicas: Mapping[str, Sequence[ForkedAgent]], model: ModelProcess, effects: Path
     ) -> None:
-        self.supervisor = supervisor
-        self.worker = worker
+        self.replicas = replicas
         self.model = model
         self._effects = effects
 
     @property
+    def supervisor(self) -> ForkedAgent:
+        """The first supervisor."""
+        return self.replicas[SUPERVISOR][0]
+
+    @property
+    def worker(self) -> ForkedAgent:
+        """The first worker."""
+        return self.replicas[WORKER][0]
+
+    @property
+    def processes(self) -> list[ForkedAgent]:
+        """All processes of both agents."""
+        return [process for replicas in self.replicas.values() for process in replicas]
+
+    @property
     def url(self) -> str:
-        """Where the supervisor is."""
+        """Where the first supervisor is."""
         return self.supervisor.url
 
     @property
     def agents(self) -> dict[str, ForkedAgent]:
-        """Both agents."""
+        """Both agents, the first replica of each."""
         return {SUPERVISOR: self.supervisor, WORKER: self.worker}
 
     def effects(self) -> list[str]:
@@ -136,6 +156,7 @@ async def running_service(
     *,
     through: str = "",
     grpc: bool = False,
+    replicas: int = 1,
 ) -> AsyncIterator[Service]:
     """Both agents and the double, ready for work; all killed at the end.
 
@@ -145,6 +166,7 @@ async def running_service(
         settings: Settings of both agents, beside those above.
         through: A module that runs the agent's module, given as its first argument.
         grpc: Whether the agents speak gRPC too.
+        replicas: Processes of each agent; several need PostgreSQL. The supervisors reach the workers through one address.
     """
     model = ModelProcess(folder / "model.log", gate.url)
     effects = folder / "effects.txt"
@@ -153,20 +175,45 @@ async def running_service(
         forks = await ForkServer.start(MODULES, _environment(), log)
     serve = "utils.a2a_common.server.serve"
 
-    def agent(name: str, module: str, *arguments: str) -> ForkedAgent:
+    def agents(name: str, environ: Mapping[str, str], module: str, *arguments: str) -> list[ForkedAgent]:
         command = (*([through] if through else []), module, *arguments)
-        return ForkedAgent(forks, command[0], command[1:], folder / name, environ, grpc=grpc)
+        return [
+            ForkedAgent(
+                forks,
+                command[0],
+                command[1:],
+                folder / process,
+                {**environ, "OPENAI_API_KEY": process},
+                grpc=grpc and (name == SUPERVISOR or replicas == 1),  # the card of all replicas is the same
+            )
+            for process in (replica_name(name, number) for number in range(replicas))
+        ]
 
-    worker = agent(WORKER, serve, "benchmarks.service.worker:Worker")
-    environ = {**environ, "SUB_AGENTS": f"{WORKER}={worker.url}"}
-    supervisor = agent(SUPERVISOR, "multi_agents.platform_engineer")
-    try:
-        await model.start()
-        await worker.start()
-        await supervisor.start()
-        yield Service(supervisor, worker, model, effects)
-    finally:
-        for process in (supervisor, worker):
-            await process.kill()
-        await model.close()
-        await forks.close()
+    async with AsyncExitStack() as stack:
+        balanced = environ
+        if replicas > 1:
+            balancer = Balancer()
+            await stack.enter_async_context(balancer.open())
+            balanced = {**environ, "PUBLIC_URL": balancer.url}
+        workers = agents(WORKER, balanced, serve, "benchmarks.service.worker:Worker")
+        reached = workers[0].url
+        if replicas > 1:
+            balancer.replicas, reached = [worker.url for worker in workers], balancer.url
+        environ = {**environ, "SUB_AGENTS": f"{WORKER}={reached}"}
+        supervisors = agents(SUPERVISOR, environ, "multi_agents.platform_engineer")
+        try:
+            await model.start()
+            for processes in (workers, supervisors):
+                for process in processes:
+                    await process.start()
+            yield Service({SUPERVISOR: supervisors, WORKER: workers}, model, effects)
+        finally:
+            for process in (*supervisors, *workers):
+                await process.kill()
+            await model.close()
+            await forks.close()
+
+
+def replica_name(agent: str, number: int) -> str:
+    """The name of a process of an agent: of its folder and its log, and the key that it shows to the model's API."""
+    return f"{agent}-{number + 1}" if number else agent

@@ -131,6 +131,10 @@ ACCEPTED: dict[str, Values] = {
         "supervisor": {"replicas": 2},
         "agents": [{**GITHUB, "replicas": 3}, {"name": "rag", "port": 8002, "storage": {"enabled": True}}],
     },
+    "replicas by load over a database": {
+        "database": {"existing": "engineer-database", "migrate": False},
+        "supervisor": {"autoscaling": {"enabled": True, "maxReplicas": 8}, "storage": {"enabled": False}},
+    },
     "a database by its address": {
         "database": {"url": "postgresql://engineer:secret@db.example.com/engineer"}
     },
@@ -140,6 +144,25 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     "two replicas": (
         {"supervisor": {"replicas": 2}},
         "a second one would not see them. Set database.existing or database.url",
+    ),
+    "replicas by load over files": (
+        {"supervisor": {"autoscaling": {"enabled": True}, "storage": {"enabled": False}}},
+        "supervisor cannot be scaled: its tasks and conversations are in files of one pod",
+    ),
+    "replicas by load on one volume": (
+        {"database": {"existing": "db"}, "supervisor": {"autoscaling": {"enabled": True}}},
+        "supervisor cannot be scaled on one volume",
+    ),
+    "fewer replicas at most than at least": (
+        {
+            "database": {"existing": "db"},
+            "supervisor": {"autoscaling": {"enabled": True, "maxReplicas": 1}, "storage": {"enabled": False}},
+        },
+        "autoscaling.minReplicas (2) over autoscaling.maxReplicas (1)",
+    ),
+    "an agent with the name of the job": (
+        {"agents": [{"name": "migrate", "port": 8003}]},
+        'An agent cannot be called "migrate"',
     ),
     "a pod that is killed while it stops": (
         {"settings": {"SHUTDOWN_GRACE_SECONDS": "60"}},

@@ -74,12 +74,12 @@ def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
 
 
 def pod_of(manifest: Manifest) -> Manifest:
-    """The pod of a deployment, or the pod itself."""
+    """The pod of a deployment or a job, or the pod itself."""
     spec: Manifest = manifest["spec"]
     return spec if manifest["kind"] == "Pod" else spec["template"]["spec"]
 
 
 def pods(manifests: list[Manifest]) -> dict[str, Manifest]:
     """Every pod by the component that it is."""
-    found = [one for one in manifests if one["kind"] in {"Deployment", "Pod"}]
+    found = [one for one in manifests if one["kind"] in {"Deployment", "Job", "Pod"}]
     return {one["metadata"]["labels"]["app.kubernetes.io/component"]: pod_of(one) for one in found}

@@ -52,11 +52,17 @@ async def test_a_conversation_goes_on_at_the_other_replica_when_one_is_killed(
         given = _values(github.url)
         values = {
             **given,
+            "settings": {
+                **given["settings"],
+                "DATABASE_MIGRATE": "never",
+            },  # the job alone upgrades the tables
             "database": {"url": postgres.new_database()},
             "supervisor": {"replicas": 2, "storage": {"enabled": False}},
             "agents": given["agents"][:1],
         }
         cluster = Cluster.of(helm4.render(values), tmp_path)
+        code, said = await cluster.pod("migrate").run()
+        assert code == 0, said
         first, agent = cluster.pod("supervisor"), cluster.pod("github")
         other = replace(cluster, folders=tmp_path / "other").pod("supervisor")
         port = str(free_port())

@@ -231,12 +231,49 @@ def test_probes_ask_over_http(helm4: Helm):
 def test_nothing_scales_over_state_in_files(helm4: Helm):
     for values in ACCEPTED.values():
         manifests = helm4.render(values)
-        assert not of_kind(manifests, "HorizontalPodAutoscaler")
-        for deployment in of_kind(manifests, "Deployment").values():
+        scaled = of_kind(manifests, "HorizontalPodAutoscaler")
+        for name, deployment in of_kind(manifests, "Deployment").items():
             volumes = {each["name"]: each for each in deployment["spec"]["template"]["spec"]["volumes"]}
             if not values.get("database") or "persistentVolumeClaim" in volumes["data"]:
+                assert name not in scaled
                 assert deployment["spec"]["replicas"] <= 1
                 assert deployment["spec"]["strategy"] == {"type": "Recreate"}
+
+
+def test_what_is_scaled_by_load_has_no_number_of_replicas_of_its_own(helm4: Helm):
+    manifests = helm4.render(ACCEPTED["replicas by load over a database"])
+    ((name, scaler),) = of_kind(manifests, "HorizontalPodAutoscaler").items()
+    deployment = of_kind(manifests, "Deployment")[name]
+    assert "replicas" not in deployment["spec"]
+    assert deployment["spec"]["strategy"]["type"] == "RollingUpdate"
+    assert deployment["spec"]["template"]["spec"]["topologySpreadConstraints"]
+    assert list(of_kind(manifests, "PodDisruptionBudget")) == [name]
+    spec = scaler["spec"]
+    assert (spec["scaleTargetRef"]["name"], spec["minReplicas"], spec["maxReplicas"]) == (name, 2, 8)
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"]["cpu"], "the load is a share of it"
+
+
+@pytest.mark.parametrize("case", ["several replicas over a database", "a database by its address"])
+def test_the_tables_are_upgraded_before_the_pods_of_a_new_version_start(helm4: Helm, case: str):
+    manifests = helm4.render(ACCEPTED[case])
+    (job,) = of_kind(manifests, "Job").values()
+    assert job["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+    (container,) = pods(manifests)["migrate"]["containers"]
+    assert container["args"] == ["db", "upgrade"]
+    assert "serviceAccountName" not in pods(manifests)["migrate"], "it is made after the hook"
+    ((source,),) = (each.values() for each in container["envFrom"])
+    made = of_kind(manifests, "Secret").get(source["name"])
+    if made is None:
+        assert source["name"] == ACCEPTED[case]["database"]["existing"]
+    else:
+        assert made["metadata"]["annotations"]["helm.sh/hook"] == "pre-install,pre-upgrade"
+        assert int(made["metadata"]["annotations"]["helm.sh/hook-weight"]) < 0
+
+
+def test_no_job_runs_without_a_database_or_where_it_is_turned_off(helm4: Helm):
+    for case in ("nothing set", "replicas by load over a database"):
+        assert not of_kind(helm4.render(ACCEPTED[case]), "Job")
 
 
 def test_replicas_over_a_database_roll_stand_apart_and_are_not_all_taken_away_at_once(helm4: Helm):
@@ -260,8 +297,10 @@ def test_replicas_over_a_database_roll_stand_apart_and_are_not_all_taken_away_at
 
 def test_the_address_of_a_database_is_in_a_secret_alone(helm4: Helm):
     manifests = helm4.render(ACCEPTED["a database by its address"])
-    (secret,) = of_kind(manifests, "Secret").values()
-    assert secret["stringData"] == {"DATABASE_URL": "postgresql://engineer:secret@db.example.com/engineer"}
+    secrets = of_kind(manifests, "Secret").values()
+    for each in secrets:
+        assert each["stringData"] == {"DATABASE_URL": "postgresql://engineer:secret@db.example.com/engineer"}
+    (secret,) = [each for each in secrets if "annotations" not in each["metadata"]]
     for deployment in of_kind(manifests, "Deployment").values():
         container = deployment["spec"]["template"]["spec"]["containers"][0]
         assert {"secretRef": {"name": secret["metadata"]["name"]}} in container["envFrom"]

@@ -58,7 +58,10 @@ FIRST_TOKEN = _histogram(
 )
 RUNNING = _gauge("turns_running", "Turns that are under way.", "agent")
 DELETED = _counter("conversations_deleted", "Conversations that were deleted because of RETENTION_DAYS.")
-WAITING = _gauge("turns_waiting", "Accepted turns that wait for their place.")
+WAITING = _gauge(
+    "turns_waiting",
+    "Accepted turns that wait for their place; with DATABASE_URL each replica tells those of all.",
+)
 
 MODEL_CALLS = _counter(
     "model_calls", "Calls of the chat model, each try counted: ok, error or canceled.", "agent", "outcome"

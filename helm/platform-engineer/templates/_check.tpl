@@ -6,6 +6,7 @@
 {{- range .Values.agents -}}
 {{- if hasKey $names .name -}}{{- fail (printf "Two agents are called %q; each name may stand once in `agents`." .name) -}}{{- end -}}
 {{- $_ := set $names .name true -}}
+{{- if has .name (list "migrate" "test") -}}{{- fail (printf "An agent cannot be called %q: that is the name of a pod of the chart's own." .name) -}}{{- end -}}
 {{- if eq .name "supervisor" -}}{{- fail "An agent cannot be called \"supervisor\": that is the name of the pod that delegates to it." -}}{{- end -}}
 {{- if and .url .port -}}{{- fail (printf "Agent %q has a url and a port: one with a url runs elsewhere and gets no pod; remove one of them." .name) -}}{{- end -}}
 {{- if not (or .url .port) -}}{{- fail (printf "Agent %q needs a port, or the url of one that runs elsewhere." .name) -}}{{- end -}}
@@ -17,6 +18,11 @@
 {{- range $it := (include "pe.components" . | fromYaml).components -}}
 {{- if and (gt (int $it.replicas) 1) (not (include "pe.database" $)) -}}{{- fail (printf "%s cannot have %d replicas: its tasks and conversations are in files of one pod, and a second one would not see them. Set database.existing or database.url, or leave replicas at 1." $it.name (int $it.replicas)) -}}{{- end -}}
 {{- if and (gt (int $it.replicas) 1) $it.storage.enabled -}}{{- fail (printf "%s cannot have %d replicas on one volume: each needs a folder of its own, which holds nothing that the database does not hold or that is not made again. Set storage.enabled to false for it." $it.name (int $it.replicas)) -}}{{- end -}}
+{{- with $it.autoscaling -}}{{- if .enabled -}}
+{{- if not (include "pe.database" $) -}}{{- fail (printf "%s cannot be scaled: its tasks and conversations are in files of one pod, and a second one would not see them. Set database.existing or database.url, or autoscaling.enabled to false." $it.name) -}}{{- end -}}
+{{- if $it.storage.enabled -}}{{- fail (printf "%s cannot be scaled on one volume: each replica needs a folder of its own. Set storage.enabled to false for it." $it.name) -}}{{- end -}}
+{{- if gt (int .minReplicas) (int .maxReplicas) -}}{{- fail (printf "%s has autoscaling.minReplicas (%v) over autoscaling.maxReplicas (%v); raise the second one." $it.name .minReplicas .maxReplicas) -}}{{- end -}}
+{{- end -}}{{- end -}}
 {{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}

@@ -8,6 +8,11 @@
 {{- toYaml (dict "components" $all) -}}
 {{- end -}}
 
+{{/* Whether a component may have more than one pod; empty where not. */}}
+{{- define "pe.several" -}}
+{{- if or .autoscaling.enabled (gt (int .replicas) 1) -}}true{{- end -}}
+{{- end -}}
+
 {{/* name=url of every agent, for SUB_AGENTS. */}}
 {{- define "pe.subAgents" -}}
 {{- $pairs := list -}}

@@ -52,7 +52,7 @@ containers:
       {{- if .it.documents }}
       - {name: documents, mountPath: /documents, readOnly: true}
       {{- end }}
-{{- if gt (int .it.replicas) 1 }}
+{{- if include "pe.several" .it }}
 topologySpreadConstraints:
   - maxSkew: 1
     topologyKey: kubernetes.io/hostname

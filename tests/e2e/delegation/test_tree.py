@@ -58,8 +58,12 @@ async def test_the_tree_names_every_task_with_state_time_and_tokens() -> None:
     assert process.returncode == 0
     lines = shown.decode().splitlines()
     assert lines[0].startswith(f"platform-engineer {task.id} · completed · ")
-    assert [line.split()[0] for line in lines] == ["platform-engineer", "├─", "│", "└─"]
-    assert "120 in, 12 out" in lines[1]
+    names = [line.lstrip("│├└─ ").split()[0] for line in lines]
+    assert sorted(names) == ["asker", "keys", "middle", "platform-engineer"]  # the two began at the same time
+    at = names.index("middle")
+    assert "120 in, 12 out" in lines[at]
+    assert names[at + 1] == "keys"
+    assert lines[at + 1].index("└─") > lines[at].index("─"), "below the task that caused it"
 
 
 async def test_a_task_that_is_canceled_while_it_waits_shows_no_child_and_no_step_as_open() -> None:

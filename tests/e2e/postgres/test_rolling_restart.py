@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
 import httpx
 import pytest
 
+from benchmarks.rolling.tally import WRONGS
 from tests.e2e.observability.processes import SERVE, Served, ready, started
 from tests.e2e.postgres.rolling import WHOLE, Caller
 from tests.postgres import PostgresServer
@@ -63,3 +65,16 @@ async def test_a_rolling_restart_under_load_loses_no_turn_and_no_piece(
     logs = [path.read_text() for path in tmp_path.glob("*/counting.log")]
     assert sum(log.count("turn.resumed") for log in logs) > 0
     assert sum(log.count("turn.interrupted") + log.count("Traceback") for log in logs) == 0
+
+
+async def test_a_rolling_restart_of_both_supervisors_loses_no_turn_that_is_delegated_or_streamed() -> None:
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "benchmarks.rolling", "STREAMS=6", "BLOCKING=6"),
+        cwd=Path(__file__).parents[3],
+        stdout=asyncio.subprocess.PIPE,
+    )
+    printed, _ = await process.communicate()
+    counts = dict(part.split("=") for part in printed.decode().splitlines()[-1].split())
+    assert process.returncode == 0, printed.decode()
+    assert counts["restarts"] == "2"
+    assert {name: counts[name] for name in WRONGS} == dict.fromkeys(WRONGS, "0")

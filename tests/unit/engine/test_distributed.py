@@ -17,6 +17,7 @@ from tests.unit.engine.turns import CALL, OWNER, Executor, status_of, task_of, t
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.a2a_common.server.database_command import further_tables
 from utils.errors import Draining, Overloaded, TaskBusy
+from utils.observability.metrics import process_metrics
 from utils.persistence.postgres.migrate import upgrade
 from utils.persistence.postgres.pool import PostgresPool
 
@@ -242,3 +243,19 @@ async def test_no_turn_of_a_conversation_at_rest_begins(pair: Pair) -> None:
         assert not rests
     pair.open_gates()
     assert await pair.first.rest("a", "c") == ["completed"] * 2
+
+
+async def test_metrics_tell_how_many_turns_wait_over_all_replicas(postgres: PostgresServer, url: str) -> None:
+    executor = Executor(resumable=True)
+    executor.gate.clear()
+
+    async def told(waiting: int) -> None:
+        async with asyncio.timeout(60):
+            while f"platform_engineer_turns_waiting {waiting}.0" not in process_metrics().text().decode():
+                await asyncio.sleep(0.02)
+
+    async with replica_at(postgres.settings(url), executor, takeover=1) as replica:
+        await replica.submit(*(turn(name, conversation="x") for name in "abc"))
+        await told(2)
+        executor.gate.set()
+        await told(0)

@@ -1,4 +1,7 @@
-"""Puts turns back into the queue that nobody runs any more: what dead replicas ran, and what never came into it."""
+"""Puts turns back into the queue that nobody runs any more: what dead replicas ran, and what never came into it.
+
+It also tells how many turns wait, over all replicas, since only the queue knows it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from a2a.utils.errors import UnsupportedOperationError
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError
+from utils.observability import catalogue
+from utils.observability.metrics import process_metrics
 from utils.persistence.runs import RunStore
 
 if TYPE_CHECKING:
@@ -60,6 +65,7 @@ class Sweeper:
             if strays:
                 next_strays = loop.time() + STRAY_SECONDS
             with contextlib.suppress(StorageError):  # the storage logs it; the next look tries again
+                process_metrics().set(catalogue.WAITING, await self._queue.waiting())
                 await self._look(strays=strays)
 
     async def _look(self, *, strays: bool) -> None:

@@ -272,6 +272,10 @@ class TurnQueue:
         """The tasks of all turns that wait or run."""
         return {task_of(job) for job in await self._unfinished()}
 
+    async def waiting(self) -> int:
+        """How many turns no replica runs yet."""
+        return sum(job.status == "todo" for job in await self._unfinished())
+
     async def restore(self, task_id: str, conversation: str) -> None:
         """Queue a turn that is stored and not in the queue."""
         with _storage_errors(), suppress(exceptions.AlreadyEnqueued):
