@@ -143,6 +143,9 @@ def test_a_state_is_one_of_the_allowed_values():
     assert choice("all open issues", states) == "open"
     assert choice("all issues", states) == "all"
     assert choice("open and closed issues", states) == "all"
+    assert choice("bugs, regardless of whether they are closed by now", states) == "all"
+    assert choice("bugs of either kind, closed or not", states) == "all"
+    assert choice("no matter what it costs, show the closed issues", states) == "closed"
     assert choice("the issues", states) is None
 
 
@@ -194,6 +197,8 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("Hi there!") is Talk.GREETING
     assert small_talk("great, thank you") is Talk.THANKS
     assert small_talk("what are you able to do?") is Talk.HELP
+    assert small_talk("so what are you able to do, in a nutshell?") is Talk.HELP
+    assert small_talk("roughly, which ports are open?") is None
     assert small_talk("so what can you actualy do for me?") is Talk.HELP
     assert small_talk("thanks mate, that saved my afternoon :)") is Talk.THANKS
     assert small_talk("thanks, that works. what about the closed ones") is None
