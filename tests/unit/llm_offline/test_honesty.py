@@ -251,6 +251,16 @@ def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, s
     assert [call["args"] for call in answer.tool_calls] == [{"city": city}]
 
 
+def test_how_many_of_another_repository_means_the_same_things(chat):
+    calls = _asked(
+        chat, "github", "How many open issues has acme/rocket and how many has acme/pad? And"
+    ).tool_calls
+    assert [(call["name"], call["args"]["repo"]) for call in calls] == [
+        ("list_issues", "rocket"),
+        ("list_issues", "pad"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("request_text", "limit"),
     [

@@ -165,6 +165,12 @@ def test_a_state_is_one_of_the_allowed_values():
         ),
         ('search for "and show me" in a/b', ['search for "and show me" in a/b']),
         ("list bugs and fix them", ["list bugs and fix them"]),
+        ("PRs of a/b? And while you're at it, which port is it?", ["PRs of a/b?", "which port is it?"]),
+        (
+            "who reviewed PR 5 of a/b and did anybody object",
+            ["who reviewed PR 5 of a/b and did anybody object"],
+        ),
+        ("What does it cost, i.e. what is on the bill?", ["What does it cost, i.e. what is on the bill?"]),
     ],
 )
 def test_a_request_is_cut_where_it_asks_for_something_else(request_text, parts):
