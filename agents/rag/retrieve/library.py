@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import structlog
 
@@ -133,7 +133,7 @@ class Library:
 def _leaning(part: Vector, whole: Vector) -> Vector:
     """The vector of a part, drawn towards the whole query: "does it leave files behind?" tells of what only with the rest."""
     leaning = _OWN * part + (1 - _OWN) * whole
-    return leaning / (leaning @ leaning) ** 0.5
+    return cast("Vector", (leaning / (leaning @ leaning) ** 0.5).astype(part.dtype))
 
 
 def _articles(rankings: Mapping[str, Sequence[Passage]], limit: int) -> list[Article]:

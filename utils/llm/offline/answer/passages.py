@@ -35,7 +35,7 @@ SHARED = 0.5
 """Share of the question's words in a section that makes up for a low score."""
 HEADING = 0.6
 """Weight of the place (title and headings) against the closest block of a section."""
-SEARCHED = 1.0
+SEARCHED = 0.7
 """Weight of the search engine's own score, in shares of its best, against how well a section fits."""
 SAME = 0.8
 """Share of a second section's words that the first has already, from which the second says nothing new."""
