@@ -22,6 +22,8 @@ _ASKS = re.compile(
     r"|remove|delete|install|configure|run|start|stop|find))\b",
     re.IGNORECASE,
 )
+_ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
+"""Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
 _FEWEST_OF_A_QUESTION = 3
 
 
@@ -40,6 +42,8 @@ def questions(text: str) -> list[str]:
     found: list[str] = []
     told: list[str] = []
     for part in (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence)):
+        if len(told) == 1 and _ALSO.match(part):
+            found.append(told.pop())
         told.append(part)
         long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))
         if _ASKS.search(part) and not part.endswith(":") and long_enough:

@@ -17,6 +17,10 @@ from utils.messages.sentences import questions, sentences
             "who may reach the port (is there a login?), and whether keys are logged",
             ["who may reach the port", "is there a login?)", "whether keys are logged"],
         ),
+        (
+            "Plug our agent in, without code. And what does it see?",
+            ["Plug our agent in, without code.", "And what does it see?"],
+        ),
         ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
     ],
 )
