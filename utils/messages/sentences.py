@@ -1,4 +1,4 @@
-"""The sentences of a message that can be understood by themselves."""
+"""The sentences of a message that can be understood by themselves, and the several things that it asks."""
 
 from __future__ import annotations
 
@@ -8,10 +8,56 @@ _END = re.compile(r"(?<=[.?!;:])\s+|\n+|\s+[-\u2013\u2014]+\s+|\.\.\.\s*|\u2026\
 _FEWEST_WORDS = 4
 """Fewer say nothing alone: "How often?", "Any ideas?"."""
 _MOST = 6
+_ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs)\.$", re.IGNORECASE)
+_OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
+_VERBS = "does|do|did|is|are|can|could|should|will|would|must"
+_JOINT = re.compile(
+    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+)?(?=(?:{_OPENERS}|{_VERBS})\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
+    rf"|\s+\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))",
+    re.IGNORECASE,
+)
+"""Between two things that one sentence asks: "where is it stored and how do I back it up"."""
+_ASKS = re.compile(
+    rf"\?\W*$|\b{_OPENERS}\b|^\W*(?:{_VERBS}|(?:please\s+)?(?:show|tell|explain|describe|list|give|turn|switch|set|change|add"
+    r"|remove|delete|install|configure|run|start|stop|find))\b",
+    re.IGNORECASE,
+)
+_ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
+"""Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
+_FEWEST_OF_A_QUESTION = 3
 
 
 def sentences(text: str) -> list[str]:
     """The sentences of four words or more, the first six; none where the text is a single one."""
-    found = [part.strip() for part in _END.split(text)]
+    found = [part.strip() for part in _whole_sentences(text)]
     found = [part for part in found if len(part.split()) >= _FEWEST_WORDS]
     return found[:_MOST] if any(part != text.strip() for part in found) else []
+
+
+def questions(text: str) -> list[str]:
+    """The several things that a text asks, in its own words and order, each after what is told before it; none where it asks one.
+
+    What is too short to be understood alone ("Which lines?") is no thing of its own.
+    """
+    found: list[str] = []
+    told: list[str] = []
+    for part in (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence)):
+        if len(told) == 1 and _ALSO.match(part):
+            found.append(told.pop())
+        told.append(part)
+        long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))
+        if _ASKS.search(part) and not part.endswith(":") and long_enough:
+            found.append(" ".join(told))
+            told = []
+    return found[:_MOST] if len(found) > 1 else []
+
+
+def _whole_sentences(text: str) -> list[str]:
+    """The sentences, not cut after an abbreviation."""
+    whole: list[str] = []
+    for part in filter(None, _END.split(text)):
+        if whole and _ABBREVIATED.search(whole[-1]):
+            whole[-1] = f"{whole[-1]} {part}"
+        else:
+            whole.append(part)
+    return whole

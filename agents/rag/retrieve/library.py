@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import structlog
 
@@ -14,7 +14,7 @@ from agents.rag.index.search import Passage, Searcher
 from agents.rag.index.store import Store
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
-from utils.messages.sentences import sentences
+from utils.messages.sentences import questions, sentences
 
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Vector
@@ -27,6 +27,8 @@ _WHOLE_CHARACTERS = 100_000
 _LISTED = 200
 """Documents listed at once."""
 _SUGGESTED = 5
+_OWN = 0.6
+"""Share of a part's own words in its vector against the whole query's."""
 
 
 def _no_remark() -> str:
@@ -60,15 +62,25 @@ class Library:
     async def search(self, query: str, limit: int) -> Articles:
         """The best passages for a query, most relevant first.
 
+        Where the query asks several things, each is searched for too: a passage that was found for it has its words, with
+        the passage's score for them, under `parts` in its metadata.
+
         Raises:
             RetrievalFailed: The index cannot be searched.
         """
-        vectors, remark = await self._vectors(query)
-        model = self._embedder.name if self._embedder else ""
-        passages = await asyncio.to_thread(self._searcher.search, query, limit, model=model, vectors=vectors)
-        remarks = [] if passages else ["No passage in the documents matches."]
+        parts = questions(query)
+        whole, own, remark = await self._vectors(query, parts)
+        rankings = {"": await self._find(query, whole, limit)}
+        for part, vectors in zip(parts, own, strict=True):
+            rankings[part] = await self._find(part, vectors, limit)
+        articles = _articles(rankings, limit)
+        remarks = [] if articles else ["No passage in the documents matches."]
         note = " ".join(filter(None, [*remarks, remark, self._missing()]))
-        return Articles(articles=[_article(passage) for passage in passages], note=note or None)
+        return Articles(articles=articles, note=note or None)
+
+    async def _find(self, query: str, vectors: Sequence[Vector], limit: int) -> list[Passage]:
+        model = self._embedder.name if self._embedder else ""
+        return await asyncio.to_thread(self._searcher.search, query, limit, model=model, vectors=vectors)
 
     async def document(self, source: str) -> Record | Items:
         """A document or section by name, or the names that come closest.
@@ -100,31 +112,59 @@ class Library:
         note = " ".join(filter(None, [more, self._missing()]))
         return Items(kind="documents", items=rows, total=len(documents), note=note or None)
 
-    async def _vectors(self, query: str) -> tuple[Sequence[Vector], str]:
+    async def _vectors(
+        self, query: str, parts: Sequence[str]
+    ) -> tuple[Sequence[Vector], Sequence[Sequence[Vector]], str]:
+        """Those of the query and its sentences, those of each part, and a remark where there are none."""
+        none = [()] * len(parts)
         if self._embedder is None or not query.strip():
-            return (), ""
+            return (), none, ""
         if remark := self._words_only():
-            return (), remark
+            return (), none, remark
         try:
-            vectors = await self._embedder.embed([query, *sentences(query)])
+            vectors = list(await self._embedder.embed([*parts, query, *sentences(query)]))
         except ModelFailure as error:
             log.warning("rag.query_embedding_failed", code=error.code)
-            return (), "Only words were compared, since the embedding model did not answer."
-        return list(vectors), ""
+            return (), none, "Only words were compared, since the embedding model did not answer."
+        whole = vectors[len(parts) :]
+        return whole, [[_leaning(vector, whole[0])] for vector in vectors[: len(parts)]], ""
 
 
-def _article(passage: Passage) -> Article:
+def _leaning(part: Vector, whole: Vector) -> Vector:
+    """The vector of a part, drawn towards the whole query: "does it leave files behind?" tells of what only with the rest."""
+    leaning = _OWN * part + (1 - _OWN) * whole
+    return cast("Vector", (leaning / (leaning @ leaning) ** 0.5).astype(part.dtype))
+
+
+def _articles(rankings: Mapping[str, Sequence[Passage]], limit: int) -> list[Article]:
+    """Passages of the query, under "", and of its parts in turn until there are enough, best first."""
+    found: dict[int, Passage] = {}
+    scores: dict[int, dict[str, float]] = {}
+    for rank in range(limit):
+        for asked, passages in rankings.items():
+            if rank < len(passages):
+                passage = passages[rank]
+                if len(found) < limit or passage.chunk_id in found:
+                    found.setdefault(passage.chunk_id, passage)
+                    scores.setdefault(passage.chunk_id, {})[asked] = passage.score
+    best = sorted(found.values(), key=lambda each: -max(scores[each.chunk_id].values()))
+    return [_article(each, scores[each.chunk_id]) for each in best]
+
+
+def _article(passage: Passage, scores: Mapping[str, float]) -> Article:
     address = f"{passage.source}#{passage.anchor}" if passage.anchor else passage.source
     metadata: dict[str, object] = {"source": passage.source, "heading": " > ".join(passage.heading)}
     if passage.asked:
         metadata["asked"] = passage.asked
     if passage.similarity is not None:
         metadata["similarity"] = round(passage.similarity, 3)
+    if parts := {part: round(score, 4) for part, score in scores.items() if part}:
+        metadata["parts"] = parts
     return Article(
         title=passage.title,
         url=address,
         content=passage.text,
-        score=round(passage.score, 4),
+        score=round(max(scores.values()), 4),
         metadata=metadata,
     )
 

@@ -89,17 +89,35 @@ def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
     )
 
 
-def test_each_thing_that_one_question_asks_is_answered_by_its_own_section():
-    stored = article("All of it lies in the folder.", heading="Where is the data stored?", url="a.md")
-    kept = article("Thirty days.", heading="How long is the data stored?", url="b.md")
-    saved = article("Copy the folder.", heading="How do I back it up?", url="c.md")
+def test_each_thing_that_one_question_asks_is_answered_by_its_own_section_and_a_doubt_is_named():
+    where, how, why = "where is the data stored", "how do I back it up", "who painted the harbour?"
+    stored = article(
+        "All of it lies here.", heading="Where is the data stored?", url="a.md", parts={where: 1}
+    )
+    kept = article("Thirty days.", heading="How long is the data stored?", url="b.md", parts={where: 0.9})
+    saved = article("Copy the folder.", heading="How do I back it up?", url="c.md", parts={how: 1, why: 1})
+    saved.score = 0.1
     found = Articles(articles=[stored, kept, saved])
-    text = passages_text("where is the data stored and how do I back it up", found, WORDS)
+    text = passages_text(f"{where} and {how}", found, WORDS)
     assert [line for line in text.splitlines() if line.startswith("**")] == [
         "**Where is the data stored?**",
         "**How do I back it up?**",
     ]
-    assert "Copy the folder." in text
+    assert text.endswith("See also:\n- Guide \u203a How long is the data stored? \u2014 b.md")
+    text = passages_text(f"{where}, {why}", found, WORDS)
+    assert "I am not sure that the next section answers this: \u201cwho painted the harbour?\u201d" in text
+
+
+def test_of_a_long_table_the_rows_that_are_nearest_to_the_question_are_shown_whole():
+    rows = [
+        f"| `SETTING_{n}` | {n} | Something else, number {n}, which nobody asked for here. |"
+        for n in range(30)
+    ]
+    rows[21] = "| `AGENT_TIMEOUT_SECONDS` | 300 | How long an agent is waited for. |"
+    table = "\n".join(["| setting | default | meaning |", "|---|---|---|", *rows])
+    text = passages_text("how long is an agent waited for", Articles(articles=[article(table)]), WORDS)
+    assert rows[21] in text
+    assert "22 more rows are left out." in text
 
 
 def test_a_second_section_that_fits_about_as_well_is_quoted_too():

@@ -249,3 +249,28 @@ def _weather() -> StructuredTool:
 def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, said, city):
     answer = chat.bind_tools([_weather()]).invoke([HumanMessage(said)])
     assert [call["args"] for call in answer.tool_calls] == [{"city": city}]
+
+
+def test_how_many_of_another_repository_means_the_same_things(chat):
+    calls = _asked(
+        chat, "github", "How many open issues has acme/rocket and how many has acme/pad? And"
+    ).tool_calls
+    assert [(call["name"], call["args"]["repo"]) for call in calls] == [
+        ("list_issues", "rocket"),
+        ("list_issues", "pad"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "limit"),
+    [
+        ("which version has acme/rocket released last?", 1),
+        ("the most recently published release of acme/rocket", 1),
+        ("the releases that acme/rocket published last week", None),
+        ("what was released last month in acme/rocket", None),
+    ],
+)
+def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, request_text, limit):
+    (call,) = _asked(chat, "github", request_text).tool_calls
+    assert call["name"] == "list_releases"
+    assert call["args"].get("limit", call["args"].get("per_page")) == limit

@@ -143,6 +143,9 @@ def test_a_state_is_one_of_the_allowed_values():
     assert choice("all open issues", states) == "open"
     assert choice("all issues", states) == "all"
     assert choice("open and closed issues", states) == "all"
+    assert choice("bugs, regardless of whether they are closed by now", states) == "all"
+    assert choice("bugs of either kind, closed or not", states) == "all"
+    assert choice("no matter what it costs, show the closed issues", states) == "closed"
     assert choice("the issues", states) is None
 
 
@@ -162,6 +165,12 @@ def test_a_state_is_one_of_the_allowed_values():
         ),
         ('search for "and show me" in a/b', ['search for "and show me" in a/b']),
         ("list bugs and fix them", ["list bugs and fix them"]),
+        ("PRs of a/b? And while you're at it, which port is it?", ["PRs of a/b?", "which port is it?"]),
+        (
+            "who reviewed PR 5 of a/b and did anybody object",
+            ["who reviewed PR 5 of a/b and did anybody object"],
+        ),
+        ("What does it cost, i.e. what is on the bill?", ["What does it cost, i.e. what is on the bill?"]),
     ],
 )
 def test_a_request_is_cut_where_it_asks_for_something_else(request_text, parts):
@@ -194,6 +203,8 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("Hi there!") is Talk.GREETING
     assert small_talk("great, thank you") is Talk.THANKS
     assert small_talk("what are you able to do?") is Talk.HELP
+    assert small_talk("so what are you able to do, in a nutshell?") is Talk.HELP
+    assert small_talk("roughly, which ports are open?") is None
     assert small_talk("so what can you actualy do for me?") is Talk.HELP
     assert small_talk("thanks mate, that saved my afternoon :)") is Talk.THANKS
     assert small_talk("thanks, that works. what about the closed ones") is None

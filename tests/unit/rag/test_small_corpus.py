@@ -113,3 +113,20 @@ async def test_questions_about_something_else_find_nothing_and_say_so(
     result = await (await library(tmp_path, embedder)).search(question, 5)
     assert result.articles == []
     assert result.note == "No passage in the documents matches."
+
+
+async def test_each_of_several_things_that_are_asked_is_searched_for(
+    tmp_path: Path, embedder: MiniLmEmbedder
+) -> None:
+    books = await library(tmp_path, embedder)
+    parts = ("When do certificates expire", "what do I do about a forgotten password?")
+    for found in (
+        await books.search(" and ".join(parts), 3),
+        await (await library(tmp_path, None)).search(" and ".join(parts), 3),
+    ):
+        best = [
+            max(found.articles, key=lambda each: each.metadata.get("parts", {}).get(part, 0))
+            for part in parts
+        ]
+        assert [each.url for each in best] == ["handbook.md#certificates", "handbook.md#signing-in"]
+        assert len(found.articles) <= 3

@@ -25,6 +25,8 @@ DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", 
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
 DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
 """How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
+_DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
+_SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 LABELS = frozenset({"label", "labels"})
 
 
@@ -165,7 +167,8 @@ def _only_one(tool: ToolSpec, text: str) -> int | None:
         1
         if alone
         and re.search(
-            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)",
+            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)"
+            rf"|^(?!.*\b{one}s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
             spelled_out(text),
             re.IGNORECASE,
         )

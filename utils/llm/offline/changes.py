@@ -25,28 +25,23 @@ _COMMAND = pattern(
     rf"{_BEGINNING}(?P<polite>{_POLITE})(?P<verb>(?:re-)?[a-z]+)(?P<next>[^\w\s]?(?:-merge)?\s*(?:off\s+)?[^\s]*)"
 )
 _SAME = {
-    "squash": "merge",
-    "rebase": "merge",
-    "kick": "trigger",
-    "dispatch": "trigger",
-    "retrigger": "trigger",
-    "redeploy": "trigger",
-    "deploy": "trigger",
+    verb: asked
+    for asked, verbs in {
+        "merge": "squash rebase",
+        "trigger": "kick dispatch retrigger redeploy deploy",
+        "remove": "unlabel drop",
+        "edit": "modify rewrite fix",
+        "comment": "note leave post",
+    }.items()
+    for verb in verbs.split()
+} | {
     "submit": "create",
     "reassign": "assign",
     "relabel": "label",
-    "unlabel": "remove",
-    "drop": "remove",
     "reject": "dismiss",
     "abort": "cancel",
-    "modify": "edit",
-    "rewrite": "edit",
-    "fix": "edit",
     "bump": "update",
     "launch": "run",
-    "note": "comment",
-    "leave": "comment",
-    "post": "comment",
 }
 """Verbs that ask for what another verb asks for; the tools' examples have the other one."""
 _ALONE = frozenset(
@@ -56,12 +51,7 @@ _ALONE = frozenset(
     dispatch kick cancel abort publish comment reply commit push create raise submit deploy redeploy mark convert edit modify rewrite
     fix bump update change unblock reset""".split()  # noqa: SIM905 - a list of verbs reads best as text
 )
-_NOUNS = frozenset(
-    map(
-        stem,
-        ("label", "comment", "commit", "push", "fork", "star", "merge", "pin", "lock", "change", "update"),
-    )
-)
+_NOUNS = frozenset(map(stem, "label comment commit push fork star merge pin lock change update".split()))  # noqa: SIM905 - as above
 """Verbs that are nouns as well: elsewhere than at the beginning they need something to act on."""
 _ACTED_ON = pattern(
     r"\W*(?:it|this|that|them|these|those|the|an?|all|any|#\d*|issues?|prs?|pull|on|under|my|our|one)\b|\W*[\"“`']"

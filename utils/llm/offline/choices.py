@@ -27,6 +27,11 @@ _STILL_TO_COME = re.compile(
 )
 _SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b")
 """No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
+_WHATEVER = re.compile(
+    r"\b(?:no matter|regardless|irrespective|whether or not|does(?:n't| not) matter|don't care|do not care)\b[^,.;?!]*?"
+    r"\b(?:state|status|open(?:ed)?|closed|merged)\b|\b(?:open(?:ed)?|closed|merged) or not\b"
+)
+"""Says that the state is no condition: "no matter whether it was closed"."""
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""
 
@@ -34,10 +39,8 @@ _WEAK = frozenset({"all", "any", "none"})
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names, the most telling first; `None` when it names none."""
     lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", text.lower()))
-    if "all" in allowed and re.search(
-        r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b",
-        lower,
-    ):
+    both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b"
+    if "all" in allowed and (_WHATEVER.search(text.lower()) or re.search(both, lower)):
         return "all"
     exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
     for value in (*exact, *(value for value in allowed if value in _WEAK)):

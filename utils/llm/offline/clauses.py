@@ -19,7 +19,7 @@ _OPENER = (
     rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(
-    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
+    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
 _JOINT = pattern(
     rf"[,;]?\s+(?:and\s+)?(?:while you(?:'re| are) at it|by the way|btw|in addition|besides(?: that)?|on top of that)\b[:,]?\s+|\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})"
@@ -31,6 +31,10 @@ _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
 _SECOND_HALF = pattern(rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b")
 """Of a question how two things are done: "how do I list and delete tasks"."""
+_MORE_OF_IT = pattern(
+    r"[,;]?\s+and\s+(?:did|has|have|was|were)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
+)
+"""Begins a question about what the part before names: "who reviewed pull request 5 of a/b and did anybody request changes"."""
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
 _ASIDE = pattern(
     r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
@@ -80,7 +84,8 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
-    return [clause for clause in clauses if re.search(r"\w", clause.text)]
+    told = [clause for clause in clauses if re.search(r"\w", _LEAD.sub("", clause.text))]
+    return told or [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
 def _cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
@@ -122,7 +127,8 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
     """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if _SECOND_HALF.search(text, before[0], right):
+    more = _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right])
+    if more or _SECOND_HALF.search(text, before[0], right):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

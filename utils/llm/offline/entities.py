@@ -161,11 +161,6 @@ def address(text: str) -> str | None:
     return match[0] if match else None
 
 
-def without_addresses(text: str) -> str:
-    """A text without its web addresses."""
-    return _ADDRESS.sub(" ", text)
-
-
 def repositories(text: str) -> list[tuple[str, str]]:
     """Every repository that a sentence names as owner/name, in order."""
     named = [

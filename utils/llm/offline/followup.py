@@ -22,7 +22,6 @@ _OPENING = pattern(
     r"only|just|also|and|or|instead|more\b)[\s,]*(?:the\s+same\s+(?:for|with)\s+)?(?:for\s+)?"
 )
 _ANAPHORA = pattern(r"\b(ones?|it|its|that|those|these|them|they|their|there|same|former|latter)\b")
-_PRONOUN = pattern(r"\b(it|its|that|those|these|them|they|their|this)\b")
 _DOCUMENT = pattern(
     r"\b(?:that|this|the|its)\s+(?:(?:whole|full|entire|complete|same)\s+)?(?:document|page|file|article|source)\b"
 )
@@ -54,7 +53,9 @@ def is_bare(text: str) -> bool:
     rest = text.replace(entities.repository_text(text) or "\0", " ")
     rest = STATE_WORDS.sub(" ", re.sub(r"#?\d+", " ", rest))
     left = [
-        word for word in words(rest) if word not in STOPWORDS and word not in {"repo", "repository", "number"}
+        word
+        for word in words(rest)
+        if word not in STOPWORDS and word not in {"repo", "repository", "number", "many"}
     ]
     return not left or (len(words(text)) == 1)
 

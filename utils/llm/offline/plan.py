@@ -29,7 +29,7 @@ from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
 from utils.llm.offline.unmet import unmet, unread
-from utils.llm.offline.words import content_stems, words
+from utils.llm.offline.words import words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
@@ -39,10 +39,6 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
-FEW = 2
-"""Words with a meaning of a question that belongs to the one before: "and what is the exact command?"."""
-SHORT = 3
-"""Words of a question that means nothing without the one before: "How often?"."""
 _LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
     secrets packages sponsors deployments environments""")
 _LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
@@ -323,13 +319,7 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
     merged: list[Step] = []
     for step in steps:
         last = merged[-1] if merged else None
-        if (
-            last
-            and step.tool
-            and last.tool == step.tool
-            and not step.missing
-            and _belongs(step, last, request)
-        ):
+        if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
             clause = Clause(
                 request[last.clause.start : step.clause.end].strip(" ,"), last.clause.start, step.clause.end
             )
@@ -342,17 +332,11 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
     return merged
 
 
-def _belongs(step: Step, last: Step, request: str) -> bool:
-    """Whether a part is no request of its own: for the same agent, or a few words more of the same question ("How often?")."""
+def _belongs(step: Step, last: Step) -> bool:
+    """Whether a part is no request of its own: an agent and a library take several at once."""
     assert step.tool is not None
-    said = request[step.clause.start : step.clause.end].lstrip(" ,").lower()
-    ended = last.clause.text.rstrip().endswith(("?", ".", "!"))
-    short = not said.startswith(("and ", "or ", "what about")) and len(said.split()) <= SHORT
-    comma = request[last.clause.end : step.clause.start].strip() == ","
-    thin = _widened(last) and len(content_stems(last.clause.text)) <= FEW
-    leans = thin or (comma and followup.points_back(said)) or len(content_stems(step.clause.text)) <= FEW
-    joined = short if ended else leans
-    return step.tool.delegates or (step.tool.is_library and joined)
+    conditional = step.clause.condition or last.clause.condition
+    return not conditional and (step.tool.delegates or step.tool.is_library)
 
 
 def _widened(step: Step) -> bool:

@@ -62,7 +62,7 @@ _HOW_TO = pattern(
 """A question about how something is done, which documents answer, whatever it is done with."""
 _PRODUCT = pattern(
     r"^\W*(?:can|could|does|do|is|should|did|has)\s+(?:it|this|the (?:agent|assistant|service|system|supervisor|chat|bot|offline model))\b"
-    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b"
+    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\b(?:it|this) (?:going to )?cost\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b"
 )
 _ON_GITHUB = pattern(
     r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)"

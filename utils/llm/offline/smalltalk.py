@@ -63,6 +63,10 @@ _THANKED = pattern(
     rf"\W*{_PHRASES[Talk.THANKS][0]}\W+(?:that|this|it|you|works?|worked)(?:'s| is| was|'ve| have)?\b(?:(?!\b(?:but|and|now|what|how|why|where|which|who|can|could|show|list|find|get|tell)\b)[^?/#])*"
 )
 """Thanks with what they are for: "thanks mate, that saved my afternoon"."""
+_ASIDE = pattern(
+    r"(?:roughly|briefly|basically|actually|exactly|anyway|please|then|really|in (?:short|brief|general|a nutshell|(?:a few|one or two|plain) (?:words|sentences)))"
+)
+"""Says nothing of its own beside another phrase."""
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
 _PRELUDE = pattern(
@@ -77,6 +81,7 @@ def small_talk(text: str) -> Talk | None:
     if len(plain.split()) > LONGEST:
         return None
     phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
+    phrases = [each for each in phrases if not _ASIDE.fullmatch(each)] or phrases
     if _THANKED.fullmatch(plain):
         return Talk.THANKS
     kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}

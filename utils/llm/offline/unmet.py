@@ -73,24 +73,9 @@ _SAID_OF_SOMEBODY = pattern(
 _COLUMNS = frozenset(
     map(
         stem,
-        [
-            "author",
-            "date",
-            "title",
-            "name",
-            "number",
-            "link",
-            "url",
-            "state",
-            "label",
-            "time",
-            "day",
-            "message",
-            "version",
-            "list",
-            "overview",
-            "details",
-        ],
+        word_set(
+            """author date title name number link url state label time day message version list overview details"""
+        ),
     )
 )
 """What rows and records show without being asked."""

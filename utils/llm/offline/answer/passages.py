@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
-from utils.llm.offline.grammar import pattern
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import sentences
+from utils.messages.sentences import questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -22,12 +21,10 @@ SECOND_ROOM = 800
 """Characters of a second section that is quoted besides the first."""
 TIED = 0.2
 """Score by which a second section may be worse to be quoted too: nearer than that, either may be what was asked for."""
-ASPECT = 0.4
-"""Closeness of a section's titles to one of several things that a question asks from which it answers that one too."""
-NEARER = 0.1
-"""How much nearer than the best section's titles they are then."""
+OWN = 0.6
+"""Weight of one of several things that are asked against all of them: "does it leave files behind?" tells little alone."""
 LONG_TABLE = 900
-"""Characters of a table from which only the rows that share words with the question are shown."""
+"""Characters of a table from which only the rows that are nearest to the question are shown."""
 SHOWN_ROWS = 8
 SURE = 0.33
 """Score from which a section is taken for the answer. Chosen with development questions of tests/eval."""
@@ -38,7 +35,7 @@ SHARED = 0.5
 """Share of the question's words in a section that makes up for a low score."""
 HEADING = 0.6
 """Weight of the place (title and headings) against the closest block of a section."""
-SEARCHED = 1.0
+SEARCHED = 0.7
 """Weight of the search engine's own score, in shares of its best, against how well a section fits."""
 SAME = 0.8
 """Share of a second section's words that the first has already, from which the second says nothing new."""
@@ -47,15 +44,12 @@ LOOKED_AT = 350
 OTHERS = 2
 GLIMPSE = 400
 """Characters shown of a section that may not answer."""
-_ASPECT = pattern(
-    r"(?:[,;]\s*|\s)(?:and|or)\s+(?:also\s+)?(?=(?:what|where|how|which|who|when|why|does|do|did|is|are|can|could|should|on (?:what|which))(?:'?s)?\b)"
-)
-"""Between two things that one question asks: "where is it stored and how do I back it up"."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
 NOTHING = "I found nothing about that in the documents."
+UNSURE_OF = "I am not sure that the next section answers this:"
 UNSURE = "I am not sure that the documents answer this. These sections come nearest:"
 
 
@@ -79,45 +73,67 @@ class Section:
 
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
-    """The best section, a second that is as good, and links; three links where none fits well; a sentence where there is none."""
-    sections = sorted(_sections(question, found.articles[:READ], similarity), key=lambda each: -each.score)
-    if not sections:
+    """The best section, or that of each thing that the question asks, and links; a sentence where there is none."""
+    own = _for_each(question, found.articles, similarity)
+    if len(own) > 1:
+        return _several(question, own, found.articles, similarity)
+    sections = _sections(question, found.articles[:READ], similarity)
+    if not sections or not _about(question, sections[0], similarity):
         return _joined(NOTHING, found.note or "")
     best, others = sections[0], sections[1 : 1 + OTHERS]
-    strange = similarity.embedder is not None and best.fit < ABOUT
-    if strange and _shared(question, best) <= SHARED:
-        return _joined(NOTHING, found.note or "")
-    if best.fit < SURE and _shared(question, best) < SHARED:
-        return _joined(UNSURE, *(_glimpse(question, each) for each in (best, *others)), found.note or "")
-    shown = [_answer(question, best, ROOM)]
-    if beside := _for_the_rest(question, best, sections[1:], similarity):
-        shown = [*shown, *(_answer(question, each, SECOND_ROOM) for each in beside)]
-        others = [each for each in sections[1:] if each not in beside][:OTHERS]
-    elif (
-        others
-        and best.score - others[0].score <= TIED
-        and others[0].fit >= SURE
-        and not _says(best, others[0])
-    ):
-        shown, others = [*shown, _answer(question, others[0], SECOND_ROOM)], others[1:]
-    see_also = "\n".join(["See also:", *(_link(each.article) for each in others)]) if others else ""
-    return _joined(*shown, see_also)
+    if not _sure(question, best):
+        return _joined(
+            UNSURE, *(_glimpse(question, each, similarity) for each in (best, *others)), found.note or ""
+        )
+    shown = [_answer(question, best, ROOM, similarity)]
+    tied = others and best.score - others[0].score <= TIED and others[0].fit >= SURE
+    if tied and not _says(best, others[0]):
+        shown, others = [*shown, _answer(question, others[0], SECOND_ROOM, similarity)], others[1:]
+    return _joined(*shown, _see_also(others))
 
 
-def _for_the_rest(
-    question: str, best: Section, others: Sequence[Section], similarity: Similarity
-) -> list[Section]:
-    """The sections for those of several things a question asks that another section answers better than the best one."""
-    asked = [part for sentence in sentences(question) or [question] for part in _ASPECT.split(sentence)]
-    found: list[Section] = []
-    for part in asked if len(asked) > 1 else ():
-        each = [best, *others]
-        near = [max(similarity.to_each(part, _titles(section.article))) for section in each]
-        nearest = each[near.index(max(near))]
-        clearly = max(near) >= ASPECT and max(near) >= near[0] + NEARER
-        if clearly and nearest not in found and not _says(best, nearest):
-            found.append(nearest)
+def _for_each(
+    question: str, articles: Sequence[Article], similarity: Similarity
+) -> dict[str, tuple[str, Section]]:
+    """The best section for each of several things that a question asks, by its place, with what it answers."""
+    found: dict[str, tuple[str, Section]] = {}
+    for part in questions(question):
+        near = [article for article in articles if part in _parts(article)]
+        sections = _sections(part, near, similarity, question)
+        if sections and _about(part, sections[0], similarity):
+            found.setdefault(_link(sections[0].article), (part, sections[0]))
     return found
+
+
+def _several(
+    question: str,
+    own: Mapping[str, tuple[str, Section]],
+    articles: Sequence[Article],
+    similarity: Similarity,
+) -> str:
+    """Several sections, each for a thing that the question asks, and links."""
+    shown = [
+        _joined(
+            "" if _sure(part, section) else f"{UNSURE_OF} \u201c{part}\u201d",
+            _answer(part, section, ROOM // len(own), similarity),
+        )
+        for part, section in own.values()
+    ]
+    sections = _sections(question, articles, similarity)
+    return _joined(*shown, _see_also([each for each in sections if _link(each.article) not in own][:OTHERS]))
+
+
+def _about(question: str, section: Section, similarity: Similarity) -> bool:
+    """Whether a section is about what a question is about; without an embedder only its words tell."""
+    return similarity.embedder is None or section.fit >= ABOUT or _shared(question, section) > SHARED
+
+
+def _sure(question: str, section: Section) -> bool:
+    return section.fit >= SURE or _shared(question, section) >= SHARED
+
+
+def _see_also(sections: Sequence[Section]) -> str:
+    return "\n".join(["See also:", *(_link(each.article) for each in sections)]) if sections else ""
 
 
 def _says(one: Section, other: Section) -> bool:
@@ -126,12 +142,17 @@ def _says(one: Section, other: Section) -> bool:
     return overlap(theirs, ours) >= SAME
 
 
-def _answer(question: str, section: Section, room: int) -> str:
+def _answer(question: str, section: Section, room: int, similarity: Similarity) -> str:
     source = f"Source: {_link(section.article).removeprefix('- ')}"
-    return _joined(f"**{_crumbs(section.article)[-1]}**", _quoted(question, section, room), source)
+    return _joined(
+        f"**{_crumbs(section.article)[-1]}**", _quoted(question, section, room, similarity), source
+    )
 
 
-def _sections(question: str, articles: Sequence[Article], similarity: Similarity) -> list[Section]:
+def _sections(
+    question: str, articles: Sequence[Article], similarity: Similarity, around: str = ""
+) -> list[Section]:
+    """The sections of passages, best first. `around`: all that the user asks, where the question is a part of it."""
     grouped: dict[str, list[tuple[int, Article]]] = {}
     for rank, article in enumerate(articles):
         grouped.setdefault(article.url or _place(article), []).append((rank, article))
@@ -149,17 +170,23 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
         for _, article, parts in own
         for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
-    most = max((article.score for article in articles), default=0.0)
-    near = iter(_closest(question, texts, similarity))
+    scores = [_parts(article).get(question, article.score) for article in articles]
+    most = max(scores, default=0.0)
+    near = iter(_closest(question, texts, similarity, around))
     found = []
     for rank, article, parts in own:
         place = max([next(near) for _ in _titles(article)])
         closeness = [next(near) for _ in parts]
         closest = closeness.index(max(closeness))
-        searched = article.score / most if most > 0 else 1 - rank / len(articles)
+        searched = scores[rank] / most if most > 0 else 1 - rank / len(articles)
         fit = HEADING * place + (1 - HEADING) * closeness[closest]
         found.append(Section(article, parts, closest, fit, fit + SEARCHED * searched))
-    return found
+    return sorted(found, key=lambda each: -each.score)
+
+
+def _parts(article: Article) -> Mapping[str, float]:
+    """The score of a passage for each of several things that were asked."""
+    return dict(article.metadata.get("parts") or {})
 
 
 def _titles(article: Article) -> tuple[str, ...]:
@@ -168,10 +195,14 @@ def _titles(article: Article) -> tuple[str, ...]:
     return (_place(article), _crumbs(article)[-1], *([asked] if asked else []))
 
 
-def _closest(question: str, texts: Sequence[str], similarity: Similarity) -> list[float]:
-    """Closeness of each text to the question or to the sentence of it that is nearest."""
+def _closest(question: str, texts: Sequence[str], similarity: Similarity, around: str) -> list[float]:
+    """Closeness of each text to the question or to the sentence of it that is nearest, and to what stands around it."""
     each = [similarity.to_each(part, texts) for part in (question, *sentences(question))]
-    return [max(scores) for scores in zip(*each, strict=True)]
+    own = [max(scores) for scores in zip(*each, strict=True)]
+    if not around:
+        return own
+    whole = similarity.to_each(around, texts)
+    return [OWN * part + (1 - OWN) * all_ for part, all_ in zip(own, whole, strict=True)]
 
 
 def _position(ranked: tuple[int, Article]) -> int:
@@ -189,9 +220,9 @@ def _body(article: Article) -> list[Block]:
     return parts
 
 
-def _quoted(question: str, section: Section, room: int) -> str:
+def _quoted(question: str, section: Section, room: int, similarity: Similarity) -> str:
     """The whole section where there is room for it, else the blocks from the closest on, with the line that introduces it."""
-    texts = [_linked(_shown(question, part), part, section.article) for part in section.parts]
+    texts = [_linked(_shown(question, part, similarity), part, section.article) for part in section.parts]
     first = 0 if sum(map(len, texts)) <= room else section.closest
     if first and (texts[first - 1].endswith(":") or section.parts[first].kind is Kind.CODE):
         first -= 1
@@ -205,33 +236,32 @@ def _quoted(question: str, section: Section, room: int) -> str:
     return "\n\n".join(["…", *shown] if first else shown)
 
 
-def _shown(question: str, part: Block) -> str:
+def _shown(question: str, part: Block, similarity: Similarity) -> str:
     if part.kind is Kind.HEADING:
         return f"**{heading_text(part)}**"
-    return _short_table(question, part.text) if part.kind is Kind.TABLE else part.text
+    return _short_table(question, part.text, similarity) if part.kind is Kind.TABLE else part.text
 
 
 def _linked(text: str, part: Block, article: Article) -> str:
     return text if part.kind is Kind.CODE else with_whole_links(text, article.url)
 
 
-def _glimpse(question: str, section: Section) -> str:
+def _glimpse(question: str, section: Section, similarity: Similarity) -> str:
     """The place of a section and its first block, or the first lines of it."""
-    text = _linked(_shown(question, section.parts[0]), section.parts[0], section.article)
+    text = _linked(_shown(question, section.parts[0], similarity), section.parts[0], section.article)
     shown = text if len(text) <= GLIMPSE else f"{text[:GLIMPSE].rsplit(None, 1)[0]} …"
     return f"{_link(section.article)}\n\n{shown}"
 
 
-def _short_table(question: str, text: str) -> str:
-    lines = text.split("\n")
-    if len(text) <= LONG_TABLE:
+def _short_table(question: str, text: str, similarity: Similarity) -> str:
+    head, rows = text.split("\n")[:2], text.split("\n")[2:]
+    if len(text) <= LONG_TABLE or len(rows) <= SHOWN_ROWS:
         return text
-    wanted = content_stems(question)
-    near = [overlap(wanted, content_stems(line.replace("_", " "))) for line in lines[2:]]
-    order = sorted(range(len(near)), key=lambda index: -near[index])[:SHOWN_ROWS]
-    left_out = len(near) - len(order)
-    rows = [lines[2 + index] for index in sorted(order)]
-    return "\n".join([*lines[:2], *rows, "", f"{left_out} more rows are left out."]) if left_out else text
+    near = similarity.to_each(question, [row.replace("_", " ") for row in rows])
+    kept = sorted(sorted(range(len(rows)), key=lambda index: -near[index])[:SHOWN_ROWS])
+    return "\n".join(
+        [*head, *(rows[index] for index in kept), "", f"{len(rows) - SHOWN_ROWS} more rows are left out."]
+    )
 
 
 def _shared(question: str, section: Section) -> float:

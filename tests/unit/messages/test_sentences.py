@@ -1,0 +1,47 @@
+"""A message as sentences, and as the several things that it asks."""
+
+import pytest
+
+from utils.messages.sentences import questions, sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("where is it stored and how do I back it up?", ["where is it stored", "how do I back it up?"]),
+        (
+            "We moved to Azure. Which lines do I write, and do I have to restart?",
+            ["We moved to Azure. Which lines do I write", "do I have to restart?"],
+        ),
+        (
+            "who may reach the port (is there a login?), and whether keys are logged",
+            ["who may reach the port", "is there a login?)", "whether keys are logged"],
+        ),
+        (
+            "Plug our agent in, without code. And what does it see?",
+            ["Plug our agent in, without code.", "And what does it see?"],
+        ),
+        ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
+    ],
+)
+def test_each_thing_that_is_asked_comes_after_what_is_told_before_it(text, asked):
+    assert questions(text) == asked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I add an agent?",
+        "Ollama on this host, no internet. doable? which lines",
+        "Can the models stay in our network, e.g. on a machine of ours?",
+        "I fixed a bug and want to hand it in. What must be green?",
+        "Is it gone or can I pick it up where I left off?",
+        "",
+    ],
+)
+def test_one_question_is_whole(text):
+    assert questions(text) == []
+
+
+def test_an_abbreviation_ends_no_sentence():
+    assert sentences("What does it cost per month, i.e. what is on the bill in the end") == []
