@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -10,7 +11,12 @@ import pytest
 from a2a.types.a2a_pb2 import CancelTaskRequest, GetTaskRequest, TaskState
 
 from tests.e2e.agents.peers import Answer, Keys, ask, ask_unary, connected
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, ERROR_EXTENSION, USAGE_EXTENSION
+from utils.a2a_common.protocol.extensions import (
+    ACTIVITY_EXTENSION,
+    ERROR_EXTENSION,
+    TRACE_EXTENSION,
+    USAGE_EXTENSION,
+)
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.errors import ModelUnavailable
 from utils.events import AgentEvent, Completed, Failed, InputRequired, TextDelta, Usage
@@ -33,6 +39,13 @@ async def test_the_first_event_is_the_task_and_the_last_the_one_terminal_status(
     assert answer.state == "completed"
     terminal = [state for state in answer.statuses if state not in (1, 2)]
     assert terminal == [TaskState.TASK_STATE_COMPLETED]
+
+
+async def test_every_end_tells_the_trace_id_that_the_logs_have() -> None:
+    for script in (["A short answer."], [ScriptedReply(error=ModelUnavailable("Down."))] * 9):
+        answer = await one_turn(*script)
+        (told,) = answer.metadata(TRACE_EXTENSION)
+        assert re.fullmatch("[0-9a-f]{32}", told["trace_id"])
 
 
 async def test_the_text_of_an_answer_crosses_the_wire_once() -> None:

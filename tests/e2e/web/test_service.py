@@ -86,6 +86,10 @@ def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service,
         expect(call).to_contain_text(told)
     expect(call.locator(".result")).to_contain_text("pull requests")
     expect(work.locator(".usage tbody tr")).to_have_count(3)
+    expect(work.locator(".ids p", has_text="Trace").locator("code")).to_have_text(
+        re.compile("^[0-9a-f]{32}$")
+    )
+    work.get_by_role("button", name="Copy trace id").click()
     expect(work.locator(".gauge")).to_have_attribute(
         "aria-label", re.compile(r"^\d % of the context is used$")
     )

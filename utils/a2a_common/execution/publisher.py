@@ -16,6 +16,7 @@ from utils.a2a_common.protocol.extensions import (
     ERROR_EXTENSION,
     NEXT_EXTENSION,
     QUESTION_EXTENSION,
+    TRACE_EXTENSION,
     USAGE_EXTENSION,
     activity_payload,
     context_payload,
@@ -103,7 +104,7 @@ class Publisher:
         self._response = ResponseStream(sink, accepted.text if accepted.takes_text else None)
         self._takes_data = accepted.takes(JSON)
         self._plan_artifact = plan_artifact and self._takes_data
-        self._facts: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {TRACE_EXTENSION: {"trace_id": trace_id}} if trace_id else {}
         self.ended = False
 
     async def publish(self, event: AgentEvent) -> None:

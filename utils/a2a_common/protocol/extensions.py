@@ -50,6 +50,8 @@ ARTIFACT_EXTENSION = "urn:platform-engineer:ext:artifact:v1"
 TREE_EXTENSION = "urn:platform-engineer:ext:tree:v1"
 AGENTS_EXTENSION = "urn:platform-engineer:ext:agents:v1"
 """On the card of an agent that delegates: who is behind it, in the extension's `params`."""
+TRACE_EXTENSION = "urn:platform-engineer:ext:trace:v1"
+"""In the last status' metadata: the trace id, by which logs and traces of all agents that took part are found."""
 PLAN_EXTENSION = "urn:platform-engineer:ext:plan:v1"
 """A client that requests it gets the plan as an artifact too."""
 

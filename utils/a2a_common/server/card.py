@@ -16,6 +16,7 @@ from utils.a2a_common.protocol.extensions import (
     PLAN_EXTENSION,
     QUESTION_EXTENSION,
     SCOPE_EXTENSION,
+    TRACE_EXTENSION,
     USAGE_EXTENSION,
 )
 from utils.a2a_common.protocol.input_modes import INPUT_MODES
@@ -33,6 +34,7 @@ _EXTENSIONS = {
     USAGE_EXTENSION: "Tokens used by each agent, in the last status' metadata.",
     CONTEXT_EXTENSION: "What the last model request held; a data part that asks to forget the conversation.",
     ERROR_EXTENSION: "Code, sentence and trace id of a failure, in the last status' metadata.",
+    TRACE_EXTENSION: "The trace id of a turn, in the last status' metadata.",
     NEXT_EXTENSION: "What the user is likely to ask next, in the last status' metadata.",
     QUESTION_EXTENSION: "Which agent asks, in the metadata of a question that is not the agent's own.",
     ARTIFACT_EXTENSION: "Size, digest and origin of an artifact, in its metadata.",

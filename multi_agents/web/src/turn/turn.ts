@@ -1,8 +1,8 @@
 import type { A2AArtifact, A2AMessage, A2APart, A2AStreamEvent, A2ATask, A2ATaskState, A2ATaskStatus } from "@assistant-ui/react-a2a";
-import { ACTIVITY, CONTEXT, ERROR, NEXT, PLAN, readContext, readError, readNext, readPlan, readUsage, TREE, USAGE } from "../wire/extensions";
+import { ACTIVITY, CONTEXT, ERROR, NEXT, PLAN, readContext, readError, readNext, readPlan, readUsage, TRACE, TREE, USAGE } from "../wire/extensions";
 import type { ContextFill, PlanStep, TaskError, Tokens } from "../wire/extensions";
 import { settled } from "../wire/follow";
-import { number, object, type Json } from "../wire/json";
+import { number, object, text, type Json } from "../wire/json";
 import { CallTree } from "./calls";
 import { artifactFiles, partsText, type FileShown } from "./parts";
 import { readQuestion, type Question } from "./question";
@@ -22,6 +22,8 @@ export class Turn {
   usage: [agent: string, tokens: Tokens][] = [];
   context: ContextFill | undefined;
   error: TaskError | undefined;
+  /** By which logs and traces of this turn are found. */
+  traceId = "";
   next: string[] = [];
   question: Question | undefined;
   begun: number;
@@ -141,7 +143,11 @@ export class Turn {
     if (PLAN in told) this.plan = readPlan(told[PLAN]);
     if (USAGE in told) this.usage = readUsage(told[USAGE]);
     if (CONTEXT in told) this.context = readContext(told[CONTEXT]) ?? this.context;
-    if (ERROR in told) this.error = readError(told[ERROR]);
+    if (TRACE in told) this.traceId = text(object(told[TRACE])?.["trace_id"]);
+    if (ERROR in told) {
+      this.error = readError(told[ERROR]);
+      this.traceId = this.error?.traceId || this.traceId;
+    }
     if (NEXT in told) this.next = readNext(told[NEXT]);
   }
 

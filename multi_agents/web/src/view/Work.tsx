@@ -135,7 +135,7 @@ function Ids({ turn }: { turn: Turn }): ReactElement {
   return (
     <section className="ids">
       {turn.taskId && <Id label="Task" value={turn.taskId} />}
-      {turn.error?.traceId && <Id label="Trace" value={turn.error.traceId} />}
+      {turn.traceId && <Id label="Trace" value={turn.traceId} />}
     </section>
   );
 }

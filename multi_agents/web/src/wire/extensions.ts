@@ -8,6 +8,7 @@ export const TREE = `${PREFIX}tree:v1`;
 export const USAGE = `${PREFIX}usage:v1`;
 export const CONTEXT = `${PREFIX}context:v1`;
 export const ERROR = `${PREFIX}error:v1`;
+export const TRACE = `${PREFIX}trace:v1`;
 export const NEXT = `${PREFIX}next:v1`;
 export const QUESTION = `${PREFIX}question:v1`;
 export const ARTIFACT = `${PREFIX}artifact:v1`;
