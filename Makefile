@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
+.PHONY: growth help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ docs: setup-dev ## Write the pages and pictures that are made from the code, and
 	$(BIN)/python -m docs.make_configuration
 	$(BIN)/python -m agents.rag.ship_vectors
 	$(BIN)/python -m docs.make_pictures
+
+growth: setup-dev ## Measure what calls and the start cost over 10,000 tasks beside an empty store; STORE=sqlite
+	$(BIN)/python -m benchmarks.growth STORE=$(STORE)
 
 chaos: N = 1000
 chaos: setup-dev ## Break everything at random in N=1000 conversations and count what is lost; SEED=1

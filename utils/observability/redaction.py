@@ -108,11 +108,18 @@ def secret_variables() -> frozenset[str]:
 
 
 def _parts(value: str) -> list[str]:
-    """The secrets in a setting that holds several: keys with commas, or headers as `name=value`."""
+    """The secrets in a setting that holds several: keys with commas, or headers as `name=value`.
+
+    A header that is not named as a secret and is one word, such as a tenant's name, is none: log lines hold such words.
+    """
     if "://" in value or value.lstrip().startswith("{"):
         return _in_headers(value) if "{" in value else []
     pieces = [piece.strip() for piece in value.split(",")]
-    return [*pieces, *(piece.partition("=")[2] for piece in pieces)]
+    named = [(name, told) for name, _, told in (piece.partition("=") for piece in pieces)]
+    return [
+        *pieces,
+        *(told for name, told in named if "auth" in name or _is_secret(name) or not told.isalpha()),
+    ]
 
 
 def _passwords(value: str) -> list[str]:
