@@ -172,3 +172,11 @@ CHANGES = Table(
     Index("changes_by_digest", "digest", "state"),
     Index("changes_by_thread", "thread_id", "state", "told"),
 )
+
+TITLES = Table(
+    "titles",
+    METADATA,
+    _key("owner", primary=True),
+    _key("context_id", primary=True),
+    Column("title", Text, nullable=False),
+)
