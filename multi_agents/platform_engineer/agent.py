@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.card_options import CardOptions
+    from utils.a2a_common.protocol.conversations import Kept
     from utils.persistence.stores import Contexts, Delegations
 
 log = structlog.get_logger(__name__)
@@ -176,11 +177,15 @@ class PlatformEngineer(BaseLangGraphAgent):
             await self._delegation.forget(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what is kept of a conversation here; the sub-agents keep theirs as long as their own setting says."""
+        """Delete what is kept of a conversation here; `delete_below` has it deleted at the sub-agents."""
         await super().delete_conversation(thread_id, task_ids)
         if self._contexts is not None and self._delegations is not None:
             await self._contexts.delete(thread_id)
             await self._delegations.delete(thread_id)
+
+    async def delete_below(self, thread_id: str) -> Sequence[Kept]:
+        """Have a conversation deleted at the sub-agents; names those that still have something of it."""
+        return () if self._delegation is None else await self._delegation.delete(thread_id)
 
     async def readiness(self) -> Readiness:
         """Ready once every sub-agent is up; one that stays down is waited for a while, and then done without."""

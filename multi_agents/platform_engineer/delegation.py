@@ -21,6 +21,7 @@ from pydantic import BaseModel, Field
 from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
+from multi_agents.platform_engineer.deleted_below import delete_below
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import (
     NAMESPACE,
@@ -48,6 +49,7 @@ from utils.a2a_common.client.sentences import (
 )
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
@@ -178,7 +180,9 @@ class Delegation:
     async def forget(self, thread_id: str) -> None:
         """Start a new context at every agent, and ask those that can to forget this conversation."""
         used = await self._contexts.clear(thread_id)
-        await asyncio.gather(*(self._forget_at(name, thread_id, here) for name, here in used.items()))
+        await asyncio.gather(
+            *(self._forget_at(line.partition("/")[0], thread_id, here) for line, here in used.items())
+        )
 
     async def _forget_at(self, name: str, thread_id: str, context_id: str) -> None:
         card = next((agent.card for agent in self._registry.agents if agent.name == name), None)
@@ -188,6 +192,14 @@ class Delegation:
         with suppress(SubAgentUnavailable):  # its card names no address any more
             async with self._remote(name, ActingFor(thread_id)) as remote:
                 await remote.forget(context_id)
+
+    async def delete(self, thread_id: str) -> list[Kept]:
+        """Have a conversation deleted at every agent that was told of it; name those that still have something of it."""
+        used = await self._contexts.used(thread_id)
+        whom = ActingFor(thread_id)
+        return await delete_below(
+            used, self._registry, self._scopes.is_own, lambda name: self._remote(name, whom)
+        )
 
     def _tool(self, agent: SubAgent) -> BaseTool:
         async def delegate(request: str, runtime: ToolRuntime[AgentRequest]) -> ToolMessage:
@@ -255,6 +267,7 @@ class Delegation:
         waiting = await self._delegations.waiting(request.thread_id)
         if any(record.agent == name and record.context_id == context_id for record in waiting):
             context_id = str(uuid5(NAMESPACE, f"{context_id}/{cause.id}"))
+            await self._contexts.put(request.thread_id, f"{name}/{cause.id}", context_id)
         return DelegationRecord(
             id=cause.id,
             parent_task_id=request.task_id,

@@ -26,6 +26,7 @@ from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
 from utils.a2a_common.graph.identity import check_identity, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
+from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
 from utils.a2a_common.protocol.input_modes import INPUT_MODES
 from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
@@ -370,10 +371,7 @@ class BaseLangGraphAgent(ABC):
         return done
 
     async def clear_context(self, thread_id: str) -> None:
-        """Forget a conversation: its messages, decisions about them, and texts left out of them. Its tasks stay.
-
-        Args:
-            thread_id: The conversation, as `AgentRequest.thread_id` names it.
+        """Forget a conversation, as `AgentRequest.thread_id` names it, with texts left out of it. Its tasks stay.
 
         Raises:
             StorageError: The stored texts cannot be deleted.
@@ -382,14 +380,14 @@ class BaseLangGraphAgent(ABC):
         await self.runtime.checkpointer.adelete_thread(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
-        """Delete what the agent keeps of a conversation besides its tasks; one with storage of its own extends this.
-
-        Raises:
-            StorageError: Something cannot be deleted.
-        """
+        """Delete what the agent keeps of a conversation besides its tasks; one with storage of its own extends this."""
         await BaseLangGraphAgent.clear_context(self, thread_id)
         for task_id in task_ids:
             await self.forget_calls(task_id)
+
+    async def delete_below(self, thread_id: str) -> Sequence[Kept]:  # noqa: ARG002 - for those that delegate
+        """Have a conversation deleted at the agents behind this one; name those that still have something of it."""
+        return ()
 
     async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""

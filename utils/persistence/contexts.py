@@ -86,6 +86,15 @@ class RemoteContexts:
 
         await self._database.write(write)
 
+    async def used(self, thread_id: str) -> dict[str, str]:
+        """The context ids that a conversation has at other agents, by agent."""
+        rows = "SELECT agent, context_id FROM remote_contexts WHERE thread_id = ?"
+        return await self._database.read(
+            lambda connection: {
+                str(agent): str(there) for agent, there in connection.execute(rows, (thread_id,))
+            }
+        )
+
     async def clear(self, thread_id: str) -> dict[str, str]:
         """Give a thread new context ids at every agent; return the old ones by agent."""
         rows = "SELECT agent, context_id FROM remote_contexts WHERE thread_id = ?"

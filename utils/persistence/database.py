@@ -43,6 +43,7 @@ _PRAGMAS = (
     "journal_mode=WAL",  # readers never wait for the writer
     "synchronous=NORMAL",  # no fsync per commit; WAL stays consistent over a crash
     "foreign_keys=ON",
+    "secure_delete=ON",  # what is deleted is overwritten
     "temp_store=MEMORY",
 )
 

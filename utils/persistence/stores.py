@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.runs import RunStore
     from utils.persistence.task_log_store import TaskLogStore
+    from utils.persistence.titles import Titles
     from utils.persistence.tool_record import ToolRecord
 
 
@@ -42,6 +43,9 @@ class Contexts(Opened, Protocol):
 
     async def belongs_to(self, thread_id: str, person: Person) -> None:
         """Store whose conversation a thread is."""
+
+    async def used(self, thread_id: str) -> dict[str, str]:
+        """The context ids that a conversation has at other agents, by agent."""
 
     async def clear(self, thread_id: str) -> dict[str, str]:
         """Give a thread new context ids at every agent; return the old ones by agent."""
@@ -125,6 +129,9 @@ class Stores(Protocol):
     def artifacts(self) -> Artifacts:
         """Texts that were left out of model requests."""
 
+    def titles(self) -> Titles:
+        """Titles of conversations."""
+
     def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations, open within the block."""
 
@@ -176,6 +183,12 @@ class FileStores:
         from utils.persistence.artifacts import SqliteArtifactStore
 
         return SqliteArtifactStore(self._home / "artifacts.sqlite")
+
+    def titles(self) -> Titles:
+        """Titles of conversations."""
+        from utils.persistence.titles import SqliteTitles
+
+        return SqliteTitles(self._home / "titles.sqlite")
 
     def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
@@ -231,6 +244,12 @@ class DatabaseStores:
         from utils.persistence.postgres.artifacts import PostgresArtifactStore
 
         return PostgresArtifactStore(self._pool)
+
+    def titles(self) -> Titles:
+        """Titles of conversations."""
+        from utils.persistence.postgres.titles import PostgresTitles
+
+        return PostgresTitles(self._pool)
 
     def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""

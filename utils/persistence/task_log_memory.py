@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    ContextRow,
     IdleContext,
     Kind,
     Query,
@@ -122,6 +123,16 @@ class MemoryTaskLogStore(TaskLogStore):
             limit, (key for key in contexts if newest[key] < before), key=newest.__getitem__
         )
         return [IdleContext(*key, tuple(sorted(row.id for row in contexts[key]))) for key in idle]
+
+    async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
+        """Conversations of an owner."""
+        found: dict[str, list[int]] = {}
+        for log in self._logs.values():
+            if log.row is not None and log.row.owner == owner:
+                found.setdefault(log.row.context_id, []).append(log.row.updated)
+        newest = sorted(((max(times), name) for name, times in found.items()), reverse=True)
+        past = [each for each in newest if each < after]
+        return [ContextRow(name, updated, len(found[name])) for updated, name in past[:limit]]
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete a task."""

@@ -15,6 +15,7 @@ from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
     LOST,
+    ContextRow,
     IdleContext,
     Kind,
     Query,
@@ -88,6 +89,11 @@ class SqliteTaskLogStore(TaskLogStore):
     async def idle(self, before: int, limit: int) -> list[IdleContext]:
         """Conversations that nobody went on with."""
         return await self._database.read(lambda db: _idle(db, before, limit))
+
+    async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
+        """Conversations of an owner."""
+        found = await self._database.read(lambda db: db.execute(_CONTEXTS, (owner, *after, limit)).fetchall())
+        return [ContextRow(*row) for row in found]
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete a task."""
@@ -237,6 +243,12 @@ def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str
 _IDLE = """
 SELECT owner, context_id, json_group_array(id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < ? ORDER BY max(updated) LIMIT ?
+"""
+
+_CONTEXTS = """
+SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = ?
+GROUP BY context_id HAVING (max(updated), context_id) < (?, ?)
+ORDER BY max(updated) DESC, context_id DESC LIMIT ?
 """
 
 

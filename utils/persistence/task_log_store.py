@@ -94,6 +94,24 @@ class IdleContext:
     task_ids: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ContextRow:
+    """A conversation of an owner.
+
+    Attributes:
+        context_id: The conversation, as its client names it.
+        updated: When its newest task changed, in nanoseconds since 1970.
+        tasks: How many tasks it has.
+    """
+
+    context_id: str
+    updated: int
+    tasks: int
+
+
+NEWEST = (2**63 - 1, "")
+"""Where the first page of conversations begins."""
+
 LOST = b"\xff"
 """The body of a row whose page is damaged: no task can be parsed from it."""
 
@@ -265,6 +283,10 @@ class TaskLogStore(ABC):
     @abstractmethod
     async def idle(self, before: int, limit: int) -> list[IdleContext]:
         """Up to `limit` conversations without a task whose status changed at `before` or later, longest idle first."""
+
+    @abstractmethod
+    async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
+        """Up to `limit` conversations of an owner, newest first, past the `(updated, context_id)` of `after`."""
 
     @abstractmethod
     async def delete(self, task_id: str, owner: str) -> None:

@@ -85,10 +85,16 @@ class Journal:
         await self._database.close()
 
     async def delete(self, thread_id: str) -> None:
-        """Delete what is recorded of a conversation."""
+        """Delete what is recorded of a conversation, but for the digests of changes whose outcome is unknown.
+
+        They hold no word of it, and keep the same change from being sent twice.
+        """
+        gone = "DELETE FROM changes WHERE thread_id = ? AND state NOT IN (?, ?)"
+        bare = "UPDATE changes SET thread_id = '', task_id = '', what = '', link = '', told = 1 WHERE thread_id = ?"
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM changes WHERE thread_id = ?", (thread_id,))
+            connection.execute(gone, (thread_id, INTENDED, UNKNOWN))
+            connection.execute(bare, (thread_id,))
 
         await self._write(write)
 

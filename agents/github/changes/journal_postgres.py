@@ -27,7 +27,10 @@ UPDATE changes SET state = %s, changed = now() WHERE state = %s AND changed <= n
 _UNKNOWN_WITH = "SELECT 1 FROM changes WHERE digest = %s AND state = %s LIMIT 1"
 _UNTOLD = f"SELECT {_COLUMNS} FROM changes WHERE thread_id = %s AND state = %s AND NOT told ORDER BY number"  # noqa: S608 - as above
 _TELL = "UPDATE changes SET told = true WHERE key = %s"
-_DELETE = "DELETE FROM changes WHERE thread_id = %s"
+_DELETE = "DELETE FROM changes WHERE thread_id = %s AND state NOT IN (%s, %s)"
+_BARE = (
+    "UPDATE changes SET thread_id = '', task_id = '', what = '', link = '', told = true WHERE thread_id = %s"
+)
 
 
 class PostgresJournal:
@@ -55,8 +58,9 @@ class PostgresJournal:
         """Nothing to close."""
 
     async def delete(self, thread_id: str) -> None:
-        """Delete what is recorded of a conversation."""
-        await self._pool.execute(_DELETE, (thread_id,))
+        """Delete what is recorded of a conversation, but for the digests of changes whose outcome is unknown."""
+        await self._pool.execute(_DELETE, (thread_id, INTENDED, UNKNOWN))
+        await self._pool.execute(_BARE, (thread_id,))
 
     async def ask(self, entry: Entry) -> tuple[Entry, bool]:
         """Record that the user is asked. Return the stored entry of this call, and whether it is new."""

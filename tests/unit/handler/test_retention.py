@@ -9,8 +9,9 @@ import pytest
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from tests.unit.engine.turns import OWNER, Executor, House, turn
+from utils.a2a_common.server.deletion import DeletionPlan
 from utils.a2a_common.server.push_store import PushConfigs
-from utils.a2a_common.server.retention import Retention, RetentionPlan
+from utils.a2a_common.server.retention import Retention
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
 from utils.persistence.task_log_store import IdleContext
@@ -36,7 +37,7 @@ def retention(
     house: House, kept: Kept, *, days_later: float, webhooks: PushConfigs | None = None
 ) -> Retention:
     now = time.time() + days_later * DAY
-    plan = RetentionPlan(30, kept.forget)
+    plan = DeletionPlan(kept.forget, days=30)
     return Retention(plan, house.log, webhooks or PushConfigs(), house.engine, now=lambda: now)
 
 

@@ -12,7 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
+from a2a.utils.errors import TaskNotFoundError
 
+from utils.a2a_common.client.decode import decode_parts
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
 from utils.a2a_common.client.heartbeat import Report, heartbeat
@@ -22,11 +24,26 @@ from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
 from utils.a2a_common.client.progress_gate import ProgressGate
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
+from utils.a2a_common.protocol.conversations import (
+    Action,
+    Asked,
+    Kept,
+    conversations_answer,
+    conversations_part,
+    parse_kept,
+)
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
-from utils.events import DelegationFinished, DelegationProgress, DelegationStarted, DelegationState, Usage
+from utils.events import (
+    DataPart,
+    DelegationFinished,
+    DelegationProgress,
+    DelegationStarted,
+    DelegationState,
+    Usage,
+)
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
@@ -39,6 +56,7 @@ _CANCEL_SECONDS = 5.0
 _BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 """What may come of asking an agent for something that is not needed."""
 
+_DELETE_SECONDS = 30.0
 _FORGET = "Forget everything."
 _LONGEST_CODE = 64
 
@@ -193,6 +211,26 @@ class RemoteAgent:
                     pass
         except _BEST_EFFORT as error:
             log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
+
+    async def delete_conversation(self, context_id: str) -> Sequence[Kept] | None:
+        """Have a conversation deleted at an agent of our kind.
+
+        Returns:
+            The agents behind it that still have something of it; `None` where it did not say that it is deleted.
+        """
+        message = user_message("", context_id="", data=[conversations_part(Asked(Action.DELETE, context_id))])
+        answer: Mapping[str, Any] | None = None
+        try:
+            async with asyncio.timeout(_DELETE_SECONDS), aclosing(self._connection.send(message)) as stream:
+                async for response in stream:
+                    parts = decode_parts(response.message.parts)
+                    answer = conversations_answer(part.value for part in parts if isinstance(part, DataPart))
+        except _BEST_EFFORT as error:
+            if isinstance(error.__cause__, TaskNotFoundError):
+                return ()
+            log.warning("delegation.not_deleted", agent=self._name, reason=type(error).__name__)
+            return None
+        return parse_kept(answer.get("kept")) if answer and answer.get("deleted") is True else None
 
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
         known = call.task_id

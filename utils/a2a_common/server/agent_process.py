@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
     from utils.a2a_common.engine.turn_queue import TurnQueue
     from utils.a2a_common.graph.settings import AgentSettings
+    from utils.a2a_common.protocol.conversations import Kept
     from utils.a2a_common.protocol.readiness import Readiness
+    from utils.a2a_common.server.deletion import DeletionPlan
     from utils.a2a_common.server.push_store import PushConfigs
-    from utils.a2a_common.server.retention import RetentionPlan
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.task_log_store import IdleContext
 
@@ -52,6 +53,8 @@ CONVERSATION_FILES = (
     "contexts.sqlite",
     "errands.sqlite",
     "changes.sqlite",
+    "runs.sqlite",
+    "titles.sqlite",
 )
 """The files of an agent's folder that hold what users and agents said."""
 
@@ -201,7 +204,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         middleware=agent.http_middleware(),
         takes_files=True,
         page=agent.runtime.settings.web.page,
-        retention=_retention(agent),
+        deletion=_deletion(agent),
         queue=_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
         authenticator=authenticator_for(agent.name, auth, agent.runtime.settings.home.home),
@@ -235,21 +238,22 @@ def _push_configs(runtime: AgentRuntime) -> PushConfigs:
     return SqlitePushConfigs(runtime.home / "push.sqlite")
 
 
-def _retention(agent: BaseLangGraphAgent) -> RetentionPlan | None:
-    """When the agent deletes conversations, by its settings; `None` where it keeps them."""
+def _deletion(agent: BaseLangGraphAgent) -> DeletionPlan:
+    """How the agent deletes conversations, and when by itself."""
     from utils.a2a_common.execution.request_parser import stored_thread_id
-    from utils.a2a_common.server.retention import RetentionPlan
+    from utils.a2a_common.server.deletion import DeletionPlan
 
     async def forget(idle: IdleContext) -> None:
         thread_id = stored_thread_id(agent.name, idle.owner, idle.context_id)
         await agent.delete_conversation(thread_id, idle.task_ids)
 
-    days = agent.runtime.settings.retention.days
-    if not days:
-        return None
+    async def below(idle: IdleContext) -> Sequence[Kept]:
+        return await agent.delete_below(stored_thread_id(agent.name, idle.owner, idle.context_id))
+
     stored = agent.runtime.database is None
     files = [agent.runtime.home / name for name in CONVERSATION_FILES] if stored else []
-    return RetentionPlan(days, forget, files)
+    titles, days = agent.runtime.stores.titles(), agent.runtime.settings.retention.days
+    return DeletionPlan(forget, below, files, titles, days or None)
 
 
 async def _readiness(agent: BaseLangGraphAgent) -> Readiness:

@@ -31,6 +31,8 @@ from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
+from utils.a2a_common.server.conversations import Conversations
+from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
@@ -45,7 +47,7 @@ from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.server.rest_routes import rest_app
-from utils.a2a_common.server.retention import Retention, RetentionPlan
+from utils.a2a_common.server.retention import Retention
 from utils.a2a_common.tasks.log import TaskLog
 from utils.auth.authenticator import Authenticator
 from utils.errors import SettingsError
@@ -110,7 +112,7 @@ class AgentService:
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
         pending_input: Decides about tasks that wait for their user; usually the agent.
-        retention: When conversations are deleted; never when omitted.
+        deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
         consent: Decides who may approve; with a key of this process alone when omitted.
         authenticator: Knows the callers, over HTTP and gRPC; everybody may call when omitted.
@@ -133,7 +135,7 @@ class AgentService:
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
-    retention: RetentionPlan | None = None
+    deletion: DeletionPlan | None = None
     queue: TurnQueue | None = None
     takes_files: bool = False
     consent: Consent = field(default_factory=Consent)
@@ -207,6 +209,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         pending_input=service.pending_input,
         takes_files=service.takes_files,
         consent=service.consent,
+        asides=_conversations(service, engine),
     )
     return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
 
@@ -220,6 +223,13 @@ def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
         default if value is None else value for value, default in zip(asked, usual, strict=True)
     )
     return CallerLimits(per_minute, at_once)
+
+
+def _conversations(service: AgentService, engine: Engine) -> Conversations | None:
+    if service.deletion is None:
+        return None
+    deletion = Deletion(service.deletion, service.log, service.push_configs)
+    return Conversations(service.log, engine, deletion, service.deletion.titles)
 
 
 def _engine(service: AgentService, settings: ServerSettings) -> Engine:
@@ -314,15 +324,16 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for store in (service.log, service.runs, service.push_configs):
+            titles = [service.deletion.titles] if service.deletion is not None else []
+            for store in (service.log, service.runs, service.push_configs, *titles):
                 await store.open()
                 stack.push_async_callback(store.close)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
             await parts.engine.start()
             parts.push.start(every=PUSH_LOOK_SECONDS if service.queue is not None else None)
-            if service.retention is not None:
-                retention = Retention(service.retention, service.log, service.push_configs, parts.engine)
+            if service.deletion is not None and service.deletion.days:
+                retention = Retention(service.deletion, service.log, service.push_configs, parts.engine)
                 retention.start()
                 stack.push_async_callback(retention.stop)
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from utils.a2a_common.protocol.card_description import with_model
 from utils.a2a_common.protocol.card_options import CardOptions
+from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
     ARTIFACT_EXTENSION,
@@ -39,6 +40,7 @@ _EXTENSIONS = {
     QUESTION_EXTENSION: "Which agent asks, in the metadata of a question that is not the agent's own.",
     ARTIFACT_EXTENSION: "Size, digest and origin of an artifact, in its metadata.",
     RULES_EXTENSION: "Standing rules: a data part that lists, adds or removes them; the rules in status metadata.",
+    CONVERSATIONS_EXTENSION: "A data part that lists, renames, exports or deletes the caller's conversations.",
     SCOPE_EXTENSION: "Accepts the scoped context of a delegation as a data part.",
 }
 _NO_OPTIONS = CardOptions()

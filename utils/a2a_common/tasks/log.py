@@ -61,6 +61,7 @@ class TaskLog:
         in_thread: Runs a function that takes long outside the event loop.
 
     Attributes:
+        store: Where they are stored; lists their conversations.
         unreadable: Tasks whose stored form cannot be read, each logged once.
         elsewhere: What other processes write.
         on_claim: Called with the id and the owner of each task that a new attempt begins to write.
@@ -73,7 +74,7 @@ class TaskLog:
         clock: Callable[[], float] = time.time,
         in_thread: InThread = asyncio.to_thread,
     ) -> None:
-        self._store = store
+        self._store = self.store = store
         self._in_thread = in_thread
         self._ends = UnwrittenEnds(store)
         self._lives: dict[tuple[str, str], LiveLog] = {}

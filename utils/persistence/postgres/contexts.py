@@ -8,6 +8,7 @@ from utils.persistence.contexts import Person, first_id
 from utils.persistence.postgres.pool import Connection, PostgresPool
 
 _GET = "SELECT context_id FROM remote_contexts WHERE thread_id = %s AND agent = %s"
+_USED = "SELECT agent, context_id FROM remote_contexts WHERE thread_id = %s"
 _CLEARED = "SELECT times FROM cleared_threads WHERE thread_id = %s"
 _PUT = """
 INSERT INTO remote_contexts (thread_id, agent, context_id) VALUES (%s, %s, %s)
@@ -47,6 +48,15 @@ class PostgresRemoteContexts:
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Store the id that is in use at an agent."""
         await self._pool.execute(_PUT, (thread_id, agent, context_id))
+
+    async def used(self, thread_id: str) -> dict[str, str]:
+        """The context ids that a conversation has at other agents, by agent."""
+
+        async def read(db: Connection) -> dict[str, str]:
+            rows: list[Any] = await (await db.execute(_USED, (thread_id,))).fetchall()
+            return {str(agent): str(context) for agent, context in rows}
+
+        return await self._pool.run(read)
 
     async def clear(self, thread_id: str) -> dict[str, str]:
         """Give a thread new context ids at every agent; return the old ones by agent."""

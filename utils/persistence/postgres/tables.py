@@ -197,3 +197,11 @@ GITHUB_SIGN_INS = Table(
     Column("body", LargeBinary, nullable=False),
     Index("github_sign_ins_by_thread", "thread_id"),
 )
+
+TITLES = Table(
+    "titles",
+    METADATA,
+    _key("owner", primary=True),
+    _key("context_id", primary=True),
+    Column("title", Text, nullable=False),
+)

@@ -16,6 +16,7 @@ from utils.persistence.postgres.probe import PoolProbe
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
     CHANGES,
+    ContextRow,
     IdleContext,
     Kind,
     Query,
@@ -72,6 +73,11 @@ _UNFINISHED = f"SELECT {_ROW} FROM tasks WHERE state = ANY(%s) ORDER BY updated,
 _IDLE = """
 SELECT owner, context_id, array_agg(id ORDER BY id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < %s ORDER BY max(updated) LIMIT %s
+"""
+_CONTEXTS = """
+SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = %s
+GROUP BY context_id HAVING (max(updated), context_id) < (%s::bigint, %s::text)
+ORDER BY max(updated) DESC, context_id DESC LIMIT %s
 """
 _DELETE = (
     "DELETE FROM tasks WHERE id = %s",
@@ -165,6 +171,15 @@ class PostgresTaskLogStore(TaskLogStore):
         async def read(db: Connection) -> list[IdleContext]:
             rows: list[Any] = await (await db.execute(_IDLE, (before, limit))).fetchall()
             return [IdleContext(owner, context_id, tuple(ids)) for owner, context_id, ids in rows]
+
+        return await self._pool.run(read)
+
+    async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
+        """Conversations of an owner."""
+
+        async def read(db: Connection) -> list[ContextRow]:
+            rows: list[Any] = await (await db.execute(_CONTEXTS, (owner, *after, limit))).fetchall()
+            return [ContextRow(*row) for row in rows]
 
         return await self._pool.run(read)
 

@@ -1,0 +1,89 @@
+"""The one deletion of a conversation: of everything that an agent keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from utils.a2a_common.protocol.conversations import Kept
+from utils.a2a_common.server.push_store import PushConfigs
+from utils.a2a_common.tasks.log import TaskLog
+from utils.observability import catalogue
+from utils.observability.metrics import count
+from utils.persistence.compaction import compact
+from utils.persistence.task_log_store import IdleContext
+from utils.persistence.titles import MemoryTitles, Titles
+
+
+async def nobody_below(_context: IdleContext) -> Sequence[Kept]:
+    """The answer of an agent that delegates nothing."""
+    return ()
+
+
+@dataclass(frozen=True)
+class DeletionPlan:
+    """How an agent deletes conversations.
+
+    Attributes:
+        forget: Deletes what the agent keeps of a conversation besides its tasks, their webhooks and its title.
+        below: Has a conversation deleted at the agents behind this one; those that still have something of it.
+        files: The SQLite files that deleted texts are removed from.
+        titles: The titles of conversations.
+        days: Days without a change after which a conversation is deleted by itself; never where it is `None`.
+    """
+
+    forget: Callable[[IdleContext], Awaitable[None]]
+    below: Callable[[IdleContext], Awaitable[Sequence[Kept]]] = nobody_below
+    files: Sequence[Path] = ()
+    titles: Titles = field(default_factory=MemoryTitles)
+    days: float | None = None
+
+
+class Deletion:
+    """Deletes conversations that are at rest. Tasks go last: while they are there, an interrupted deletion is repeated.
+
+    Args:
+        plan: What is deleted.
+        tasks: The task log.
+        push_configs: The webhooks of tasks.
+    """
+
+    def __init__(self, plan: DeletionPlan, tasks: TaskLog, push_configs: PushConfigs) -> None:
+        self._plan = plan
+        self._tasks = tasks
+        self._push_configs = push_configs
+
+    async def below(self, context: IdleContext) -> Sequence[Kept]:
+        """Have a conversation deleted at the agents behind this one.
+
+        Returns:
+            The agents that still have something of it.
+
+        Raises:
+            StorageError: It is not known what they have.
+        """
+        return await self._plan.below(context)
+
+    async def delete(self, context: IdleContext) -> None:
+        """Delete everything of a conversation here.
+
+        Raises:
+            StorageError: Something could not be deleted; the same call again finishes it.
+        """
+        await self._plan.forget(context)
+        await self._plan.titles.put(context.owner, context.context_id, "")
+        for task_id in context.task_ids:
+            for config in self._push_configs.of_task(task_id, context.owner):
+                await self._push_configs.delete(task_id, context.owner, config.id)
+            await self._tasks.delete(task_id, context.owner)
+        count(catalogue.DELETED)
+
+    async def wipe(self) -> None:
+        """Rewrite the files without what was deleted.
+
+        Raises:
+            StorageError: A file cannot be rewritten now; what was deleted in it is overwritten all the same.
+        """
+        for path in self._plan.files:
+            await compact(path)
