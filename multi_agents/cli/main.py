@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 
@@ -22,6 +23,7 @@ app = typer.Typer(
 
 tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
 app.add_typer(tasks, name="tasks")
+app.add_typer(conversations, name="conversations")
 keys = typer.Typer(help="The API keys of the agents.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 agents = typer.Typer(

@@ -21,7 +21,6 @@ from pydantic import BaseModel, Field
 from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
-from multi_agents.platform_engineer.deleted_below import delete_below
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import (
     NAMESPACE,
@@ -31,6 +30,7 @@ from multi_agents.platform_engineer.delegation_words import (
     not_made,
     whom_for,
 )
+from multi_agents.platform_engineer.deleted_below import delete_below
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, passed_files

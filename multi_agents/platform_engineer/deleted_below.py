@@ -8,9 +8,10 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from itertools import chain
 
+from utils.a2a_common.client.conversations import keeps_conversations
 from utils.a2a_common.client.registry import SubAgentRegistry
 from utils.a2a_common.client.remote_agent import RemoteAgent
-from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION, Kept, Reason
+from utils.a2a_common.protocol.conversations import Kept, Reason
 from utils.errors import SubAgentUnavailable
 
 Reach = Callable[[str], AbstractAsyncContextManager[RemoteAgent]]
@@ -38,7 +39,7 @@ async def _at(
     left = None
     card = next((agent.card for agent in registry.agents if agent.name == name), None)
     if card is not None:
-        if CONVERSATIONS_EXTENSION not in {each.uri for each in card.capabilities.extensions}:
+        if not keeps_conversations(card):
             return [Kept(name, Reason.FOREIGN)]
         with suppress(SubAgentUnavailable):  # its card names no address any more
             async with reach(name) as remote:

@@ -57,7 +57,9 @@ FIRST_TOKEN = _histogram(
     "first_token_seconds", "Time from the begin of a turn to the first text of its answer.", "agent"
 )
 RUNNING = _gauge("turns_running", "Turns that are under way.", "agent")
-DELETED = _counter("conversations_deleted", "Conversations that were deleted because of RETENTION_DAYS.")
+DELETED = _counter(
+    "conversations_deleted", "Conversations that were deleted, by their owners or because of RETENTION_DAYS."
+)
 WAITING = _gauge(
     "turns_waiting",
     "Accepted turns that wait for their place; with DATABASE_URL each replica tells those of all.",

@@ -16,13 +16,21 @@ from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text, 
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import CliError
 from multi_agents.cli.peer.connection import plain_errors
+from multi_agents.cli.peer.conversations import ask, deleted_lines
 from multi_agents.cli.service.agents import look_at_all, targets_near
 from multi_agents.cli.view.agents import print_agents
 from multi_agents.cli.view.context import show_context
+from utils.a2a_common.client.conversations import keeps_conversations
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
+from utils.a2a_common.protocol.conversations import Action, Asked
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
+
+ASKED_ONLY = "This agent was asked to forget; it deletes nothing on request. It may keep the requests of the conversation"
+NOTHING = "Nothing was said in this conversation yet: there is nothing to delete."
+HERE = "here"
+"""What is typed after /clear to delete a conversation though an agent behind this one keeps its part."""
 
 
 async def run_command(chat: Chat, line: str) -> bool:
@@ -57,7 +65,7 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
         case SlashCommand.RULES:
             await _rules(chat, argument)
         case SlashCommand.CLEAR:
-            await _clear(chat)
+            await clear(chat, argument)
         case SlashCommand.CANCEL:
             await _cancel(chat)
         case SlashCommand.AGENTS:
@@ -112,7 +120,31 @@ async def go_on(chat: Chat, one: conversations.Conversation | None) -> None:
         say(f"Going on with conversation {conversations.short_id(one.context_id)}.")
 
 
-async def _clear(chat: Chat) -> None:
+async def clear(chat: Chat, argument: str = "") -> None:
+    """Delete the conversation where the agent can, and begin a new one.
+
+    Raises:
+        CliError: The agent cannot be asked, or did not delete it.
+    """
+    if argument not in {"", HERE}:
+        say("Type /clear, or /clear here to delete it though an agent behind this one cannot be reached.")
+        return
+    if not keeps_conversations(chat.peer.card):
+        await _forget(chat)
+        return
+    if await conversations.known_conversation(chat.peer, chat.context_id) is None:
+        say(NOTHING)
+        return
+    for line in deleted_lines(
+        await ask(chat.peer, Asked(Action.DELETE, chat.context_id, here_only=argument == HERE))
+    ):
+        say(line)
+    chat.waiting_task = ""
+    chat.begin()
+    say(f"A new conversation: {conversations.short_id(chat.context_id)}.")
+
+
+async def _forget(chat: Chat) -> None:
     """Ask the agent to forget; the text is for agents that know nothing of the data part."""
     if chat.waiting_task:
         await _cancel(chat)
@@ -121,6 +153,7 @@ async def _clear(chat: Chat) -> None:
     sink = sink_for(as_json=chat.as_json, quiet=chat.quiet)
     result = await drive(chat.peer, events, sink, interrupts=chat.watch.current)
     say(result.view.answer or "The agent ended without an answer.")
+    say(f"{ASKED_ONLY} {chat.context_id}.")
     chat.begin()
 
 

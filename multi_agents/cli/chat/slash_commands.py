@@ -18,7 +18,7 @@ class SlashCommand(Enum):
     RESUME = "go on with one of them: /resume 2, or its id"
     AGENTS = "the agent you talk to, and the agents of the local service"
     CONTEXT = "what the last model request of the agent held"
-    CLEAR = "let the agent forget this conversation, and begin a new one"
+    CLEAR = "delete this conversation, here and at your agents behind this one, and begin a new one"
     RULES = "the rules that hold for this conversation; /rules add TEXT and /rules remove NUMBER change them"
     CANCEL = "cancel the task that waits for your answer"
     HELP = "this list"

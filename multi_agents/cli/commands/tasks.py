@@ -101,14 +101,14 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
 
 def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or _running_url()) as peer:
+        async with connect(url or running_url()) as peer:
             with plain_errors(peer.url):
                 return await action(peer)
 
     return run(main(), as_json=as_json)
 
 
-def _running_url() -> str:
+def running_url() -> str:
     running = running_service()
     if running is None:
         raise ServiceUnreachable(

@@ -65,10 +65,12 @@ async def test_a_deleted_conversation_is_in_no_file_of_any_agent(tmp_path: Path)
 
 
 async def test_a_foreign_agent_is_named_since_it_cannot_be_made_to_delete(tmp_path: Path) -> None:
-    async with running_agent(Keys, home=tmp_path / "theirs", model=finding("a")) as keys:
-        async with supervisor(tmp_path / "ours", keys, "a", "foreign") as client:
-            context_id = (await ask(client, "What is a?")).context_id
-            told = await asked(client, action="delete", contextId=context_id)
+    async with (
+        running_agent(Keys, home=tmp_path / "theirs", model=finding("a")) as keys,
+        supervisor(tmp_path / "ours", keys, "a", "foreign") as client,
+    ):
+        context_id = (await ask(client, "What is a?")).context_id
+        told = await asked(client, action="delete", contextId=context_id)
     assert told["kept"] == [{"agent": "keys", "reason": "foreign"}]
 
 
@@ -80,7 +82,7 @@ async def test_while_an_agent_of_ours_is_away_nothing_is_deleted_unless_only_her
     async with supervisor(tmp_path, url, "a") as client:
         async with running_agent(Keys, home=tmp_path, model=finding("a"), listener=listener):
             context_id = (await ask(client, "What is a?")).context_id
-        with pytest.raises(UnsupportedOperationError, match="Nothing was deleted here.*keys"):
+        with pytest.raises(UnsupportedOperationError, match=r"Nothing was deleted here.*keys"):
             await asked(client, action="delete", contextId=context_id)
         (kept,) = (await asked(client, action="list"))["conversations"]
         assert kept["contextId"] == context_id

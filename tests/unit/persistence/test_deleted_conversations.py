@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.github.changes.journal import Entry, Journal
+from agents.github.changes.journal import UNKNOWN, Entry, Journal
 from utils.persistence.contexts import RemoteContexts
 from utils.persistence.delegations import ABANDONED, WAITING, DelegationRecord, DelegationStore
 
@@ -46,3 +46,16 @@ async def test_the_changes_of_a_conversation_go(tmp_path: Path) -> None:
     asked_again = [(await journal.ask(Entry(key, "x", "t", "digest", "Close issue 1")))[1] for key in "ab"]
     assert asked_again == [True, False]
     await journal.close()
+
+
+async def test_of_a_change_with_an_unknown_outcome_the_digest_alone_stays(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "changes.sqlite")
+    entry = Entry("a", "mine", "task", "digest", "Close zanzibar")
+    await journal.ask(entry)
+    await journal.intend(entry)
+    await journal.settle("a", UNKNOWN)
+    await journal.delete("mine")
+    assert await journal.unknown_with("digest")
+    assert await journal.untold("mine") == []
+    await journal.close()
+    assert b"zanzibar" not in (tmp_path / "changes.sqlite").read_bytes()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from a2a.utils.errors import TaskNotFoundError
 
-from utils.a2a_common.client.decode import decode_parts
+from utils.a2a_common.client.conversations import ask_conversations
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
 from utils.a2a_common.client.heartbeat import Report, heartbeat
@@ -24,20 +24,12 @@ from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
 from utils.a2a_common.client.progress_gate import ProgressGate
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.protocol.conversations import (
-    Action,
-    Asked,
-    Kept,
-    conversations_answer,
-    conversations_part,
-    parse_kept,
-)
+from utils.a2a_common.protocol.conversations import Action, Asked, Kept, parse_kept
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
 from utils.events import (
-    DataPart,
     DelegationFinished,
     DelegationProgress,
     DelegationStarted,
@@ -218,13 +210,9 @@ class RemoteAgent:
         Returns:
             The agents behind it that still have something of it; `None` where it did not say that it is deleted.
         """
-        message = user_message("", context_id="", data=[conversations_part(Asked(Action.DELETE, context_id))])
-        answer: Mapping[str, Any] | None = None
         try:
-            async with asyncio.timeout(_DELETE_SECONDS), aclosing(self._connection.send(message)) as stream:
-                async for response in stream:
-                    parts = decode_parts(response.message.parts)
-                    answer = conversations_answer(part.value for part in parts if isinstance(part, DataPart))
+            async with asyncio.timeout(_DELETE_SECONDS):
+                answer = await ask_conversations(self._connection, Asked(Action.DELETE, context_id))
         except _BEST_EFFORT as error:
             if isinstance(error.__cause__, TaskNotFoundError):
                 return ()

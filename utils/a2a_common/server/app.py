@@ -324,10 +324,12 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            titles = [service.deletion.titles] if service.deletion is not None else []
-            for store in (service.log, service.runs, service.push_configs, *titles):
+            for store in (service.log, service.runs, service.push_configs):
                 await store.open()
                 stack.push_async_callback(store.close)
+            if service.deletion is not None:
+                await service.deletion.titles.open()
+                stack.push_async_callback(service.deletion.titles.close)
             await service.on_start()
             stack.push_async_callback(service.on_stop)
             await parts.engine.start()

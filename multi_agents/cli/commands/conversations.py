@@ -1,0 +1,154 @@
+"""`conversations`: what an agent keeps of the caller's conversations, and its deletion."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from multi_agents.cli.commands.tasks import running_url
+from multi_agents.cli.console import clean, one_line, out, print_json, say
+from multi_agents.cli.errors import UsageError
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.peer.connection import Peer, connect
+from multi_agents.cli.peer.conversations import all_of, ask, chosen, deleted_lines
+from multi_agents.cli.running import run
+from utils.a2a_common.protocol.conversations import Action, Asked
+
+Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
+
+WHAT_GOES = (
+    "This deletes the conversation {} ({} requests) for good: requests, answers, files and what the agent remembers "
+    "of it, here and at the agents of yours behind it."
+)
+
+
+def list_conversations(url: str | None, token: str, *, as_json: bool) -> ExitCode:
+    """`conversations list`."""
+
+    async def work(peer: Peer) -> ExitCode:
+        found = await all_of(peer)
+        if as_json:
+            print_json(found)
+        elif not found:
+            say("There are no conversations.")
+        else:
+            for line in map(row, found):
+                _print(line)
+        return ExitCode.OK
+
+    return _with_peer(url, token, work, as_json=as_json)
+
+
+def row(one: Mapping[str, Any]) -> str:
+    """A line for one conversation. Pure."""
+    number = int(one.get("tasks") or 0)
+    count = "1 request" if number == 1 else f"{number} requests"
+    said = one_line(str(one.get("title") or one.get("request") or ""), 80)
+    return f"{one.get('contextId')}  {str(one.get('updatedAt'))[:16].replace('T', ' ')}  {count}  {said}"
+
+
+def show_conversation(url: str | None, token: str, which: str, *, as_json: bool) -> ExitCode:
+    """`conversations show`."""
+
+    async def work(peer: Peer) -> ExitCode:
+        whole = await _whole(peer, (await chosen(peer, which))["contextId"])
+        if as_json:
+            print_json(whole)
+            return ExitCode.OK
+        if whole["title"]:
+            _print(one_line(str(whole["title"])))
+        for task in reversed(whole["tasks"]):
+            _print(f"> {one_line(_said(task), 200)}")
+            for line in _answered(task).splitlines():
+                _print(f"  {line}")
+        return ExitCode.OK
+
+    return _with_peer(url, token, work, as_json=as_json)
+
+
+def export_conversation(url: str | None, token: str, which: str, file: Path | None) -> ExitCode:
+    """`conversations export`."""
+
+    async def work(peer: Peer) -> ExitCode:
+        whole = await _whole(peer, (await chosen(peer, which))["contextId"])
+        if file is None:
+            print_json(whole)
+            return ExitCode.OK
+        try:
+            with file.open("x", encoding="utf-8") as opened:
+                opened.write(json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
+        except OSError as error:
+            raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
+        say(f"{len(whole['tasks'])} requests were written to {file}.")
+        return ExitCode.OK
+
+    return _with_peer(url, token, work, as_json=False)
+
+
+def delete_conversation(
+    url: str | None, token: str, which: str, *, yes: bool, here_only: bool, as_json: bool
+) -> ExitCode:
+    """`conversations delete`: asks first, unless it was told not to."""
+
+    async def work(peer: Peer) -> ExitCode:
+        one = await chosen(peer, which)
+        context_id = str(one["contextId"])
+        if not yes:
+            say(WHAT_GOES.format(context_id, int(one.get("tasks") or 0)))
+            if not sys.stdin.isatty():
+                raise UsageError("Nobody can be asked here: add --yes to delete it.")
+            if not typer.confirm("Delete it?", err=True):
+                say("Nothing was deleted.")
+                return ExitCode.OK
+        answer = await ask(peer, Asked(Action.DELETE, context_id, here_only=here_only))
+        if as_json:
+            print_json(dict(answer))
+        else:
+            for line in deleted_lines(answer):
+                say(line)
+        return ExitCode.OK
+
+    return _with_peer(url, token, work, as_json=as_json)
+
+
+async def _whole(peer: Peer, context_id: str) -> dict[str, Any]:
+    tasks: list[Any] = []
+    token = ""
+    while True:
+        answer = await ask(peer, Asked(Action.EXPORT, context_id, page_token=token))
+        tasks += answer.get("tasks") or []
+        token = str(answer.get("nextPageToken") or "")
+        if not token:
+            return {"contextId": context_id, "title": str(answer.get("title") or ""), "tasks": tasks}
+
+
+def _said(task: Mapping[str, Any]) -> str:
+    said = [each for each in task.get("history") or [] if each.get("role") == "ROLE_USER"]
+    return _text(said[-1]) if said else ""
+
+
+def _answered(task: Mapping[str, Any]) -> str:
+    found = [_text(each) for each in task.get("artifacts") or [] if each.get("name") == "response"]
+    return "\n".join(found) or _text((task.get("status") or {}).get("message") or {})
+
+
+def _text(holder: Mapping[str, Any]) -> str:
+    parts: Sequence[Mapping[str, Any]] = holder.get("parts") or []
+    return "".join(str(part.get("text", "")) for part in parts)
+
+
+def _print(line: str) -> None:
+    out().print(clean(line), markup=False, highlight=False, soft_wrap=True)
+
+
+def _with_peer(url: str | None, token: str, work: Work, *, as_json: bool) -> ExitCode:
+    async def main() -> ExitCode:
+        async with connect(url or running_url(), token) as peer:
+            return await work(peer)
+
+    return run(main(), as_json=as_json)

@@ -1,0 +1,68 @@
+"""Asks an agent for the conversations of the person, with what goes wrong as a `CliError`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from multi_agents.cli.console import one_line
+from multi_agents.cli.errors import AgentRefused, UsageError
+from multi_agents.cli.peer.connection import Peer, plain_errors
+from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
+from utils.a2a_common.protocol.conversations import MOST_LISTED, Action, Asked, Reason, parse_kept
+
+NOT_KEPT = "The agent at {} does not list or delete conversations: its card does not declare it."
+
+
+async def ask(peer: Peer, asked: Asked) -> Mapping[str, Any]:
+    """The agent's answer.
+
+    Raises:
+        AgentRefused: It has none, or refuses.
+    """
+    if not keeps_conversations(peer.card):
+        raise AgentRefused(NOT_KEPT.format(peer.url))
+    with plain_errors(peer.url):
+        answer = await ask_conversations(peer.connection, asked)
+    if answer is None:
+        raise AgentRefused(NOT_KEPT.format(peer.url))
+    return answer
+
+
+async def all_of(peer: Peer) -> list[Mapping[str, Any]]:
+    """Every conversation, newest first."""
+    found: list[Mapping[str, Any]] = []
+    token = ""
+    while True:
+        answer = await ask(peer, Asked(Action.LIST, limit=MOST_LISTED, page_token=token))
+        found += answer.get("conversations") or []
+        token = str(answer.get("nextPageToken") or "")
+        if not token:
+            return found
+
+
+def deleted_lines(answer: Mapping[str, Any]) -> list[str]:
+    """What a deletion has removed and what not, in sentences. Pure."""
+    number = int(answer.get("tasks") or 0)
+    lines = [
+        f"Deleted: {number} {'request' if number == 1 else 'requests'} with all answers, files and what was remembered of them."
+    ]
+    for each in parse_kept(answer.get("kept")):
+        why = "is not one of ours" if each.reason is Reason.FOREIGN else "could not be reached"
+        lines.append(f"The agent {one_line(each.agent, 80)} {why}: it may still have what it was told.")
+    return lines
+
+
+async def chosen(peer: Peer, which: str) -> Mapping[str, Any]:
+    """The conversation whose id begins so.
+
+    Raises:
+        UsageError: None does, or several do.
+    """
+    found = [one for one in await all_of(peer) if str(one.get("contextId", "")).startswith(which)]
+    exact = [one for one in found if one["contextId"] == which]
+    if len(exact or found) == 1:
+        return (exact or found)[0]
+    if found:
+        raise UsageError(f"{len(found)} conversations begin with {which}: type more of the id.")
+    raise UsageError(f"There is no conversation {which}. `platform-engineer conversations list` lists them.")
