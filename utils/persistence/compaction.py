@@ -9,21 +9,28 @@ from pathlib import Path
 
 from utils.persistence.database import connect, failed
 
+LARGEST = 256 * 2**20
+"""Bytes of a file that is rewritten, which takes about a second for as many; a larger one would hold up its writers."""
 
-async def compact(path: Path) -> None:
-    """Rewrite a file; nothing where there is none. Its writers wait meanwhile.
+
+async def compact(path: Path, *, largest: int = LARGEST) -> None:
+    """Rewrite a file and empty its write-ahead log; nothing where there is none. Its writers wait meanwhile.
+
+    A file larger than `largest` bytes is not rewritten: what is deleted is overwritten in it all the same
+    (`secure_delete`), and its space is used again.
 
     Raises:
         StorageError: SQLite failed, or the file was written for all of the time that it is waited for.
     """
     if await asyncio.to_thread(path.exists):
-        await asyncio.to_thread(_rewritten, path)
+        await asyncio.to_thread(_rewritten, path, largest)
 
 
-def _rewritten(path: Path) -> None:
+def _rewritten(path: Path, largest: int) -> None:
     try:
         with closing(connect(path)) as connection:
-            connection.execute("VACUUM")
+            if path.stat().st_size <= largest:
+                connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     except sqlite3.Error as error:
         raise failed(path, error) from error

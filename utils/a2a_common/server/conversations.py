@@ -39,7 +39,6 @@ from utils.a2a_common.server.deletion import Deletion
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import conversation_key
-from utils.errors import StorageError
 from utils.persistence.task_log_store import NEWEST, ContextRow, IdleContext, Query, Row
 from utils.persistence.titles import Titles
 
@@ -170,10 +169,7 @@ class Conversations:
             if missed and not asked.here_only:
                 raise UnsupportedOperationError(NOT_BELOW.format(agents=", ".join(missed)))
             await self._deletion.delete(context)
-        with suppress(
-            StorageError
-        ):  # what was deleted is overwritten; only copies that SQLite left may remain
-            await self._deletion.wipe()
+        await self._deletion.wipe()
         log.info("conversation.deleted", tasks=len(ids), kept_at=len(kept))
         payload = {
             "action": asked.action.value,

@@ -6,14 +6,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import structlog
+
 from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
+from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.compaction import compact
 from utils.persistence.task_log_store import IdleContext
 from utils.persistence.titles import MemoryTitles, Titles
+
+log = structlog.get_logger(__name__)
 
 
 async def nobody_below(_context: IdleContext) -> Sequence[Kept]:
@@ -80,10 +85,9 @@ class Deletion:
         count(catalogue.DELETED)
 
     async def wipe(self) -> None:
-        """Rewrite the files without what was deleted.
-
-        Raises:
-            StorageError: A file cannot be rewritten now; what was deleted in it is overwritten all the same.
-        """
+        """Rewrite the files without what was deleted, which is overwritten in them also where that fails."""
         for path in self._plan.files:
-            await compact(path)
+            try:
+                await compact(path)
+            except StorageError as error:
+                log.warning("deletion.file_not_rewritten", file=path.name, code=error.code)
