@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: growth help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
+.PHONY: growth test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ test-web: setup-dev ## Try the page in Chromium against the running service, and
 
 web: setup-dev ## Build the page from multi_agents/web into utils/web/built
 	@$(BIN)/python -m tests.e2e.web.npm
+
+test-real-model: setup-dev ## Ask twenty requests at a small real model (1.1 GB, hours); goes on where it stopped
+	$(BIN)/python -m tests.eval.real_model
 
 test-models: setup-dev ## Send what real model servers answer, a row for each form, and see what the user sees
 	$(BIN)/python -m pytest tests/models
