@@ -26,6 +26,7 @@ from multi_agents.cli.settings_groups import (
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
+from utils.persistence.sizes import sizes_of_files, told
 from utils.setting_values import choices
 from utils.settings import (
     EmbeddingSettings,
@@ -181,6 +182,11 @@ def check_home() -> Iterator[Finding]:
         )
     else:
         yield Finding("data folder", "ok", f"{home} can be written")
+        yield from (
+            Finding("data", "ok", f"{folder.name} has stored {told(sizes)}")
+            for folder in sorted(home.iterdir())
+            if folder.is_dir() and (sizes := sizes_of_files(folder))
+        )
 
 
 def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:

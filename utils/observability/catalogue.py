@@ -65,6 +65,12 @@ WAITING = _gauge(
     "Accepted turns that wait for their place; with DATABASE_URL each replica tells those of all.",
 )
 
+STORED = _gauge(
+    "stored_bytes",
+    "What the agent has stored, by file without its ending; with DATABASE_URL by table, the same at every replica.",
+    "kind",
+)
+
 MODEL_CALLS = _counter(
     "model_calls", "Calls of the chat model, each try counted: ok, error or canceled.", "agent", "outcome"
 )

@@ -42,6 +42,16 @@ async def test_a_turn_is_counted_by_its_outcome_with_its_time_and_its_first_toke
     assert grown.of("turns_running", agent="keys") == 0
 
 
+async def test_what_is_stored_is_told_by_kind() -> None:
+    async with running_agent(Keys, model=ScriptedModel(script=["Hello."])) as url:
+        async with connected(url) as client:
+            await ask(client, "hello")
+        told = samples(await scraped(url))
+    stored = {dict(labels)["kind"]: size for (name, labels), size in told.items() if name == "stored_bytes"}
+    assert {"tasks", "checkpoints", "runs"} <= set(stored)
+    assert stored["tasks"] > 1_000
+
+
 async def test_a_failed_turn_is_counted_with_its_code() -> None:
     grown = await growth(calls(call("lookup", key="down")), "The service is down.")
     assert grown.of("turns_total", agent="keys", outcome="failed") == 1

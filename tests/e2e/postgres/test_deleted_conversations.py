@@ -8,6 +8,7 @@ import pytest
 
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.conversations.asking import asked, files_with
+from tests.e2e.observability.scrape import samples, scraped
 from tests.postgres import PostgresServer
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -42,6 +43,10 @@ async def test_a_deleted_conversation_is_in_no_table_and_after_a_vacuum_in_no_fi
         }
         (task,) = (await asked(client, action="export", contextId=context_id))["tasks"]
         assert SECRET in str(task)
+        sizes = {
+            dict(labels)["kind"] for name, labels in samples(await scraped(agent)) if name == "stored_bytes"
+        }
+        assert {"tasks", "checkpoints", "titles"} <= sizes
         postgres.execute("CHECKPOINT", url)
         assert files_with(postgres.folder / "data" / "base", SECRET)
         told = await asked(client, action="delete", contextId=context_id)

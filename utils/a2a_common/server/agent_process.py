@@ -23,7 +23,7 @@ from utils.persistence.private import make_private
 from utils.settings import HomeSettings, LLMSettings, ModelProvider, ServerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from a2a.types.a2a_pb2 import AgentCard
     from langchain_core.language_models import BaseChatModel
@@ -205,12 +205,20 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         takes_files=True,
         page=agent.runtime.settings.web.page,
         deletion=_deletion(agent),
+        sizes=partial(_sizes, agent.runtime),
         queue=_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
         authenticator=authenticator_for(agent.name, auth, agent.runtime.settings.home.home),
         url=url,
     )
     return build_app(service, settings)
+
+
+async def _sizes(runtime: AgentRuntime) -> Mapping[str, int]:
+    from utils.persistence.sizes import sizes_of_files, sizes_of_tables
+
+    files = await asyncio.to_thread(sizes_of_files, runtime.home)
+    return files | (await sizes_of_tables(runtime.database) if runtime.database is not None else {})
 
 
 def _queue(runtime: AgentRuntime) -> TurnQueue | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
-from utils.a2a_common.server.probes import metrics_route, probe_routes
+from utils.a2a_common.server.probes import metrics_route, nothing_stored, probe_routes
 from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs
@@ -121,6 +121,7 @@ class AgentService:
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
         page: Whether browsers get a page at `/`.
+        sizes: Bytes of what is stored, by kind, for `/metrics`.
     """
 
     card: AgentCard
@@ -142,6 +143,7 @@ class AgentService:
     authenticator: Authenticator | None = None
     url: str = ""
     page: bool = False
+    sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored
 
 
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
@@ -304,7 +306,7 @@ def _routes(
 ) -> list[BaseRoute]:
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
-    routes: list[BaseRoute] = [*probe_routes(_readiness(service, drain)), metrics_route()]
+    routes: list[BaseRoute] = [*probe_routes(_readiness(service, drain)), metrics_route(service.sizes)]
     if service.authenticator is not None:
         from utils.a2a_common.server.http.auth_gate import metadata_route
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
 import structlog
 from starlette.requests import Request
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from utils.a2a_common.protocol.readiness import Readiness
+from utils.errors import StorageError
 from utils.observability import catalogue
 from utils.observability.metrics import process_metrics
 
@@ -43,12 +45,24 @@ def probe_routes(readiness: Callable[[], Awaitable[Readiness]]) -> list[Route]:
     return [Route("/healthz", healthz, methods=["GET"]), Route("/readyz", readyz, methods=["GET"])]
 
 
-def metrics_route() -> Route:
-    """Answers with every metric of this process: counts, and names of parts; nothing about users."""
+async def nothing_stored() -> Mapping[str, int]:
+    """The sizes of an agent that stores nothing."""
+    return {}
+
+
+def metrics_route(sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored) -> Route:
+    """Answers with every metric of this process: counts, and names of parts; nothing about users.
+
+    Args:
+        sizes: Bytes of what the agent has stored, by kind; asked on every scrape.
+    """
     counted = process_metrics()  # made now, so that the first turn does not wait for it
 
     async def metrics(_: Request) -> Response:
         counted.set(catalogue.LOOP_TASKS, len(asyncio.all_tasks()))
+        with suppress(StorageError):  # the counts are told all the same; the storage logs what is wrong
+            for kind, size in (await sizes()).items():
+                counted.set(catalogue.STORED, size, kind=kind)
         return Response(counted.text(), media_type=_METRICS_TYPE)
 
     return Route("/metrics", metrics, methods=["GET"])
