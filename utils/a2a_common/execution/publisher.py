@@ -73,7 +73,7 @@ class Publisher:
     Args:
         sink: Takes what is published.
         agent: Name of the agent.
-        trace_id: Sent with failures.
+        trace_id: Sent with the end of the turn.
         note: Is called with each event.
         accepted: What the client accepts.
         known: Artifacts that earlier turns of the task published.

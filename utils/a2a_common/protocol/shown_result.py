@@ -7,13 +7,21 @@ from utils.observability.redaction import redact_text
 MOST_CHARACTERS = 500
 """Each result is kept in the task's log, so that its length is what a call adds to a task; a screen holds about this much."""
 
+_READ = 20_000
+"""Characters that are searched for secrets: what is hidden before the part that is shown may be long."""
+
+_LONGEST = 8_000
+"""Characters of the longest secret that may be cut there; JSON without blanks is one word, of which the beginning is shown."""
+
 
 def shown_result(text: str) -> str | None:
     """The beginning of a text without what has the form of a secret, and how much is left out; `None` for no text. Pure."""
-    said = redact_text(text[: 2 * MOST_CHARACTERS]).strip()
-    if not said:
-        return None
-    left_out = len(text.strip()) - MOST_CHARACTERS
-    if left_out <= 0:
-        return said
+    whole = text.strip()
+    begun = whole[:_READ]
+    if len(whole) > _READ:  # its last word may be the beginning of a secret, too short to be known as one
+        begun = begun[: len(begun) - min(_LONGEST, len(begun.split()[-1]))]
+    said = redact_text(begun).strip()
+    left_out = max(0, len(said) - MOST_CHARACTERS) + len(whole) - len(begun)
+    if not left_out:
+        return said or None
     return f"{said[:MOST_CHARACTERS]}… ({left_out:,} more characters)"
