@@ -99,6 +99,11 @@ class PostgresServer:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
+    def files_of(self, url: str) -> Path:
+        """The folder with the tables of a database, apart from those of other tests on this server."""
+        ((number,),) = self.execute("SELECT oid FROM pg_database WHERE datname = current_database()", url)
+        return self.folder / "data" / "base" / str(number)
+
     def start(self) -> None:
         """Start it and wait until it answers."""
         settings = " ".join(f"-c {setting}" for setting in _FAST)

@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.xdist_group("postgres"),
 ]
 
-SECRET = "zanzibar-4711"
+SECRET = "deleted-zanzibar-4711"
 
 
 async def test_a_deleted_conversation_is_in_no_table_and_after_a_vacuum_in_no_file(
@@ -48,12 +48,12 @@ async def test_a_deleted_conversation_is_in_no_table_and_after_a_vacuum_in_no_fi
         }
         assert {"tasks", "checkpoints", "titles"} <= sizes
         postgres.execute("CHECKPOINT", url)
-        assert files_with(postgres.folder / "data" / "base", SECRET)
+        assert files_with(postgres.files_of(url), SECRET)
         told = await asked(client, action="delete", contextId=context_id)
         assert (told["deleted"], told["tasks"], told["kept"]) == (True, 1, [])
         (left,) = (await asked(client, action="list"))["conversations"]
         assert left["contextId"] == other
     postgres.execute("VACUUM FULL", url)
     postgres.execute("CHECKPOINT", url)
-    assert files_with(postgres.folder / "data" / "base", SECRET) == []
+    assert files_with(postgres.files_of(url), SECRET) == []
     assert files_with(tmp_path, SECRET) == []
