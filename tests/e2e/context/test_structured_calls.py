@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.e2e.agents.peers import Keys, ask, connected
@@ -16,6 +18,17 @@ from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 from utils.testing.strict_provider import ChatRequest, Reply, StrictProvider, run_strict_provider
+
+EXAMPLE = "Look up the key a"
+
+
+class Shown(Keys):
+    """Its tool says by an example what it is for."""
+
+    async def tools(self) -> Sequence[BaseTool]:
+        (lookup,) = await super().tools()
+        return [lookup.model_copy(update={"metadata": {"examples": [EXAMPLE]}})]
+
 
 LOOK_UP = json.dumps({"name": "lookup", "arguments": {"key": "a"}})
 ANSWER = json.dumps({"name": "answer", "arguments": {}})
@@ -36,10 +49,10 @@ def small_model(request: ChatRequest) -> Reply:
     return Reply(ANSWER if looked_up else LOOK_UP)
 
 
-async def answered(double: StrictProvider, **settings: str) -> str:
+async def answered(double: StrictProvider, agent: type[Keys] = Keys, **settings: str) -> str:
     """All text that a client was sent."""
     environ = double.environment("openai-compatible") | settings
-    async with running_agent(Keys, environ=environ) as url, connected(url) as client:
+    async with running_agent(agent, environ=environ) as url, connected(url) as client:
         return (await ask(client, "What is a?")).text
 
 
@@ -52,6 +65,18 @@ async def test_each_step_is_a_decision_of_the_schema_and_only_the_answer_is_word
     assert names_in(decision) == {"lookup", "answer"} | offered(decision)
     assert offered(decision) == offered(second) == offered(words), "a server's cache finds the prefix again"
     assert words.body["tool_choice"] == "none"
+
+
+async def test_the_first_decision_shows_an_example_of_each_tool_and_then_the_request() -> None:
+    with run_strict_provider(small_model, window=32_000) as double:
+        await answered(double, Shown, LLM_TOOL_CALLS="json")
+    first, second, words = double.requests
+    instruction = str(first.body["messages"][-1]["content"])
+    example = instruction.index(f'"{EXAMPLE}" -> {{"name": "lookup", "arguments": {{"key": "{EXAMPLE}"}}}}')
+    assert example < instruction.index("The request:") < instruction.index("What is a?")
+    assert "art_0123456789ab" not in instruction, "nothing has been cut out"
+    for later in (second, words):
+        assert f'"{EXAMPLE}" ->' not in str(later.body["messages"])
 
 
 async def test_without_the_setting_no_request_is_held_to_a_schema() -> None:

@@ -11,18 +11,22 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables.config import ensure_config, var_child_runnable_config
+from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.constants import TAG_NOSTREAM
 
 from utils.a2a_common.graph.stream_translator import usage_of
+from utils.context.tools import TOOL_NAMES
 from utils.events import Usage, UsageReported
 from utils.messages.text import message_text
+from utils.messages.tool_examples import spread
 
 log = structlog.get_logger(__name__)
 
@@ -32,13 +36,16 @@ ANSWER = "answer"
 DECISIONS = "decisions"
 """Name under which the usage of these requests is reported."""
 
+MOST_EXAMPLES = 14
+"""Example requests in an instruction, of all tools together: small models choose by likeness rather than by a description."""
+
 _FORM = '{"name": "TOOL", "arguments": {…}}'
 _ANSWER_FORM = f'{{"name": "{ANSWER}", "arguments": {{}}}}'
-FIRST = (
+_FIRST = (
     f"Decide on the next step, as JSON. To call a tool: {_FORM}, with arguments in the words of the request. "
-    f"Only when no tool can help: {_ANSWER_FORM}."
+    f"Only when no tool can help, as with a greeting: {_ANSWER_FORM}."
 )
-"""What is asked before anything was looked up."""
+_EXAMPLES_HEAD = "The step for other requests, whose names and numbers you do not use:"
 
 AFTER_RESULTS = (
     f"Decide on the next step, as JSON. When the results above answer the request: {_ANSWER_FORM}. Only when a part of the "
@@ -57,7 +64,7 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
         if not request.tools:
             return await handler(request)
         asked = request.override(
-            messages=with_instruction(request.messages),
+            messages=with_instruction(request.messages, request.tools),
             model_settings={**request.model_settings, "extra_body": _body(request)},
         )
         with _unseen():
@@ -69,8 +76,12 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
         return await handler(request.override(tool_choice="none"))
 
 
-def with_instruction(messages: Sequence[BaseMessage]) -> list[Any]:
-    """The messages with the instruction at their end: in the user's last one, since some templates want roles in turn."""
+def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> list[Any]:
+    """The messages with what shall be decided at their end. Pure.
+
+    Where the user spoke last it stands in that message, since some templates want roles in turn, and before the user's
+    own words, since a small model follows what it read last.
+    """
     *before, last = messages
     if not isinstance(last, HumanMessage):
         return [*messages, HumanMessage(AFTER_RESULTS)]
@@ -78,8 +89,34 @@ def with_instruction(messages: Sequence[BaseMessage]) -> list[Any]:
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     return [
         *before,
-        last.model_copy(update={"content": [*blocks, {"type": "text", "text": f"\n\n{FIRST}"}]}),
+        last.model_copy(update={"content": [{"type": "text", "text": first_step(tools)}, *blocks]}),
     ]
+
+
+def first_step(tools: Sequence[Any]) -> str:
+    """What is asked before anything was looked up: the form of a decision, with example requests of the tools. Pure."""
+    having = {tool.name: tool for tool in tools if isinstance(tool, BaseTool) and _examples(tool)}
+    most = max(1, MOST_EXAMPLES // max(1, len(having)))
+    chosen = [[(each, tool) for each in spread(_examples(tool), most)] for tool in having.values()]
+    in_turn = [each for row in zip_longest(*chosen) for each in row if each is not None]
+    if not in_turn:
+        return f"{_FIRST}\n\nThe request:\n"
+    lines = "\n".join(f'"{example}" -> {_shown(example, tool)}' for example, tool in in_turn)
+    return f'{_FIRST}\n{_EXAMPLES_HEAD}\n"Hello!" -> {_ANSWER_FORM}\n{lines}\n\nThe request:\n'
+
+
+def _examples(tool: BaseTool) -> Sequence[str]:
+    """Not those of the tools that read what was cut out: nothing was, at the first step of most requests."""
+    return () if tool.name in TOOL_NAMES else (tool.metadata or {}).get("examples", ())
+
+
+def _shown(example: str, tool: BaseTool) -> str:
+    """The whole call where its one argument is the request itself, so that a model copies it; else the tool's name."""
+    parameters = convert_to_openai_tool(tool)["function"].get("parameters") or {}
+    match parameters.get("required") or []:
+        case [one] if parameters["properties"][one].get("type") == "string":
+            return json.dumps({"name": tool.name, "arguments": {one: example}}, ensure_ascii=False)
+    return tool.name
 
 
 def schema_of(tools: Sequence[Any]) -> dict[str, Any]:
