@@ -163,7 +163,7 @@ class GitHubAgent(BaseLangGraphAgent):
             return PostgresGrants(self.runtime.database, cipher)
         from agents.github.authorisation.store import FileGrants
 
-        return FileGrants(self.runtime.home / "authorisations.sqlite", cipher)
+        return FileGrants(self.runtime.folder / "authorisations.sqlite", cipher)
 
     def _oauth_keys(self) -> list[str]:
         from base64 import urlsafe_b64encode
@@ -183,7 +183,7 @@ class GitHubAgent(BaseLangGraphAgent):
             return PostgresJournal(self.runtime.database)
         from agents.github.changes.journal import Journal
 
-        return Journal(self.runtime.home / "changes.sqlite")
+        return Journal(self.runtime.folder / "changes.sqlite")
 
     @cached_property
     def _gh(self) -> Gh | None:

@@ -26,6 +26,7 @@ from multi_agents.cli.settings_groups import (
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
+from utils.persistence.settings import DatabaseSettings, Store
 from utils.persistence.sizes import sizes_of_files, told
 from utils.setting_values import choices
 from utils.settings import (
@@ -182,6 +183,10 @@ def check_home() -> Iterator[Finding]:
         )
     else:
         yield Finding("data folder", "ok", f"{home} can be written")
+        if DatabaseSettings.load().store is Store.MEMORY:
+            yield Finding(
+                "data", "ok", "conversations are kept in memory and end with the service: STORE=memory"
+            )
         yield from (
             Finding("data", "ok", f"{folder.name} has stored {told(sizes)}")
             for folder in sorted(home.iterdir())

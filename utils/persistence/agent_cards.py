@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS agent_cards (
@@ -22,7 +22,7 @@ class AgentCards:
         path: The file, created when missing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TypeVar
 
 from utils.errors import StorageError, StorageFull
-from utils.persistence.database import is_full
+from utils.persistence.database import connect, is_full
+from utils.persistence.sqlite_file import SqliteFile
 
 T = TypeVar("T")
 
@@ -29,13 +29,12 @@ CREATE TABLE IF NOT EXISTS artifacts (
 _PUT = "INSERT OR IGNORE INTO artifacts (scope, handle, text) VALUES (?, ?, ?)"
 _GET = "SELECT text FROM artifacts WHERE scope = ? AND handle = ?"
 _DELETE = "DELETE FROM artifacts WHERE scope = ?"
-_BUSY_SECONDS = 10
 
 
 class SqliteArtifactStore:
     """Artifact store in one file. Each call runs in a thread, on its own connection."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._path = path
         self._ready = False
 
@@ -76,14 +75,12 @@ class SqliteArtifactStore:
             raise StorageError("Stored tool outputs cannot be reached.") from error
 
     def _connected(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        if not self._ready:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
+        connection = connect(self._path)
         try:
             if not self._ready:
-                connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute(_SCHEMA)
                 self._ready = True
+            connection.execute("BEGIN")
             with connection:
                 return work(connection)
         finally:

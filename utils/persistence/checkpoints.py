@@ -12,13 +12,13 @@ import json
 import sqlite3
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
 from utils.persistence.database import Database, check_writable, connect, is_full, unopened
+from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 if TYPE_CHECKING:
     import aiosqlite
@@ -57,7 +57,7 @@ _OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 
 @asynccontextmanager
-async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
+async def open_checkpointer(path: SqliteFile) -> AsyncIterator[BaseCheckpointSaver[str]]:
     """Open the checkpoints in a SQLite file, created when missing; closed on leaving the block.
 
     Raises:
@@ -71,11 +71,12 @@ async def open_checkpointer(path: Path) -> AsyncIterator[BaseCheckpointSaver[str
         yield saver
 
 
-async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
+async def _opened(path: SqliteFile, stack: AsyncExitStack) -> AsyncSqliteSaver:
     import aiosqlite
 
     await asyncio.to_thread(_check_file, path)
-    connection = await stack.enter_async_context(aiosqlite.connect(str(path)))
+    where, is_uri = (path.uri, True) if isinstance(path, MemoryFile) else (str(path), False)
+    connection = await stack.enter_async_context(aiosqlite.connect(where, uri=is_uri))
     database = Database(path, "")
     saver = _saver(connection, database)
     await saver.setup()  # creates the tables
@@ -86,7 +87,7 @@ async def _opened(path: Path, stack: AsyncExitStack) -> AsyncSqliteSaver:
     return saver
 
 
-def _check_file(path: Path) -> None:
+def _check_file(path: SqliteFile) -> None:
     with closing(connect(path)) as connection:
         check_writable(connection)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import UUID, uuid5
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _NAMESPACE = UUID("5d1c2b0e-6d0f-4a57-9c54-0f6f0a3f7c11")
 
@@ -45,7 +45,7 @@ class RemoteContexts:
     another id, that one is stored. After `clear`, a thread gets new ids.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
@@ -23,6 +22,7 @@ import structlog
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ class StorageDamaged(StorageError):
     """A page of a database is damaged, which costs what stood on it."""
 
 
-def connect(path: Path) -> sqlite3.Connection:
+def connect(path: SqliteFile) -> sqlite3.Connection:
     """Open a SQLite file with the settings of all databases of this service.
 
     Transactions are explicit (`BEGIN`). The folder is created when missing.
@@ -67,8 +67,7 @@ def connect(path: Path) -> sqlite3.Connection:
         StorageError: The file cannot be opened or is not a database; the message names it.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = _opened(path)
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     except (sqlite3.Error, OSError) as error:
@@ -76,9 +75,20 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def unopened(path: Path, error: Exception) -> StorageError:
+def _opened(path: SqliteFile) -> sqlite3.Connection:
+    if isinstance(path, MemoryFile):
+        return sqlite3.connect(path.uri, uri=True, isolation_level=None, check_same_thread=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+
+
+def _name_of(path: SqliteFile) -> str:
+    return path.name if isinstance(path, MemoryFile) else f"{path.parent.name}/{path.name}"
+
+
+def unopened(path: SqliteFile, error: Exception) -> StorageError:
     """The error for an operator when a database cannot be opened, without the path of the home."""
-    name = f"{path.parent.name}/{path.name}"
+    name = _name_of(path)
     if is_damage(error):
         return StorageError(_DAMAGED.format(name=name))
     return StorageError(
@@ -87,13 +97,13 @@ def unopened(path: Path, error: Exception) -> StorageError:
     )
 
 
-def failed(path: Path, error: Exception) -> StorageError:
+def failed(path: SqliteFile, error: Exception) -> StorageError:
     """The error of a read or a write that SQLite failed: a user is told what to do, an operator which file is damaged."""
     if is_full(error):
         return StorageFull()
     if not is_damage(error):
         return StorageError("The database failed. Try again.")
-    name = f"{path.parent.name}/{path.name}"
+    name = _name_of(path)
     log.error("storage.damaged", file=name)
     return StorageDamaged(
         "What is needed cannot be read: a file of this agent is damaged. Its operator can see in the log which.",
@@ -139,7 +149,7 @@ class Database:
         written_at: When the last write ended or failed, in monotonic seconds; 0 before the first.
     """
 
-    def __init__(self, path: Path, schema: str | Work[None]) -> None:
+    def __init__(self, path: SqliteFile, schema: str | Work[None]) -> None:
         self._path = path
         self._schema = schema
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()

@@ -10,10 +10,10 @@ import json
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 # The table keeps the name that it has in existing files.
 _SCHEMA = """
@@ -88,7 +88,7 @@ class DelegationRecord:
 class DelegationStore:
     """The delegations in a SQLite file, which one process writes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

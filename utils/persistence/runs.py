@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -119,7 +119,7 @@ class MemoryRuns(RunStore):
 class SqliteRuns(RunStore):
     """Turns in a SQLite file, which one process writes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
 from utils.errors import SettingsError
 from utils.setting_values import choices
@@ -31,14 +31,34 @@ class Migrate(StrEnum):
     NEVER = "never"
 
 
-class DatabaseSettings(EnvSettings):
-    """Which database holds what an agent stores, if it is not files of its own."""
+class Store(StrEnum):
+    """What holds conversations."""
 
+    SQLITE = "sqlite"
+    POSTGRESQL = "postgresql"
+    MEMORY = "memory"
+
+
+class DatabaseSettings(EnvSettings):
+    """What holds what an agent stores, if it is not files of its own."""
+
+    store: Store | None = Field(
+        None,
+        alias="STORE",
+        description="What holds conversations: "
+        + choices(
+            Store,
+            sqlite="files in PLATFORM_ENGINEER_HOME",
+            postgresql="DATABASE_URL",
+            memory="nothing but the process, with which they end",
+        )
+        + "; postgresql with DATABASE_URL, else sqlite, when unset.",
+    )
     url: SecretStr | None = Field(
         None,
         alias="DATABASE_URL",
-        description="PostgreSQL that stores everything but models and indexes, as postgresql://user:password@host/name; "
-        "SQLite files in PLATFORM_ENGINEER_HOME when unset.",
+        validate_default=True,
+        description="PostgreSQL that stores everything but models and indexes, as postgresql://user:password@host/name.",
     )
     connections: int = Field(
         10,
@@ -69,6 +89,16 @@ class DatabaseSettings(EnvSettings):
     def _url_is_postgresql(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not value.get_secret_value().startswith(_SCHEMES):
             raise ValueError("expected an address that begins with postgresql://")
+        return value
+
+    @field_validator("url")
+    @classmethod
+    def _url_fits_the_store(cls, value: SecretStr | None, others: ValidationInfo) -> SecretStr | None:
+        store = others.data.get("store")
+        if store is Store.POSTGRESQL and value is None:
+            raise ValueError("STORE=postgresql needs the address of a database")
+        if store in (Store.SQLITE, Store.MEMORY) and value is not None:
+            raise ValueError(f"it contradicts STORE={store}; unset one of the two")
         return value
 
 

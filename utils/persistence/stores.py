@@ -1,10 +1,9 @@
-"""Where an agent keeps each thing: in files of its folder, or in its schema of a database."""
+"""Where an agent keeps each thing: in files of its folder, in memory, or in its schema of a database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from utils.persistence.delegations import DelegationRecord
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.runs import RunStore
+    from utils.persistence.sqlite_file import SqliteFolder
     from utils.persistence.task_log_store import TaskLogStore
     from utils.persistence.titles import Titles
     from utils.persistence.tool_record import ToolRecord
@@ -136,65 +136,65 @@ class Stores(Protocol):
         """The checkpoints of conversations, open within the block."""
 
 
-class FileStores:
-    """SQLite files in the agent's folder."""
+class SqliteStores:
+    """SQLite databases in the agent's folder, or in memory."""
 
-    def __init__(self, home: Path) -> None:
-        self._home = home
+    def __init__(self, folder: SqliteFolder) -> None:
+        self._folder = folder
 
     def task_log(self) -> TaskLogStore:
         """The task log."""
         from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 
-        return SqliteTaskLogStore(self._home / "tasks.sqlite")
+        return SqliteTaskLogStore(self._folder / "tasks.sqlite")
 
     def runs(self) -> RunStore:
         """The turns that have not ended."""
         from utils.persistence.runs import SqliteRuns
 
-        return SqliteRuns(self._home / "runs.sqlite")
+        return SqliteRuns(self._folder / "runs.sqlite")
 
     def tool_record(self) -> ToolRecord:
         """The record of tool calls."""
         from utils.persistence.tool_record import SqliteToolRecord
 
-        return SqliteToolRecord(self._home / "tool_calls.sqlite")
+        return SqliteToolRecord(self._folder / "tool_calls.sqlite")
 
     def contexts(self) -> Contexts:
         """The conversations at other agents."""
         from utils.persistence.contexts import RemoteContexts
 
-        return RemoteContexts(self._home / "contexts.sqlite")
+        return RemoteContexts(self._folder / "contexts.sqlite")
 
     def delegations(self) -> Delegations:
         """What was delegated to other agents."""
         from utils.persistence.delegations import DelegationStore
 
-        return DelegationStore(self._home / "errands.sqlite")
+        return DelegationStore(self._folder / "errands.sqlite")
 
     def cards(self) -> Cards:
         """The cards of sub-agents."""
         from utils.persistence.agent_cards import AgentCards
 
-        return AgentCards(self._home / "cards.sqlite")
+        return AgentCards(self._folder / "cards.sqlite")
 
     def artifacts(self) -> Artifacts:
         """Texts that were left out of model requests."""
         from utils.persistence.artifacts import SqliteArtifactStore
 
-        return SqliteArtifactStore(self._home / "artifacts.sqlite")
+        return SqliteArtifactStore(self._folder / "artifacts.sqlite")
 
     def titles(self) -> Titles:
         """Titles of conversations."""
         from utils.persistence.titles import SqliteTitles
 
-        return SqliteTitles(self._home / "titles.sqlite")
+        return SqliteTitles(self._folder / "titles.sqlite")
 
     def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
         from utils.persistence.checkpoints import open_checkpointer
 
-        return open_checkpointer(self._home / "checkpoints.sqlite")
+        return open_checkpointer(self._folder / "checkpoints.sqlite")
 
 
 class DatabaseStores:
@@ -258,6 +258,6 @@ class DatabaseStores:
         return nullcontext(PrunedSaver(self._pool))
 
 
-def stores_in(home: Path, database: PostgresPool | None) -> Stores:
+def stores_in(folder: SqliteFolder, database: PostgresPool | None) -> Stores:
     """The stores of an agent: in its database where it has one, else in its folder."""
-    return FileStores(home) if database is None else DatabaseStores(database)
+    return SqliteStores(folder) if database is None else DatabaseStores(database)

@@ -6,10 +6,10 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from utils.persistence.database import Database, StorageDamaged, is_damage
+from utils.persistence.sqlite_file import SqliteFile
 from utils.persistence.task_log_schema import prepare
 from utils.persistence.task_log_store import (
     BATCH_BYTES,
@@ -37,7 +37,7 @@ _ROW = "id, owner, context_id, state, updated, body, sequence"
 class SqliteTaskLogStore(TaskLogStore):
     """Three tables of one file: heads of tasks, their events, and who may write."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, prepare)
         self._probe = WriteProbe(self._database)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Protocol
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS titles (
@@ -64,7 +64,7 @@ class MemoryTitles:
 class SqliteTitles:
     """The titles in a SQLite file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

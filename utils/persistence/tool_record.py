@@ -11,9 +11,9 @@ import asyncio
 import sqlite3
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS tool_calls (
@@ -136,7 +136,7 @@ class SqliteToolRecord(ToolRecord):
         path: The file, created when missing.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
         self._tasks: set[str] | None = None  # those with records; known once the file is open
         self._opening = asyncio.Lock()

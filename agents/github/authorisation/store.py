@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
 from typing import Any, Protocol
 
 from agents.github.authorisation.grant import Cipher, Grant, SignIn
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS authorisations (
@@ -69,7 +69,7 @@ class FileGrants:
         cipher: Encrypts what is stored.
     """
 
-    def __init__(self, path: Path, cipher: Cipher) -> None:
+    def __init__(self, path: SqliteFile, cipher: Cipher) -> None:
         self._database = Database(path, _SCHEMA)
         self._cipher = cipher
 

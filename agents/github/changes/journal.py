@@ -10,9 +10,9 @@ from __future__ import annotations
 import sqlite3
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from utils.persistence.database import Database, Result, Work
+from utils.persistence.sqlite_file import SqliteFile
 
 _SCHEMA = """
 PRAGMA synchronous=FULL;
@@ -69,7 +69,7 @@ class Entry:
 class Journal:
     """The table of changes in a SQLite file; opened on first use."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         self._database = Database(path, _SCHEMA)
 
     async def open(self) -> None:

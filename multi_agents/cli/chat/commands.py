@@ -16,14 +16,14 @@ from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text, 
 from multi_agents.cli.console import say
 from multi_agents.cli.errors import CliError
 from multi_agents.cli.peer.connection import plain_errors
-from multi_agents.cli.peer.conversations import ask, deleted_lines
+from multi_agents.cli.peer.conversations import deleted, deleted_lines
 from multi_agents.cli.service.agents import look_at_all, targets_near
+from multi_agents.cli.service.local import home_folder
 from multi_agents.cli.view.agents import print_agents
 from multi_agents.cli.view.context import show_context
 from utils.a2a_common.client.conversations import keeps_conversations
 from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
-from utils.a2a_common.protocol.conversations import Action, Asked
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
 
@@ -136,7 +136,7 @@ async def clear(chat: Chat, argument: str = "") -> None:
         say(NOTHING)
         return
     for line in deleted_lines(
-        await ask(chat.peer, Asked(Action.DELETE, chat.context_id, here_only=argument == HERE))
+        await deleted(chat.peer, chat.context_id, home_folder(), here_only=argument == HERE)
     ):
         say(line)
     chat.waiting_task = ""

@@ -15,6 +15,7 @@ from multi_agents.cli.console import one_line, say
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.service.local import home_folder
+from utils.persistence.settings import DatabaseSettings, Store
 
 
 async def talk(
@@ -39,7 +40,8 @@ async def talk(
     Returns:
         The exit code of the last turn where the lines come from a pipe or Ctrl-C ended the chat.
     """
-    lines = line_source(home_folder(), [command.line for command in SlashCommand])
+    in_memory = DatabaseSettings.load().store is Store.MEMORY
+    lines = line_source(None if in_memory else home_folder(), [command.line for command in SlashCommand])
     with watch_chat() as watch:
         chat = Chat(peer, context_id or str(uuid4()), as_json, quiet, downloads, watch)
         if resumed is not None:

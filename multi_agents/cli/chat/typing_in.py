@@ -8,11 +8,15 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from multi_agents.cli.chat.interrupts import InterruptWatch
 from multi_agents.cli.console import say
+from multi_agents.cli.typed_lines import FILE
 from utils.errors import StorageError
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
 
 
 class LineSource(Protocol):
@@ -58,20 +62,22 @@ async def _read_line() -> str:
 
 
 class PromptLines:
-    """A prompt with line editing, history in a file, and completion of slash commands."""
+    """A prompt with line editing, history, and completion of slash commands.
 
-    def __init__(self, history: Path, commands: Sequence[str]) -> None:
+    Args:
+        history: The file of the history; `None` keeps it in memory.
+        commands: The commands that are completed.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+
+    def __init__(self, history: Path | None, commands: Sequence[str]) -> None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import WordCompleter
-        from prompt_toolkit.history import FileHistory
 
-        try:
-            history.parent.mkdir(parents=True, exist_ok=True)
-            history.touch(mode=0o600)
-        except OSError as error:
-            raise StorageError(f"{history} cannot be written: {error.strerror}.") from error
         self._session: PromptSession[str] = PromptSession(
-            history=FileHistory(str(history)),
+            history=_history(history),
             completer=WordCompleter(list(commands), sentence=True),
             complete_while_typing=False,
         )
@@ -100,6 +106,21 @@ class PromptLines:
         return True
 
 
-def line_source(home: Path, commands: Sequence[str]) -> LineSource:
-    """The source that fits standard input."""
-    return PromptLines(home / "chat_history", commands) if sys.stdin.isatty() else PipedLines()
+def _history(file: Path | None) -> History:
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    if file is None:
+        return InMemoryHistory()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+    except OSError as error:
+        raise StorageError(f"{file} cannot be written: {error.strerror}.") from error
+    return FileHistory(str(file))
+
+
+def line_source(home: Path | None, commands: Sequence[str]) -> LineSource:
+    """The source that fits standard input; without a home, nothing that is typed is written to a file."""
+    if not sys.stdin.isatty():
+        return PipedLines()
+    return PromptLines(home / FILE if home else None, commands)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,17 @@ from multi_agents.cli.console import clean, one_line, out, print_json, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer, connect
-from multi_agents.cli.peer.conversations import all_of, ask, chosen, deleted_lines
+from multi_agents.cli.peer.conversations import (
+    all_of,
+    chosen,
+    deleted,
+    deleted_lines,
+    said_in,
+    text_of,
+    whole_of,
+)
 from multi_agents.cli.running import run
-from utils.a2a_common.protocol.conversations import Action, Asked
+from multi_agents.cli.service.local import home_folder
 
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
@@ -56,14 +64,14 @@ def show_conversation(url: str | None, token: str, which: str, *, as_json: bool)
     """`conversations show`."""
 
     async def work(peer: Peer) -> ExitCode:
-        whole = await _whole(peer, (await chosen(peer, which))["contextId"])
+        whole = await whole_of(peer, (await chosen(peer, which))["contextId"])
         if as_json:
             print_json(whole)
             return ExitCode.OK
         if whole["title"]:
             _print(one_line(str(whole["title"])))
         for task in reversed(whole["tasks"]):
-            _print(f"> {one_line(_said(task), 200)}")
+            _print(f"> {one_line(said_in(task), 200)}")
             for line in _answered(task).splitlines():
                 _print(f"  {line}")
         return ExitCode.OK
@@ -75,7 +83,7 @@ def export_conversation(url: str | None, token: str, which: str, file: Path | No
     """`conversations export`."""
 
     async def work(peer: Peer) -> ExitCode:
-        whole = await _whole(peer, (await chosen(peer, which))["contextId"])
+        whole = await whole_of(peer, (await chosen(peer, which))["contextId"])
         if file is None:
             print_json(whole)
             return ExitCode.OK
@@ -105,7 +113,7 @@ def delete_conversation(
             if not typer.confirm("Delete it?", err=True):
                 say("Nothing was deleted.")
                 return ExitCode.OK
-        answer = await ask(peer, Asked(Action.DELETE, context_id, here_only=here_only))
+        answer = await deleted(peer, context_id, home_folder(), here_only=here_only)
         if as_json:
             print_json(dict(answer))
         else:
@@ -116,30 +124,9 @@ def delete_conversation(
     return _with_peer(url, token, work, as_json=as_json)
 
 
-async def _whole(peer: Peer, context_id: str) -> dict[str, Any]:
-    tasks: list[Any] = []
-    token = ""
-    while True:
-        answer = await ask(peer, Asked(Action.EXPORT, context_id, page_token=token))
-        tasks += answer.get("tasks") or []
-        token = str(answer.get("nextPageToken") or "")
-        if not token:
-            return {"contextId": context_id, "title": str(answer.get("title") or ""), "tasks": tasks}
-
-
-def _said(task: Mapping[str, Any]) -> str:
-    said = [each for each in task.get("history") or [] if each.get("role") == "ROLE_USER"]
-    return _text(said[-1]) if said else ""
-
-
 def _answered(task: Mapping[str, Any]) -> str:
-    found = [_text(each) for each in task.get("artifacts") or [] if each.get("name") == "response"]
-    return "\n".join(found) or _text((task.get("status") or {}).get("message") or {})
-
-
-def _text(holder: Mapping[str, Any]) -> str:
-    parts: Sequence[Mapping[str, Any]] = holder.get("parts") or []
-    return "".join(str(part.get("text", "")) for part in parts)
+    found = [text_of(each) for each in task.get("artifacts") or [] if each.get("name") == "response"]
+    return "\n".join(found) or text_of((task.get("status") or {}).get("message") or {})
 
 
 def _print(line: str) -> None:

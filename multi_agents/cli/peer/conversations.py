@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
+from multi_agents.cli.typed_lines import forget
 from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
 from utils.a2a_common.protocol.conversations import MOST_LISTED, Action, Asked, Reason, parse_kept
 
@@ -39,6 +42,43 @@ async def all_of(peer: Peer) -> list[Mapping[str, Any]]:
         token = str(answer.get("nextPageToken") or "")
         if not token:
             return found
+
+
+async def whole_of(peer: Peer, context_id: str) -> dict[str, Any]:
+    """A conversation with all its tasks, newest first, as JSON of the protocol."""
+    tasks: list[Any] = []
+    token = ""
+    while True:
+        answer = await ask(peer, Asked(Action.EXPORT, context_id, page_token=token))
+        tasks += answer.get("tasks") or []
+        token = str(answer.get("nextPageToken") or "")
+        if not token:
+            return {"contextId": context_id, "title": str(answer.get("title") or ""), "tasks": tasks}
+
+
+def said_in(task: Mapping[str, Any]) -> str:
+    """What the person said last in a task of `whole_of`. Pure."""
+    said = [each for each in task.get("history") or [] if each.get("role") == "ROLE_USER"]
+    return text_of(said[-1]) if said else ""
+
+
+def text_of(holder: Mapping[str, Any]) -> str:
+    """The text of a message or an artifact as JSON. Pure."""
+    parts: Sequence[Mapping[str, Any]] = holder.get("parts") or []
+    return "".join(str(part.get("text", "")) for part in parts)
+
+
+async def deleted(peer: Peer, context_id: str, home: Path, *, here_only: bool) -> Mapping[str, Any]:
+    """Delete a conversation, and what was typed of it into the chat whose lines are kept in `home`; the agent's answer.
+
+    Raises:
+        CliError: The agent cannot be asked, or did not delete it.
+    """
+    tasks = (await whole_of(peer, context_id))["tasks"]
+    typed = [text_of(each) for task in tasks for each in task.get("history") or []]
+    answer = await ask(peer, Asked(Action.DELETE, context_id, here_only=here_only))
+    await asyncio.to_thread(forget, home, typed)
+    return answer
 
 
 def deleted_lines(answer: Mapping[str, Any]) -> list[str]:

@@ -346,7 +346,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
         (
             broken(
                 "each start has a file of its own",
-                "utils/persistence/stores.py::FileStores.checkpointer",
+                "utils/persistence/stores.py::SqliteStores.checkpointer",
                 "self._home / 'checkpoints.sqlite'",
                 "self._home / f'checkpoints-{__import__(\"uuid\").uuid4()}.sqlite'",
                 "tests/e2e/context/test_kept_turns.py::"

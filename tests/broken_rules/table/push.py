@@ -46,8 +46,8 @@ PUSH: tuple[Rule, ...] = (
             ),
             broken(
                 "an agent keeps them in memory",
-                "utils/a2a_common/server/agent_process.py::_push_configs",
-                "SqlitePushConfigs(runtime.home / 'push.sqlite')",
+                "utils/a2a_common/server/agent_storage.py::push_configs",
+                "SqlitePushConfigs(runtime.folder / 'push.sqlite')",
                 "SqlitePushConfigs.__mro__[1]()",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),

@@ -34,6 +34,7 @@ from utils.persistence.delegations import (
     DelegationRecord,
 )
 from utils.persistence.postgres.pool import PostgresPool
+from utils.persistence.sqlite_file import MemoryFolder, SqliteFolder
 from utils.persistence.stores import Stores, stores_in
 
 ODD = "zero \x00 byte, half a pair \ud800, emoji 🙂"
@@ -44,7 +45,7 @@ ODD = "zero \x00 byte, half a pair \ud800, emoji 🙂"
 class Kept:
     """The stores of one agent."""
 
-    home: Path
+    home: SqliteFolder
     pool: PostgresPool | None = None
 
     @property
@@ -68,11 +69,17 @@ class Kept:
         return PostgresPushConfigs(self.pool)
 
 
-@pytest.fixture(params=["sqlite", PARAMETER])
+@pytest.fixture(params=["sqlite", "memory", PARAMETER])
 async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
     async with AsyncExitStack() as stack:
         if request.param == "sqlite":
             yield Kept(tmp_path)
+            return
+        if request.param == "memory":
+            folder = MemoryFolder()
+            stack.callback(folder.close)
+            yield Kept(folder)
+            assert list(tmp_path.iterdir()) == []
             return
         pool = await stack.enter_async_context(request.getfixturevalue("postgres").opened())
         pool.alone = True
@@ -132,7 +139,7 @@ async def test_what_a_user_authorised_at_github_is_encrypted_and_of_no_use_under
         await rotated.keep("ann", grant)
         with pytest.raises(Unreadable):
             await grants.grant("ann")
-        if kept.pool is None:
+        if isinstance(kept.home, Path) and kept.pool is None:
             assert not any(b"secret" in file.read_bytes() for file in kept.home.iterdir())
         await grants.delete("thread")
         assert await grants.sign_in("call") is None

@@ -11,9 +11,10 @@ import pytest
 from tests.postgres import PARAMETER
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import MemoryRuns, RunRow, RunStore, SqliteRuns
+from utils.persistence.sqlite_file import MemoryFolder
 
 
-@pytest.fixture(params=["sqlite", "memory", PARAMETER])
+@pytest.fixture(params=["sqlite", "sqlite-in-memory", "memory", PARAMETER])
 async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
     async with AsyncExitStack() as stack:
         store = await _made(request, tmp_path, stack)
@@ -25,6 +26,10 @@ async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 async def _made(request: pytest.FixtureRequest, folder: Path, stack: AsyncExitStack) -> RunStore:
     if request.param == "postgresql":
         return PostgresRuns(await stack.enter_async_context(request.getfixturevalue("postgres").opened()))
+    if request.param == "sqlite-in-memory":
+        memory = MemoryFolder()
+        stack.callback(memory.close)
+        return SqliteRuns(memory / "runs.sqlite")
     return SqliteRuns(folder / "runs.sqlite") if request.param == "sqlite" else MemoryRuns()
 
 

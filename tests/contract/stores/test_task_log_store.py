@@ -7,6 +7,7 @@ from a2a.types.a2a_pb2 import TaskState
 
 from tests.postgres import PARAMETER
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
+from utils.persistence.sqlite_file import MemoryFolder
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_sqlite import SqliteTaskLogStore
 from utils.persistence.task_log_store import (
@@ -26,7 +27,7 @@ from utils.persistence.task_log_store import (
 WORKING, COMPLETED = TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED
 
 
-@pytest.fixture(params=["memory", "sqlite", PARAMETER])
+@pytest.fixture(params=["memory", "sqlite", "sqlite-in-memory", PARAMETER])
 async def store(request, tmp_path):
     async with AsyncExitStack() as stack:
         made = await _made(request, tmp_path, stack)
@@ -40,6 +41,10 @@ async def _made(request, folder, stack: AsyncExitStack) -> TaskLogStore:
         return PostgresTaskLogStore(
             await stack.enter_async_context(request.getfixturevalue("postgres").opened())
         )
+    if request.param == "sqlite-in-memory":
+        memory = MemoryFolder()
+        stack.callback(memory.close)
+        return SqliteTaskLogStore(memory / "t.sqlite")
     return MemoryTaskLogStore() if request.param == "memory" else SqliteTaskLogStore(folder / "t.sqlite")
 
 

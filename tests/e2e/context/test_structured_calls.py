@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.e2e.agents.peers import Keys, ask, connected
 from utils.a2a_common import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.graph.structured_calls import MOST_CALLS
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
@@ -77,6 +78,33 @@ async def test_the_first_decision_shows_an_example_of_each_tool_and_then_the_req
     assert "art_0123456789ab" not in instruction, "nothing has been cut out"
     for later in (second, words):
         assert f'"{EXAMPLE}" ->' not in str(later.body["messages"])
+
+
+def stubborn(request: ChatRequest) -> Reply:
+    """Decides on the same call again and again."""
+    return Reply(LOOK_UP if held(request) else "a is 1")
+
+
+async def test_a_call_that_was_answered_is_not_made_again() -> None:
+    with run_strict_provider(stubborn, window=32_000) as double:
+        answer = await answered(double, LLM_TOOL_CALLS="json")
+    assert answer == "a is 1"
+    assert [held(request) for request in double.requests] == [True, True, False]
+
+
+async def test_a_tool_is_offered_a_few_times_only() -> None:
+    keys = iter("abcdefgh")
+
+    def curious(request: ChatRequest) -> Reply:
+        if not held(request):
+            return Reply("Enough.")
+        if "lookup" not in names_in(request):
+            return Reply(ANSWER)
+        return Reply(json.dumps({"name": "lookup", "arguments": {"key": next(keys)}}))
+
+    with run_strict_provider(curious, window=32_000) as double:
+        assert await answered(double, LLM_TOOL_CALLS="json") == "Enough."
+    assert len(double.requests) == MOST_CALLS + 2
 
 
 async def test_without_the_setting_no_request_is_held_to_a_schema() -> None:

@@ -62,6 +62,7 @@ async def test_clear_says_what_it_deletes_and_deletes_it(tmp_path: Path) -> None
         await screen.shows("A new conversation")
         assert (await asked(client, action="list"))["conversations"] == []
         assert files_with(home, SECRET) == []
+        assert files_with(mine, SECRET) == [], "nor what was typed"
 
 
 def client_url(client: object) -> str:

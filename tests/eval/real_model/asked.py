@@ -77,6 +77,8 @@ async def ask(
         "MAX_CONTEXT_TOKENS": "8192",
         "LLM_MAX_OUTPUT_TOKENS": "400",
         "CONTEXT_PINS_BY_MODEL": "false",
+        "ENABLE_AUTO_COMPRESSION": "false",
+        "MAX_TOOL_OUTPUT_SIZE": "4000",
         **PATIENCE,
     }
     with run_github_server() as github, environment(home, github.url, settings):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.embeddings import Embedder
     from utils.persistence.postgres.pool import PostgresPool
+    from utils.persistence.sqlite_file import MemoryFolder, SqliteFolder
     from utils.persistence.stores import Stores
 
 
@@ -22,12 +23,13 @@ class AgentRuntime:
     """The services around one agent.
 
     Attributes:
-        home: The agent's own folder for databases and indexes.
+        home: The agent's own folder, for indexes and other files.
         settings: The settings that every agent has, parsed once.
         model: The chat model.
         checkpointer: Stores conversations.
         embedder: The embedding model, or `None` for lexical search only.
-        database: The PostgreSQL database that holds what the agent stores; `None` for files in `home`.
+        database: The PostgreSQL database that holds what the agent stores; `None` for SQLite databases in `folder`.
+        memory: Where its SQLite databases are when nothing of a conversation may be written to a file.
         shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
         notice: What the first answer of a conversation says about the model; empty for real models.
     """
@@ -39,14 +41,20 @@ class AgentRuntime:
     embedder: Embedder | None = None
     notice: str = ""
     database: PostgresPool | None = None
+    memory: MemoryFolder | None = None
     shared_answer_key: bytes | None = field(default=None, repr=False)
 
     @property
     def stores(self) -> Stores:
-        """Makes the stores of the agent, in files or in the database."""
+        """Makes the stores of the agent, in files, in memory or in the database."""
         from utils.persistence.stores import stores_in
 
-        return stores_in(self.home, self.database)
+        return stores_in(self.folder, self.database)
+
+    @property
+    def folder(self) -> SqliteFolder:
+        """Where SQLite databases with what users and agents say belong: `runtime.folder / "notes.sqlite"`."""
+        return self.memory or self.home
 
     @property
     def environ(self) -> Mapping[str, str]:

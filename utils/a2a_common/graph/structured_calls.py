@@ -9,14 +9,15 @@ the same messages, so that the second one finds the first one's prefix in the se
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import zip_longest
+from itertools import takewhile, zip_longest
 from typing import Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
 from langchain_core.runnables.config import ensure_config, var_child_runnable_config
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
@@ -38,6 +39,9 @@ DECISIONS = "decisions"
 
 MOST_EXAMPLES = 14
 """Example requests in an instruction, of all tools together: small models choose by likeness rather than by a description."""
+
+MOST_CALLS = 4
+"""Calls of one tool that a turn may decide on."""
 
 _FORM = '{"name": "TOOL", "arguments": {…}}'
 _ANSWER_FORM = f'{{"name": "{ANSWER}", "arguments": {{}}}}'
@@ -63,13 +67,16 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
         """Return the model's calls, or its answer."""
         if not request.tools:
             return await handler(request)
+        made = calls_of_turn(request.messages)
         asked = request.override(
             messages=with_instruction(request.messages, request.tools),
-            model_settings={**request.model_settings, "extra_body": _body(request)},
+            model_settings={**request.model_settings, "extra_body": _body(request, made)},
         )
         with _unseen():
             decided = await handler(asked)
-        if not _is_answer(decided):
+        step = _decision(decided)
+        # small models ask without end for what they were told already
+        if step[0] != ANSWER and step not in [(call["name"], call["args"]) for call in made]:
             return decided
         _report(request, decided)
         log.debug("model.answers")
@@ -128,10 +135,20 @@ def schema_of(tools: Sequence[Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "step", "schema": schema}}
 
 
-def _body(request: ModelRequest[Any]) -> dict[str, Any]:
+def calls_of_turn(messages: Sequence[BaseMessage]) -> list[ToolCall]:
+    """The calls that the model has made since the user spoke last. Pure."""
+    since = takewhile(lambda message: not isinstance(message, HumanMessage), reversed(messages))
+    return [call for message in since if isinstance(message, AIMessage) for call in message.tool_calls]
+
+
+def _body(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any]:
     """Fields of the request's body. LangChain's own argument for the schema takes no choice between forms."""
     own = getattr(request.model, "extra_body", None) or {}
-    return {**own, "response_format": schema_of(request.tools)}
+    times = Counter(call["name"] for call in made)
+    offered = [
+        tool for tool in request.tools if times[convert_to_openai_tool(tool)["function"]["name"]] < MOST_CALLS
+    ]
+    return {**own, "response_format": schema_of(offered)}
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,15 +160,18 @@ def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _is_answer(response: ModelResponse[Any]) -> bool:
+def _decision(response: ModelResponse[Any]) -> tuple[str, Any]:
+    """The tool that was decided on, and its arguments; no name where the server did not hold the answer to the schema."""
     message = response.result[-1]
     if not isinstance(message, AIMessage) or message.tool_calls:
-        return False
+        return "", None
     try:
         decision = json.loads(message_text(message))
     except ValueError:
-        return False
-    return isinstance(decision, dict) and decision.get("name") == ANSWER
+        return "", None
+    if not isinstance(decision, dict):
+        return "", None
+    return str(decision.get("name", "")), decision.get("arguments")
 
 
 def _report(request: ModelRequest[Any], decided: ModelResponse[Any]) -> None:

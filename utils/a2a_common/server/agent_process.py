@@ -14,49 +14,33 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.server.agent_storage import deletion_plan, push_configs, stored_sizes, turn_queue
 from utils.a2a_common.server.startup import Startup
 from utils.auth.exposure import check_exposure
 from utils.errors import StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.private import make_private
+from utils.persistence.settings import DatabaseSettings, Store
+from utils.persistence.sqlite_file import MemoryFolder
 from utils.settings import HomeSettings, LLMSettings, ModelProvider, ServerSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from a2a.types.a2a_pb2 import AgentCard
     from langchain_core.language_models import BaseChatModel
     from starlette.applications import Starlette
 
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
-    from utils.a2a_common.engine.turn_queue import TurnQueue
     from utils.a2a_common.graph.settings import AgentSettings
-    from utils.a2a_common.protocol.conversations import Kept
     from utils.a2a_common.protocol.readiness import Readiness
-    from utils.a2a_common.server.deletion import DeletionPlan
-    from utils.a2a_common.server.push_store import PushConfigs
     from utils.persistence.postgres.pool import PostgresPool
-    from utils.persistence.task_log_store import IdleContext
 
 log = structlog.get_logger(__name__)
 
 EXIT_SETTINGS = 2
 """Exit code for a wrong setting."""
-
-CONVERSATION_FILES = (
-    "tasks.sqlite",
-    "checkpoints.sqlite",
-    "artifacts.sqlite",
-    "tool_calls.sqlite",
-    "push.sqlite",
-    "contexts.sqlite",
-    "errands.sqlite",
-    "changes.sqlite",
-    "runs.sqlite",
-    "titles.sqlite",
-)
-"""The files of an agent's folder that hold what users and agents said."""
 
 _NOT_LISTENING = (
     "This agent cannot listen on {}:{}: another program uses that port, or the address is not of this machine. "
@@ -94,17 +78,28 @@ async def open_runtime(
 
     settings = await _with_known_window(settings)
     home = settings.home.agent_home(name)
-    embedder = create_embedder(settings.embeddings, cache=home)
+    memory = _memory(settings.database, stack)
+    embedder = create_embedder(settings.embeddings, cache=None if memory else home)
     return AgentRuntime(
         home=home,
         settings=settings,
         model=model or create_chat_model(settings.llm, embedder_factory=lambda: embedder),
-        checkpointer=await stack.enter_async_context(stores_in(home, database).checkpointer()),
+        checkpointer=await stack.enter_async_context(stores_in(memory or home, database).checkpointer()),
         embedder=embedder,
         notice="" if model else _notice(settings.llm),
         database=database,
+        memory=memory,
         shared_answer_key=await _shared_answer_key(settings, database),
     )
+
+
+def _memory(settings: DatabaseSettings, stack: AsyncExitStack) -> MemoryFolder | None:
+    if settings.store is not Store.MEMORY:
+        return None
+    log.warning("store.in_memory", effect="conversations end with this process")
+    memory = MemoryFolder()
+    stack.callback(memory.close)
+    return memory
 
 
 async def _shared_answer_key(settings: AgentSettings, database: PostgresPool | None) -> bytes | None:
@@ -197,71 +192,21 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         pending_input=agent,
         log=TaskLog(stores.task_log()),
         runs=stores.runs(),
-        push_configs=_push_configs(agent.runtime),
+        push_configs=push_configs(agent.runtime),
         readiness=partial(_readiness, agent),
         on_start=start,
         on_stop=agent.close,
         middleware=agent.http_middleware(),
         takes_files=True,
         page=agent.runtime.settings.web.page,
-        deletion=_deletion(agent),
-        sizes=partial(_sizes, agent.runtime),
-        queue=_queue(agent.runtime),
+        deletion=deletion_plan(agent),
+        sizes=partial(stored_sizes, agent.runtime),
+        queue=turn_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
         authenticator=authenticator_for(agent.name, auth, agent.runtime.settings.home.home),
         url=url,
     )
     return build_app(service, settings)
-
-
-async def _sizes(runtime: AgentRuntime) -> Mapping[str, int]:
-    from utils.persistence.sizes import sizes_of_files, sizes_of_tables
-
-    files = await asyncio.to_thread(sizes_of_files, runtime.home)
-    return files | (await sizes_of_tables(runtime.database) if runtime.database is not None else {})
-
-
-def _queue(runtime: AgentRuntime) -> TurnQueue | None:
-    """The queue that all replicas of the agent work on; `None` where one process runs its turns."""
-    settings = runtime.settings
-    if runtime.database is None or not settings.engine.distributed(settings.database):
-        return None
-    from utils.a2a_common.engine.turn_queue import TurnQueue
-
-    return TurnQueue(
-        runtime.database,
-        at_once=settings.server.max_concurrent_turns,
-        takeover_seconds=settings.engine.takeover_seconds,
-        grace=settings.server.shutdown_grace_seconds,
-    )
-
-
-def _push_configs(runtime: AgentRuntime) -> PushConfigs:
-    if runtime.database is not None:
-        from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
-
-        return PostgresPushConfigs(runtime.database)
-    from utils.a2a_common.server.push_store import SqlitePushConfigs
-
-    return SqlitePushConfigs(runtime.home / "push.sqlite")
-
-
-def _deletion(agent: BaseLangGraphAgent) -> DeletionPlan:
-    """How the agent deletes conversations, and when by itself."""
-    from utils.a2a_common.execution.request_parser import stored_thread_id
-    from utils.a2a_common.server.deletion import DeletionPlan
-
-    async def forget(idle: IdleContext) -> None:
-        thread_id = stored_thread_id(agent.name, idle.owner, idle.context_id)
-        await agent.delete_conversation(thread_id, idle.task_ids)
-
-    async def below(idle: IdleContext) -> Sequence[Kept]:
-        return await agent.delete_below(stored_thread_id(agent.name, idle.owner, idle.context_id))
-
-    stored = agent.runtime.database is None
-    files = [agent.runtime.home / name for name in CONVERSATION_FILES] if stored else []
-    titles, days = agent.runtime.stores.titles(), agent.runtime.settings.retention.days
-    return DeletionPlan(forget, below, files, titles, days or None)
 
 
 async def _readiness(agent: BaseLangGraphAgent) -> Readiness:

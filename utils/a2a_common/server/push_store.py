@@ -7,12 +7,12 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from utils.persistence.database import Database
+from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS push_configs (
@@ -114,7 +114,7 @@ class PushConfigs:
 class SqlitePushConfigs(PushConfigs):
     """Webhooks in a SQLite file that one process writes, and in memory."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: SqliteFile) -> None:
         super().__init__()
         self._path = path
         self._database = Database(path, _SCHEMA)
@@ -192,6 +192,8 @@ def _all(db: sqlite3.Connection) -> list[tuple[str, bytes, int | None]]:
     return db.execute(query).fetchall()
 
 
-def _made_private(path: Path) -> None:
+def _made_private(path: SqliteFile) -> None:
+    if isinstance(path, MemoryFile):
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=_PRIVATE)

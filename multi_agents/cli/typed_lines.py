@@ -1,0 +1,44 @@
+"""The lines that were typed into the chat, which a file keeps for the arrow keys; those of a deleted conversation go with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from pathlib import Path
+
+from utils.errors import StorageError
+
+FILE = "chat_history"
+"""Name in the data folder."""
+
+
+def forget(home: Path, said: Collection[str]) -> None:
+    """Rewrite the file without the entries that say one of these texts; a chat that is open reads it anew when it begins.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+    file = home / FILE
+    texts = {text.strip() for text in said if text.strip()}
+    if not texts or not file.exists():
+        return
+    try:
+        kept = without(file.read_bytes(), texts)
+        beside = file.with_name(f"{FILE}.new")
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
+            opened.write(kept)
+        beside.replace(file)
+    except OSError as error:
+        raise StorageError(
+            f"{file} cannot be written, so what you typed stays in it: {error.strerror}."
+        ) from error
+
+
+def without(content: bytes, texts: Collection[str]) -> bytes:
+    """The content without these entries. An entry is a line that begins with #, then its lines, each behind a +. Pure."""
+    kept: list[bytes] = []
+    for entry in content.split(b"\n# "):
+        typed = b"\n".join(line[1:] for line in entry.split(b"\n") if line.startswith(b"+"))
+        if typed.decode("utf-8", "replace").strip() not in texts:
+            kept.append(entry)
+    return b"\n# ".join(kept)

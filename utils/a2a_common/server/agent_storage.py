@@ -1,0 +1,89 @@
+"""What an agent's process takes from its storage: webhooks, the queue of turns, sizes, and how conversations are deleted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.engine.turn_queue import TurnQueue
+    from utils.a2a_common.graph.runtime import AgentRuntime
+    from utils.a2a_common.protocol.conversations import Kept
+    from utils.a2a_common.server.deletion import DeletionPlan
+    from utils.a2a_common.server.push_store import PushConfigs
+    from utils.persistence.task_log_store import IdleContext
+
+CONVERSATION_FILES = (
+    "tasks.sqlite",
+    "checkpoints.sqlite",
+    "artifacts.sqlite",
+    "tool_calls.sqlite",
+    "push.sqlite",
+    "contexts.sqlite",
+    "errands.sqlite",
+    "changes.sqlite",
+    "runs.sqlite",
+    "titles.sqlite",
+)
+"""The files of an agent's folder that hold what users and agents said."""
+
+
+async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
+    """How many bytes an agent has stored, by kind.
+
+    Raises:
+        StorageError: The database cannot be asked.
+    """
+    from utils.persistence.sizes import sizes_of_files, sizes_of_tables
+
+    if runtime.memory is not None:
+        return runtime.memory.sizes()
+    files = await asyncio.to_thread(sizes_of_files, runtime.home)
+    return files | (await sizes_of_tables(runtime.database) if runtime.database is not None else {})
+
+
+def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
+    """The queue that all replicas of the agent work on; `None` where one process runs its turns."""
+    settings = runtime.settings
+    if runtime.database is None or not settings.engine.distributed(settings.database):
+        return None
+    from utils.a2a_common.engine.turn_queue import TurnQueue
+
+    return TurnQueue(
+        runtime.database,
+        at_once=settings.server.max_concurrent_turns,
+        takeover_seconds=settings.engine.takeover_seconds,
+        grace=settings.server.shutdown_grace_seconds,
+    )
+
+
+def push_configs(runtime: AgentRuntime) -> PushConfigs:
+    """The webhooks of an agent's tasks."""
+    if runtime.database is not None:
+        from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
+
+        return PostgresPushConfigs(runtime.database)
+    from utils.a2a_common.server.push_store import SqlitePushConfigs
+
+    return SqlitePushConfigs(runtime.folder / "push.sqlite")
+
+
+def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:
+    """How the agent deletes conversations, and when by itself."""
+    from utils.a2a_common.execution.request_parser import stored_thread_id
+    from utils.a2a_common.server.deletion import DeletionPlan
+
+    async def forget(idle: IdleContext) -> None:
+        thread_id = stored_thread_id(agent.name, idle.owner, idle.context_id)
+        await agent.delete_conversation(thread_id, idle.task_ids)
+
+    async def below(idle: IdleContext) -> Sequence[Kept]:
+        return await agent.delete_below(stored_thread_id(agent.name, idle.owner, idle.context_id))
+
+    in_files = agent.runtime.database is None and agent.runtime.memory is None
+    files = [agent.runtime.home / name for name in CONVERSATION_FILES] if in_files else []
+    titles, days = agent.runtime.stores.titles(), agent.runtime.settings.retention.days
+    return DeletionPlan(forget, below, files, titles, days or None)
