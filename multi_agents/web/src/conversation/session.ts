@@ -1,5 +1,6 @@
-import type { A2AClient } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
+import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
 import { Credentials } from "../wire/credentials";
 import { randomId } from "../wire/proof";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
@@ -15,6 +16,7 @@ export class Session {
   readonly client: A2AClient = connect(this.credentials);
   readonly library = new Library(this.credentials, new Names(localStorage));
   private open: Conversation;
+  private introduction = false;
   private readonly known = new Map<string, Conversation>();
   private readonly listeners = new Set<() => void>();
 
@@ -22,7 +24,10 @@ export class Session {
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
     onAddress(() => this.switch(conversationInAddress(), false));
-    addEventListener("focus", () => this.look());
+    addEventListener("focus", () => {
+      this.look();
+      void this.library.refreshTitles();
+    });
     setInterval(() => {
       if (!document.hidden) this.look();
     }, LOOK_AGAIN);
@@ -49,10 +54,27 @@ export class Session {
     setTimeout(() => void this.library.refresh(), 300);
   }
 
+  /** The agent's card is read: it tells whether conversations can be renamed and deleted at the agent. */
+  introduced(card: A2AAgentCard): void {
+    if (this.introduction || !keepsConversations(card)) return;
+    this.introduction = true;
+    void this.library.use(new StoredConversations(this.client));
+  }
+
+  /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
+  async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
+    const kept = await this.library.delete(id, hereOnly);
+    this.known.get(id)?.leave();
+    this.known.delete(id);
+    if (this.open.id === id) this.switch("");
+    return kept;
+  }
+
   /** Show who this is, and try again. */
   authenticate(token: string): void {
     this.credentials.useToken(token);
     void this.library.refresh();
+    void this.library.refreshTitles();
     void this.open.load();
   }
 
