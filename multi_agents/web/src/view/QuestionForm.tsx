@@ -41,7 +41,7 @@ export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: 
       )}
       {refusal && (
         <p className="problem" role="alert">
-          Your answer was not taken, and the question stays open. {visible(refusal)}
+          Your answer was not taken. {visible(refusal)}
         </p>
       )}
       {question.signIn && !form && (
