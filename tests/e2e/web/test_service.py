@@ -102,6 +102,23 @@ def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service,
     picture(page, "web-two-agents")
 
 
+def test_the_rules_that_a_page_can_see_are_kept(service, open_tab):
+    tab = open_tab(service.url)
+    tab.expected = ("400", "404")
+    page = tab.page
+    tab.ask("How do I add a sub-agent?")
+    answered(page)
+    tasks = rest(service, "/tasks").json()["totalSize"]
+    page.get_by_role("button", name="Card, events and rules").click()
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.get_by_text("13 pass, 0 fail, 0 skipped")).to_be_visible()
+    expect(page.locator(".rules tbody tr")).to_have_count(13)
+    expect(page.get_by_text(f"platform-engineer conformance {service.url}", exact=True)).to_be_visible()
+    assert complaints(page) == []
+    assert rest(service, "/tasks").json()["totalSize"] == tasks, "a look is no question"
+    picture(page, "web-rules")
+
+
 def test_a_change_is_sent_only_after_a_yes(service, open_tab):
     tab = open_tab(service.url)
     page = tab.page
@@ -247,4 +264,4 @@ def test_the_keyboard_alone_asks_reads_approves_and_opens(service, open_tab):
                 "document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim()"
             )
         )
-    assert {"New conversation", "Message", "Card and events", "Copy answer", "Conversation", "Work"} <= seen
+    assert {"New conversation", "Message", "Card, events and rules", "Copy answer", "Conversation", "Work"} <= seen

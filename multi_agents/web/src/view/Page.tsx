@@ -72,7 +72,7 @@ export function Page({ session }: { session: Session }): ReactElement {
             <Work turn={turn} agent={agent} version={turn.version} />
           </aside>
         )}
-        {drawer && <Drawer card={health.card} turn={turn} onClose={() => setDrawer(false)} />}
+        {drawer && <Drawer card={health.card} turn={turn} credentials={session.credentials} onClose={() => setDrawer(false)} />}
         <Announcer shown={shown} />
       </div>
     </DeskContext.Provider>
