@@ -99,6 +99,8 @@ def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service,
         "aria-label", re.compile(r"^\d % of the context is used$")
     )
     assert complaints(page) == []
+    for pane in (".viewport", ".side-work"):
+        page.locator(pane).evaluate("(pane) => { pane.scrollTop = 0; }")
     picture(page, "web-two-agents")
 
 

@@ -65,7 +65,7 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
                 Delete here only
               </button>
             )}
-            <button type="button" className="strong" disabled={busy} onClick={() => void run(false)}>
+            <button type="button" className="strong danger" disabled={busy} onClick={() => void run(false)}>
               {busy ? "Deleting" : problem ? "Try again" : "Delete"}
             </button>
           </>

@@ -108,14 +108,16 @@ function Entry({ entry, current, onOpen, onRename, onDelete }: Row): ReactElemen
           <time dateTime={entry.last.toISOString()}>{when(entry.last)}</time>
         </span>
       </a>
-      <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
-        <Icon name="pencil" />
-      </button>
-      {onDelete && (
-        <button type="button" className="quiet" aria-label={`Delete ${entry.title}`} title="Delete" onClick={onDelete}>
-          <Icon name="bin" />
+      <span className="entry-buttons">
+        <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
+          <Icon name="pencil" />
         </button>
-      )}
+        {onDelete && (
+          <button type="button" className="quiet" aria-label={`Delete ${entry.title}`} title="Delete" onClick={onDelete}>
+            <Icon name="bin" />
+          </button>
+        )}
+      </span>
     </div>
   );
 }
