@@ -40,5 +40,10 @@ def test_an_answer_that_was_cut_off_by_a_kill_is_there_whole_after_the_start_and
         expect(page.get_by_text("And the next one.")).to_be_visible()
         assert provider.rejections == []
         page.reload()
-        for said in ("Tell me something.", "The whole answer after the start.", "Go on.", "And the next one."):
+        for said in (
+            "Tell me something.",
+            "The whole answer after the start.",
+            "Go on.",
+            "And the next one.",
+        ):
             expect(page.locator(".thread").get_by_text(said)).to_be_visible()

@@ -266,4 +266,11 @@ def test_the_keyboard_alone_asks_reads_approves_and_opens(service, open_tab):
                 "document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim()"
             )
         )
-    assert {"New conversation", "Message", "Card, events and rules", "Copy answer", "Conversation", "Work"} <= seen
+    assert {
+        "New conversation",
+        "Message",
+        "Card, events and rules",
+        "Copy answer",
+        "Conversation",
+        "Work",
+    } <= seen

@@ -133,7 +133,6 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     ) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
         with observed_turn(name, trace, **ids) as meter:
-
             sink.trace_id = meter.trace_id
 
             def note(event: AgentEvent) -> None:

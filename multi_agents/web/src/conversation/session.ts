@@ -1,7 +1,7 @@
 import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
 import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
-import { Credentials } from "../wire/credentials";
+import type { Credentials } from "../wire/credentials";
 import { randomId } from "../wire/proof";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
@@ -12,15 +12,20 @@ const LOOK_AGAIN = 20_000;
 
 /** Everything that the page knows: who it is, the conversations, and which of them is open. */
 export class Session {
-  readonly credentials = new Credentials();
-  readonly client: A2AClient = connect(this.credentials);
-  readonly library = new Library(this.credentials, new Names(localStorage));
+  readonly client: A2AClient;
+  readonly library: Library;
   private open: Conversation;
   private introduction = false;
   private readonly known = new Map<string, Conversation>();
   private readonly listeners = new Set<() => void>();
 
-  constructor() {
+  /** With why a login failed that has just ended; empty where none did. */
+  constructor(
+    readonly credentials: Credentials,
+    readonly loginProblem: string,
+  ) {
+    this.client = connect(credentials);
+    this.library = new Library(credentials, new Names(localStorage));
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
     onAddress(() => this.switch(conversationInAddress(), false));

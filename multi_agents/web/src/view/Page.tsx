@@ -59,7 +59,7 @@ export function Page({ session }: { session: Session }): ReactElement {
           <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
           {locked ? (
             <main>
-              <KeyEntry onKey={(key) => session.authenticate(key)} />
+              <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} send={send}>
