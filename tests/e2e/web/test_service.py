@@ -174,11 +174,11 @@ def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open
     entry = page.locator(".entry", has_text="How many stars")
     entry.first.hover()
     entry.first.get_by_role("button", name="Rename").click()
-    page.get_by_label("Name of the conversation").fill("Stars")
+    page.get_by_label("Name of the conversation").fill("Popularity")
     page.keyboard.press("Enter")
     elsewhere = open_tab(service.url).page
-    expect(elsewhere.get_by_role("link", name="Stars")).to_be_visible()
-    page.get_by_role("link", name="Stars").click()
+    expect(elsewhere.get_by_role("link", name="Popularity")).to_be_visible()
+    page.get_by_role("link", name="Popularity").click()
     assert page.url == address
     expect(page.locator(".bubble", has_text="How many stars")).to_be_visible()
     tab.ask("and its license?")
