@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -47,3 +49,10 @@ def test_an_answer_that_was_cut_off_by_a_kill_is_there_whole_after_the_start_and
             "And the next one.",
         ):
             expect(page.locator(".thread").get_by_text(said)).to_be_visible()
+        provider.fail_next(Fault(FaultKind.STALL, text="Half of another"))
+        tab.ask("And more?")
+        expect(page.get_by_text("Half of another")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.get_by_text("Stopped.")).to_be_visible()
+        page.locator(".thread").get_by_role("button", name="Copy trace id").click()
+        assert re.fullmatch("[0-9a-f]{32}", page.evaluate("navigator.clipboard.readText()"))
