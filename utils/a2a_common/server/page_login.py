@@ -11,7 +11,6 @@ from utils.auth.settings import AuthMode, AuthSettings
 from utils.errors import SettingsError
 from utils.web.settings import WebSettings
 
-
 _NEEDS = "WEB_CLIENT_ID needs AUTH_MODE=oidc, and in AUTH_ISSUERS the provider that knows the page."
 _PLAIN = "WEB_CLIENT_ID needs a provider that is reached over https; the first of AUTH_ISSUERS is not."
 
