@@ -27,6 +27,7 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(300)]
 expect.set_options(timeout=SECONDS)
 
+HOSTILE = '<img src=x onerror="window.ran = true">'
 SAYS = [calls(call("keys", request="the value of a")), "The value of a is 1."]
 
 
@@ -77,7 +78,7 @@ def test_a_deleted_conversation_names_the_foreign_agent_that_keeps_its_part(tmp_
         delete_button(page, "What is a?").click()
         dialog.get_by_role("button", name="Delete", exact=True).click()
         expect(page.get_by_role("dialog", name="Deleted here")).to_contain_text(
-            "keys still has what it was told: it is not ours"
+            "keys may still have what it was told: it belongs to somebody else, and cannot be made to delete it."
         )
         assert tasks_of(url) == []
         page.get_by_role("button", name="Close").click()
@@ -98,7 +99,14 @@ def test_an_agent_that_is_away_is_named_and_the_user_may_delete_here_only(tmp_pa
         tab.ask("What is a?")
         expect(page.get_by_text("The value of a is 1.")).to_be_visible()
         agent.close()
-        delete_button(page, "What is a?").click()
+        entry = page.locator(".entry", has_text="What is a?")
+        entry.hover()
+        entry.get_by_role("button", name="Rename").click()
+        page.get_by_label("Name of the conversation").fill(HOSTILE)
+        page.keyboard.press("Enter")
+        delete_button(page, HOSTILE).click()
+        expect(page.get_by_role("dialog")).to_contain_text(HOSTILE)
+        assert page.evaluate("window.ran") is None
         page.get_by_role("button", name="Delete", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text("Nothing was deleted here")
         expect(page.get_by_role("alert")).to_contain_text("keys")

@@ -38,7 +38,7 @@ export function DeleteConversation({ title, onDelete, onClose }: Deleting): Reac
         <ul role="status">
           {kept.map((each) => (
             <li key={each.agent}>
-              <strong>{name(each.agent, 80)}</strong> still has what it was told: {each.foreign ? "it is not ours, and deletes nothing for us." : "it could not be reached."}
+              <strong>{name(each.agent, 80)}</strong> may still have what it was told: {each.foreign ? "it belongs to somebody else, and cannot be made to delete it." : "it could not be reached."}
             </li>
           ))}
         </ul>
