@@ -124,6 +124,7 @@ ACCEPTED: dict[str, Values] = {
         },
         "networkPolicy": {"supervisorFrom": [{"podSelector": {}}]},
     },
+    "no page for browsers": {"defaults": {"web": {"enabled": False}}},
     "turned off": {"defaults": {"replicas": 0}},
     "several replicas over a database": {
         "database": {"existing": "engineer-database"},
@@ -251,6 +252,7 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
         ("supervisor", "shares"),
     ),
     "a key of one pod in the defaults": ({"defaults": {"port": 8000}}, ("defaults", "port")),
+    "a page that is a word": ({"defaults": {"web": {"enabled": "no"}}}, ("web", "enabled", "boolean")),
     "a misspelled key of the supervisor": (
         {"supervisor": {"prot": 1}},
         ("supervisor", "prot", "dditional propert"),

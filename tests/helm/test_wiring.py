@@ -40,6 +40,30 @@ def test_an_agent_that_runs_elsewhere_gets_no_pod(helm4: Helm):
     }
 
 
+def test_the_page_is_switched_off_for_every_pod_or_for_one(helm: Helm):
+    def pages(values: Values) -> dict[str, str]:
+        return {name: told.get("WEB_PAGE", "") for name, told in _settings(helm.render(values)).items()}
+
+    off = {"web": {"enabled": False}}
+    assert pages({}) == {"supervisor": "", "github": "", "rag": ""}
+    assert set(pages({"defaults": off}).values()) == {"false"}
+    assert pages({"supervisor": off}) == {"supervisor": "false", "github": "", "rag": ""}
+    assert pages({"agents": [{**GITHUB, **off}]}) == {"supervisor": "", "github": "false"}
+    assert set(pages({"defaults": {**off, "env": {"WEB_PAGE": "true"}}}).values()) == {"false"}
+    assert set(pages({"defaults": {"env": {"WEB_PAGE": "false"}}}).values()) == {"false"}
+
+
+def test_the_notes_name_the_page_where_there_is_one(helm4: Helm):
+    def notes(values: Values) -> str:
+        done = helm4.run("install", "first", str(CHART), "--dry-run=client", values=values)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.partition("NOTES:")[2]
+
+    shown = "Its page for browsers: http://"
+    assert shown in notes({})
+    assert shown not in notes({"supervisor": {"web": {"enabled": False}}})
+
+
 def test_the_chart_sets_only_variables_that_exist(helm4: Helm):
     for settings in _settings(helm4.render()).values():
         assert set(settings) <= KNOWN

@@ -15,3 +15,13 @@ class WebSettings(EnvSettings):
         alias="WEB_PAGE",
         description="Whether a browser that opens the agent's address gets a page to chat with it.",
     )
+    client_id: str | None = Field(
+        None,
+        alias="WEB_CLIENT_ID",
+        description="What the first provider of AUTH_ISSUERS knows the page as; people enter a key or a token when unset.",
+    )
+    scopes: str | None = Field(
+        None,
+        alias="WEB_SCOPES",
+        description="What the page asks that provider for, with spaces; to use the agent and to approve when unset.",
+    )

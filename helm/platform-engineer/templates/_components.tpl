@@ -75,6 +75,9 @@
 HOST: "0.0.0.0"
 PORT: {{ .it.port | int | quote }}
 PLATFORM_ENGINEER_HOME: /data
+{{- if not .it.web.enabled }}
+WEB_PAGE: "false"
+{{- end }}
 {{- if eq .it.name "supervisor" }}
 PUBLIC_URL: {{ include "pe.publicUrl" .root | quote }}
 ALLOWED_HOSTS: {{ include "pe.hosts" (dict "root" .root "name" "supervisor" "extra" .it.allowedHosts) | quote }}

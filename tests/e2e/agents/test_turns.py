@@ -281,6 +281,8 @@ async def test_a_canceled_task_starts_no_further_model_call() -> None:
         again = await ask(client, "hello again", context_id=tasks.tasks[0].context_id)
     assert canceled.status.state == TaskState.TASK_STATE_CANCELED
     assert answer.state == "canceled"
+    (told,) = answer.metadata(TRACE_EXTENSION)
+    assert len(told["trace_id"]) == 32
     assert answer.text == ""
     assert again.text == "Hello again."
     assert len(model.requests) == 2

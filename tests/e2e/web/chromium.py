@@ -41,6 +41,7 @@ class Tab:
         self.origin = origin
         self.wrong: list[str] = []
         self.expected: tuple[str, ...] = ()
+        self.origins: tuple[str, ...] = (origin, "blob:", "data:")
         self.page = self._watched(context.new_page())
 
     def another(self) -> Page:
@@ -59,7 +60,7 @@ class Tab:
             self.wrong.append(f"{message.type}: {message.text}")
 
     def _request(self, url: str) -> None:
-        if not url.startswith((self.origin, "blob:", "data:")):
+        if not url.startswith(self.origins):
             self.wrong.append(f"request to {url}")
 
     def check(self) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any
 
 from a2a.helpers.proto_helpers import new_task_from_user_message
@@ -14,6 +13,7 @@ from a2a.server.events.event_queue import EventQueue
 from a2a.types.a2a_pb2 import AgentCard, TaskArtifactUpdateEvent, TaskStatusUpdateEvent
 from google.protobuf.json_format import ParseDict
 
+from tests.e2e.web.threaded import in_thread
 from tests.e2e.wire.agents import card
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
 from utils.a2a_common.server.app import AgentService, build_app
@@ -105,29 +105,17 @@ class ServedPage:
         self._loop.call_soon_threadsafe(self.agent.gate.clear)
 
 
-@contextmanager
-def serving_page(scripts: Mapping[str, Script], shown: AgentCard | None = None) -> Iterator[ServedPage]:
-    found: list[ServedPage] = []
-    up = threading.Event()
-    ended: list[Callable[[], object]] = []
+def serving_page(
+    scripts: Mapping[str, Script], shown: AgentCard | None = None
+) -> AbstractContextManager[ServedPage]:
+    return in_thread(lambda: _served(scripts, shown))
 
-    async def serve() -> None:
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        agent = Playing(scripts)
-        service = AgentService(
-            card=shown or card(), executor=agent, log=memory_log(), page=True, takes_files=True
-        )
-        async with running(build_app(service, ServerSettings.load({}))) as url:
-            found.append(ServedPage(url, agent, loop))
-            ended.append(lambda: loop.call_soon_threadsafe(stop.set))
-            up.set()
-            await stop.wait()
 
-    thread = threading.Thread(target=asyncio.run, args=(serve(),), name="scripted page")
-    thread.start()
-    assert up.wait(60), "the agent did not start"
-    try:
-        yield found[0]
-    finally:
-        ended[0]()
-        thread.join(60)
+@asynccontextmanager
+async def _served(scripts: Mapping[str, Script], shown: AgentCard | None) -> AsyncIterator[ServedPage]:
+    agent = Playing(scripts)
+    service = AgentService(
+        card=shown or card(), executor=agent, log=memory_log(), page=True, takes_files=True
+    )
+    async with running(build_app(service, ServerSettings.load({}))) as url:
+        yield ServedPage(url, agent, asyncio.get_running_loop())

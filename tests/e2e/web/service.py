@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from agents.github.testing.server import run_github_server
@@ -21,7 +22,7 @@ START_SECONDS = 120.0
 class Service:
     """`platform-engineer up` on a port that stays its own."""
 
-    def __init__(self, home: Path, github: str) -> None:
+    def __init__(self, home: Path, github: str, **environ: str) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = home / "up.log"
@@ -32,6 +33,7 @@ class Service:
             GITHUB_TOKEN="a-token-of-the-double",
             GITHUB_WRITE="true",
             EMBEDDINGS_PROVIDER="none",
+            **environ,
         )
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -51,9 +53,13 @@ class Service:
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """Without a word. What it started ends as it sees that nobody holds it any more."""
+        """Without a word: the command, the supervisor and the agents."""
         assert self._process is not None
+        started = _children(self._process.pid)
         self._process.send_signal(signal.SIGKILL)
+        for pid in started:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._process.wait()
         end = time.monotonic() + START_SECONDS
         while _listens(self.port):
@@ -66,15 +72,22 @@ class Service:
             self._process.wait(60)
 
 
+def _children(pid: int) -> list[int]:
+    """The processes that a process started, and those that they did."""
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    own = [int(child) for task in tasks for child in task.read_text().split()]
+    return own + [below for child in own for below in _children(child)]
+
+
 def _listens(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager
-def whole_service(home: Path) -> Iterator[Service]:
+def whole_service(home: Path, **environ: str) -> Iterator[Service]:
     with run_github_server(pulls=8) as github:
-        service = Service(home, github.url)
+        service = Service(home, github.url, **environ)
         service.start()
         try:
             yield service

@@ -139,7 +139,7 @@ def test_thousands_of_events_leave_the_page_usable(served, open_tab):
     longest = tab.page.evaluate("longest")
     print(f"longest task of the browser with {EVENTS} events: {longest:.0f} ms")
     assert longest < 3000, "a reader would see a page that stands still"
-    tab.page.get_by_role("button", name="Card and events").click()
+    tab.page.get_by_role("button", name="Card, events and rules").click()
     expect(tab.page.get_by_text(" events, the newest first")).to_be_visible()
 
 
@@ -211,6 +211,32 @@ def test_an_agent_that_wants_to_know_who_asks_gets_the_key_that_was_entered_and_
     assert "a-key" not in stored
     page.reload()
     expect(page.get_by_label("Key or access token")).to_be_visible()
+
+
+def test_a_rule_that_is_broken_is_named_with_what_the_agent_did_instead(served, open_tab):
+    tab = open_tab(served.url)
+    page = tab.page
+    page.route(
+        f"{served.url}/",
+        lambda route: (
+            route.fulfill(json={"jsonrpc": "2.0", "id": 1, "result": {"tasks": [{}, {}]}})
+            if route.request.method == "POST"
+            else route.continue_()
+        ),
+    )
+    page.get_by_role("button", name="Card, events and rules").click()
+    page.get_by_role("tab", name="Rules").click()
+    for rule, reason in {
+        "an unknown method is not found": "it was answered in place of error -32601",
+        "a page is no larger than asked for": "a page of 1 holds 2 tasks",
+        "a list says how many there are": "nextPageToken, pageSize, totalSize is missing",
+        "the id of a JSON-RPC request comes back": "another id came back",
+    }.items():
+        expect(page.locator(".rules .fail", has_text=rule)).to_contain_text(reason)
+    expect(page.locator(".rules .skipped", has_text="a stream is about one task")).to_contain_text(
+        "no stream was read here"
+    )
+    expect(page.get_by_text("2 pass, 8 fail, 3 skipped")).to_be_visible()
 
 
 def test_the_export_is_one_file_without_scripts(served, open_tab):

@@ -6,12 +6,13 @@ import os
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.web.chromium import SECONDS
 from tests.e2e.web.npm import axe
-from tests.e2e.web.service import whole_service
+from tests.e2e.web.service import Service, whole_service
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 expect.set_options(timeout=SECONDS)
@@ -42,6 +43,10 @@ def complaints(page: Page) -> list[str]:
         "(each) => each.id + ': ' + each.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(' | ')))"
     )
     return [str(each) for each in found]
+
+
+def rest(service: Service, path: str) -> httpx.Response:
+    return httpx.get(f"{service.url}/rest{path}", headers={"A2A-Version": "1.0"}, trust_env=False)
 
 
 def answered(page: Page) -> None:
@@ -94,7 +99,26 @@ def test_two_agents_work_at_one_request_and_each_call_tells_what_it_did(service,
         "aria-label", re.compile(r"^\d % of the context is used$")
     )
     assert complaints(page) == []
+    for pane in (".viewport", ".side-work"):
+        page.locator(pane).evaluate("(pane) => { pane.scrollTop = 0; }")
     picture(page, "web-two-agents")
+
+
+def test_the_rules_that_a_page_can_see_are_kept(service, open_tab):
+    tab = open_tab(service.url)
+    tab.expected = ("400", "404")
+    page = tab.page
+    tab.ask("How do I add a sub-agent?")
+    answered(page)
+    tasks = rest(service, "/tasks").json()["totalSize"]
+    page.get_by_role("button", name="Card, events and rules").click()
+    page.get_by_role("tab", name="Rules").click()
+    expect(page.get_by_text("13 pass, 0 fail, 0 skipped")).to_be_visible()
+    expect(page.locator(".rules tbody tr")).to_have_count(13)
+    expect(page.get_by_text(f"platform-engineer conformance {service.url}", exact=True)).to_be_visible()
+    assert complaints(page) == []
+    assert rest(service, "/tasks").json()["totalSize"] == tasks, "a look is no question"
+    picture(page, "web-rules")
 
 
 def test_a_change_is_sent_only_after_a_yes(service, open_tab):
@@ -117,6 +141,28 @@ def test_a_change_is_sent_only_after_a_yes(service, open_tab):
     expect(page.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
 
 
+def test_another_browser_cannot_approve_and_the_one_that_asked_still_can(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask(CHANGE)
+    expect(page.get_by_text("github asks for your approval")).to_be_visible()
+    stranger = open_tab(service.url)
+    stranger.expected = ("400",)
+    other = stranger.page
+    other.goto(page.url)
+    other.get_by_role("button", name="Send it").click()
+    expect(other.get_by_role("alert")).to_contain_text(
+        "Your answer was not taken. This question asks for an approval, and the answer does not show that it comes from the one who was asked."
+    )
+    expect(other.get_by_text("github asks for your approval")).to_be_visible()
+    page.get_by_role("button", name="Send it").click()
+    expect(page.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
+    other.bring_to_front()
+    other.evaluate("dispatchEvent(new Event('focus'))")
+    expect(other.get_by_text("It was approved and sent.", exact=True)).to_be_visible()
+    expect(other.get_by_role("alert")).to_have_count(0)
+
+
 def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open_tab):
     tab = open_tab(service.url)
     page = tab.page
@@ -128,9 +174,11 @@ def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open
     entry = page.locator(".entry", has_text="How many stars")
     entry.first.hover()
     entry.first.get_by_role("button", name="Rename").click()
-    page.get_by_label("Name of the conversation").fill("Stars")
+    page.get_by_label("Name of the conversation").fill("Popularity")
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Stars").click()
+    elsewhere = open_tab(service.url).page
+    expect(elsewhere.get_by_role("link", name="Popularity")).to_be_visible()
+    page.get_by_role("link", name="Popularity").click()
     assert page.url == address
     expect(page.locator(".bubble", has_text="How many stars")).to_be_visible()
     tab.ask("and its license?")
@@ -138,6 +186,33 @@ def test_yesterdays_conversation_is_found_renamed_and_gone_on_with(service, open
     page.go_back()
     page.go_forward()
     expect(page.get_by_role("button", name="Copy answer")).to_have_count(2)
+
+
+def test_a_deleted_conversation_is_gone_from_the_page_and_from_the_service(service, open_tab):
+    tab = open_tab(service.url)
+    page = tab.page
+    tab.ask("How many forks does octocat/hello-world have?")
+    answered(page)
+    other = tab.another()
+    other.goto(page.url)
+    answered(other)
+    context_id = page.url.split("#/c/")[1]
+    (task,) = rest(service, f"/tasks?contextId={context_id}").json()["tasks"]
+    entry = page.locator(".entry", has_text="How many forks")
+    entry.hover()
+    entry.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("dialog")).to_contain_text("There is no way back.")
+    assert complaints(page) == []
+    picture(page, "web-delete")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+    expect(entry).to_have_count(0)
+    assert rest(service, f"/tasks/{task['id']}").status_code == 404
+    assert not rest(service, f"/tasks?contextId={context_id}").json().get("tasks")
+    other.reload()
+    expect(other.get_by_text("There is no such conversation.")).to_be_visible()
+    other.get_by_role("button", name="Begin a new one").click()
+    expect(other.get_by_role("heading", name="What do you want to know?")).to_be_visible()
 
 
 def test_a_service_that_is_killed_and_started_again_answers_what_was_asked_meanwhile(service, open_tab):
@@ -191,4 +266,11 @@ def test_the_keyboard_alone_asks_reads_approves_and_opens(service, open_tab):
                 "document.activeElement?.getAttribute('aria-label') || document.activeElement?.textContent?.trim()"
             )
         )
-    assert {"New conversation", "Message", "Card and events", "Copy answer", "Conversation", "Work"} <= seen
+    assert {
+        "New conversation",
+        "Message",
+        "Card, events and rules",
+        "Copy answer",
+        "Conversation",
+        "Work",
+    } <= seen

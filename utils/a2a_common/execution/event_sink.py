@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.protocol.extensions import ACTIVITY_PLAN, PLAN_ARTIFACT, plan_payload
+from utils.a2a_common.protocol.extensions import (
+    ACTIVITY_PLAN,
+    PLAN_ARTIFACT,
+    TRACE_EXTENSION,
+    plan_payload,
+)
 from utils.a2a_common.protocol.left_open import closed_plan
 from utils.a2a_common.protocol.parts import data_part
 
@@ -22,6 +27,7 @@ class EventSink:
     Attributes:
         tree: The tasks below this one; each status carries what changed in it.
         plan_artifact: The plan as its artifact shows it; `None` where the client asked for none.
+        trace_id: Sent with the end of a task that is canceled; other ends have it from the publisher.
     """
 
     def __init__(self, queue: EventQueue, task_id: str, context_id: str) -> None:
@@ -31,6 +37,7 @@ class EventSink:
         self._unsent: Task | None = None
         self.tree: TaskTree | None = None
         self.plan_artifact: PlanUpdated | None = None
+        self.trace_id = ""
 
     async def task(self, task: Task) -> None:
         """Publish the task itself; must be the first event of a new task."""
@@ -59,6 +66,8 @@ class EventSink:
         await self._begin()
         if state == TaskState.TASK_STATE_CANCELED:
             await self._close_plan()
+            if self.trace_id:
+                metadata = {TRACE_EXTENSION: {"trace_id": self.trace_id}, **(metadata or {})}
         working = (TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_SUBMITTED)
         if self.tree is not None:
             metadata = {**self.tree.facts(ends=state not in working), **(metadata or {})} or None

@@ -133,6 +133,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     ) -> None:
         name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
         with observed_turn(name, trace, **ids) as meter:
+            sink.trace_id = meter.trace_id
 
             def note(event: AgentEvent) -> None:
                 meter.note(event)

@@ -166,6 +166,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
     """The application of an agent that is reached at `url`."""
     from utils.a2a_common.handler.consent import Consent
     from utils.a2a_common.server.app import AgentService, build_app
+    from utils.a2a_common.server.page_login import page_login
     from utils.a2a_common.tasks.log import TaskLog
     from utils.auth.authenticator import authenticator_for
 
@@ -185,13 +186,12 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         await agent.build()
 
     agent.url = url
-    stores = agent.runtime.stores
     service = AgentService(
         card=card,
         executor=agent.executor(),
         pending_input=agent,
-        log=TaskLog(stores.task_log()),
-        runs=stores.runs(),
+        log=TaskLog(agent.runtime.stores.task_log()),
+        runs=agent.runtime.stores.runs(),
         push_configs=push_configs(agent.runtime),
         readiness=partial(_readiness, agent),
         on_start=start,
@@ -199,6 +199,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         middleware=agent.http_middleware(),
         takes_files=True,
         page=agent.runtime.settings.web.page,
+        page_login=page_login(agent.runtime.settings.web, auth, agent.name),
         deletion=deletion_plan(agent),
         sizes=partial(stored_sizes, agent.runtime),
         queue=turn_queue(agent.runtime),

@@ -42,6 +42,7 @@ from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
+from utils.a2a_common.server.page_login import PageLogin
 from utils.a2a_common.server.probes import metrics_route, nothing_stored, probe_routes
 from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
@@ -121,6 +122,7 @@ class AgentService:
             of files, lists, where the card's input modes name their type. They are refused otherwise, since they
             would be left out in silence.
         page: Whether browsers get a page at `/`.
+        page_login: Where people log in on it; they enter a key or a token when omitted.
         sizes: Bytes of what is stored, by kind, for `/metrics`.
     """
 
@@ -143,6 +145,7 @@ class AgentService:
     authenticator: Authenticator | None = None
     url: str = ""
     page: bool = False
+    page_login: PageLogin | None = None
     sizes: Callable[[], Awaitable[Mapping[str, int]]] = nothing_stored
 
 
@@ -317,7 +320,7 @@ def _routes(
         handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
     )
     if service.page:
-        routes += page_routes()
+        routes += page_routes(service.page_login)
     routes.append(Mount("/rest", app=rest_app(handler, builder, grace)))
     return routes
 

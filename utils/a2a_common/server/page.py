@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from utils.a2a_common.server.page_login import PageLogin
 from utils.web.built_page import INDEX, PageFile, page_files
 
 PAGE_PATH = "/page"
@@ -19,17 +22,16 @@ _RULES = (
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data: blob:",
-    "connect-src 'self'",
+    "connect-src 'self'{provider}",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
 )
-"""Scripts and styles from files of this origin alone, and no request to another one."""
+"""Scripts and styles from files of this origin alone, and no request to another one but the provider where people log in."""
 
 _HEADERS = {
-    "Content-Security-Policy": "; ".join(_RULES),
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
@@ -49,34 +51,46 @@ def is_of_page(path: str) -> bool:
     return path == "/" or path.startswith(f"{PAGE_PATH}/")
 
 
-def page_routes() -> list[Route]:
-    """To stand behind the route of JSON-RPC: a request that is not a browser's is answered as without them."""
+def page_routes(login: PageLogin | None = None) -> list[Route]:
+    """To stand behind the route of JSON-RPC: a request that is not a browser's is answered as without them.
+
+    Args:
+        login: Where people log in; they enter a key or a token where it is `None`.
+    """
+    provider = f" {login.origin}" if login else ""
+    policy = {"Content-Security-Policy": "; ".join(_RULES).format(provider=provider)}
+    told = asdict(login) if login else {}
+
+    async def index(request: Request) -> Response:
+        found = (await _files()).get(INDEX)
+        if found is None or "text/html" not in request.headers.get("accept", ""):
+            raise HTTPException(405, headers={"Allow": "POST"})
+        return _response(request, found, {"Cache-Control": _ASK_AGAIN, **policy})
+
+    async def how_to_log_in(_request: Request) -> Response:
+        return JSONResponse(told, headers={**_HEADERS, "Cache-Control": _ASK_AGAIN})
+
     return [
-        Route("/", _index, methods=["GET"], name="page"),
+        Route("/", index, methods=["GET"], name="page"),
+        Route(f"{PAGE_PATH}/login.json", how_to_log_in, methods=["GET"], name="page login"),
         Route(f"{PAGE_PATH}/{{name}}", _file, methods=["GET"], name="page file"),
     ]
-
-
-async def _index(request: Request) -> Response:
-    found = (await _files()).get(INDEX)
-    if found is None or "text/html" not in request.headers.get("accept", ""):
-        raise HTTPException(405, headers={"Allow": "POST"})
-    return _response(request, found, _ASK_AGAIN)
 
 
 async def _file(request: Request) -> Response:
     found = (await _files()).get(request.path_params["name"])
     if found is None or request.path_params["name"] == INDEX:
         raise HTTPException(404)
-    return _response(request, found, _FOR_GOOD)
+    policy = {"Content-Security-Policy": "; ".join(_RULES).format(provider="")}
+    return _response(request, found, {"Cache-Control": _FOR_GOOD, **policy})
 
 
 async def _files() -> dict[str, PageFile]:
     return await asyncio.to_thread(page_files)
 
 
-def _response(request: Request, file: PageFile, cached: str) -> Response:
-    headers = {**_HEADERS, "Cache-Control": cached, "ETag": file.tag}
+def _response(request: Request, file: PageFile, own: Mapping[str, str]) -> Response:
+    headers = {**_HEADERS, **own, "ETag": file.tag}
     if request.headers.get("if-none-match") == file.tag:
         return Response(status_code=_NOT_MODIFIED, headers=headers)
     packed = "gzip" in request.headers.get("accept-encoding", "")

@@ -4,10 +4,12 @@ import type { Credentials } from "../wire/credentials";
 import { follow, type Beginning, type Line } from "../wire/follow";
 import { randomId } from "../wire/proof";
 import { listTasks } from "../wire/tasks";
+import { forgetDraft } from "../turn/drafts";
 import { Turn } from "../turn/turn";
 import { itemsOf, type Item } from "./items";
 
-export type Stage = "new" | "loading" | "ready" | "unreachable" | "unauthenticated";
+/** "missing": no conversation of this id is there for whoever asks. */
+export type Stage = "new" | "loading" | "ready" | "missing" | "unreachable" | "unauthenticated";
 
 /** What is shown of a conversation: a new value with every change. */
 export interface Shown {
@@ -29,6 +31,8 @@ export class Conversation {
   private shown: Shown;
   private readonly listeners = new Set<() => void>();
   private drawing: ReturnType<typeof setTimeout> | undefined;
+  /** Whether anything was ever said in it, as far as is known here. */
+  private begun: boolean;
   private streams = new Map<Turn, AbortController>();
   private stopWanted = new Set<Turn>();
 
@@ -39,6 +43,7 @@ export class Conversation {
     stage: Stage,
     private readonly onSettled: () => void,
   ) {
+    this.begun = stage !== "new";
     this.shown = { stage, items: [], turn: undefined, running: false, line: "connected", losses: 0 };
   }
 
@@ -53,18 +58,33 @@ export class Conversation {
   async load(): Promise<void> {
     try {
       const tasks = (await listTasks(this.credentials, { contextId: this.id, includeArtifacts: true, pageSize: PAGE })).tasks;
+      this.forgetDeleted(tasks);
       const known = new Set(this.turns.map((turn) => turn.taskId));
       const found = tasks.filter((task) => !known.has(task.id)).reverse().map((task) => Turn.of(task));
       const pending = this.turns.filter((turn) => !turn.taskId);
       if (!pending.length) this.turns.push(...found);
       this.refreshWaiting(tasks);
-      this.shown = { ...this.shown, stage: "ready" };
+      this.shown = { ...this.shown, stage: this.turns.length ? "ready" : this.begun ? "missing" : "new" };
       for (const turn of this.turns) if (turn.open && turn.taskId && !this.streams.has(turn)) void this.run(turn, { taskId: turn.taskId });
     } catch (error) {
       const stage = refusal(error) === "unauthenticated" ? "unauthenticated" : "unreachable";
       if (!this.turns.length) this.shown = { ...this.shown, stage };
     }
     this.draw();
+  }
+
+  /** Another client may have deleted the conversation. What is under way here is told by its stream. */
+  private forgetDeleted(tasks: readonly { id: string }[]): void {
+    if (tasks.length >= PAGE) return;
+    const there = new Set(tasks.map((task) => task.id));
+    this.turns = this.turns.filter((turn) => !turn.taskId || there.has(turn.taskId) || this.streams.has(turn));
+  }
+
+  /** The conversation was deleted: nothing of it is followed or kept any more. */
+  leave(): void {
+    for (const stream of this.streams.values()) stream.abort();
+    for (const turn of this.turns) forgetDraft(turn.taskId);
+    this.turns = [];
   }
 
   /** A question may have been answered elsewhere: in another tab, or by another client. */
@@ -87,6 +107,7 @@ export class Conversation {
     }
     const turn = new Turn(message);
     this.turns.push(turn);
+    this.begun = true;
     this.shown = { ...this.shown, stage: "ready" };
     await this.run(turn, { message });
   }
@@ -127,12 +148,13 @@ export class Conversation {
         this.drawSoon();
       }
     } catch (error) {
-      turn.fail(sentence(error));
+      if (!turn.askAgain(sentence(error))) turn.fail(sentence(error));
       if (refusal(error) === "unauthenticated") this.shown = { ...this.shown, stage: "unauthenticated" };
     }
     if (this.streams.get(turn) === stream) this.streams.delete(turn);
     this.draw();
     this.onSettled();
+    if (turn.refusal) void this.load();
   }
 
   private tell(line: Line): void {

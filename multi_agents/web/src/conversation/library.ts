@@ -2,6 +2,7 @@ import type { A2ATask, A2ATaskState } from "@assistant-ui/react-a2a";
 import { refusal } from "../wire/agent";
 import type { Credentials } from "../wire/credentials";
 import { settled } from "../wire/follow";
+import type { Kept, StoredConversations } from "../wire/conversations";
 import { listTasks } from "../wire/tasks";
 import { answerText } from "../turn/parts";
 import { name } from "../turn/visible";
@@ -20,6 +21,8 @@ export interface LibraryShown {
   entries: readonly Listed[];
   more: boolean;
   stage: "loading" | "ready" | "unreachable" | "unauthenticated";
+  /** Whether the agent deletes conversations. */
+  deletes: boolean;
 }
 
 const PAGE = 100;
@@ -27,8 +30,12 @@ const PAGE = 100;
 /** The conversations that the agent has, newest first, from its list of tasks. */
 export class Library {
   private tasks = new Map<string, A2ATask>();
+  /** What the agent says that conversations are called. */
+  private readonly titles = new Map<string, string>();
   private next = "";
-  private shown: LibraryShown = { entries: [], more: false, stage: "loading" };
+  private nextTitles = "";
+  private stored: StoredConversations | undefined;
+  private shown: LibraryShown = { entries: [], more: false, stage: "loading", deletes: false };
   private readonly listeners = new Set<() => void>();
 
   constructor(
@@ -50,17 +57,49 @@ export class Library {
 
   /** Read the next older ones. */
   async older(): Promise<void> {
+    if (this.nextTitles) await this.readTitles(this.nextTitles);
     if (this.next) await this.read(this.next);
   }
 
-  rename(id: string, title: string): void {
-    this.names.set(id, title);
+  /** Keep titles at the agent from now on. Until then, and at agents that have no place for them, they are this browser's. */
+  async use(stored: StoredConversations): Promise<void> {
+    this.stored = stored;
+    await this.readTitles("");
+  }
+
+  /** Read again what the newest conversations are called: another client may have renamed them. */
+  async refreshTitles(): Promise<void> {
+    await this.readTitles("");
+  }
+
+  /** Throws what the agent answers where it keeps the titles and does not take this one. */
+  async rename(id: string, title: string): Promise<void> {
+    const line = oneLine(title);
+    if (this.stored) {
+      await this.stored.rename(id, line);
+      this.titles.set(id, line);
+    }
+    this.names.set(id, this.stored ? "" : line);
     this.show(this.shown.stage);
   }
+
+  /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
+  async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
+    const kept = (await this.stored?.delete(id, hereOnly)) ?? [];
+    for (const [taskId, task] of this.tasks) if (task.contextId === id) this.tasks.delete(taskId);
+    this.names.set(id, "");
+    this.titles.delete(id);
+    this.show(this.shown.stage);
+    return kept;
+  }
+
+  /** What the reader called a conversation; empty where it has no name. */
+  readonly nameOf = (id: string): string => name(this.titles.get(id) || this.names.get(id), 200);
 
   private async read(pageToken: string): Promise<void> {
     try {
       const page = await listTasks(this.credentials, { pageSize: PAGE, ...(pageToken ? { pageToken } : {}) });
+      if (!pageToken) this.forgetDeleted(page.tasks, page.next === "");
       for (const task of page.tasks) this.tasks.set(task.id, task);
       if (pageToken || this.shown.stage !== "ready") this.next = page.next;
       this.show("ready");
@@ -69,14 +108,33 @@ export class Library {
     }
   }
 
+  /** Tasks that are as new as those of the first page, and not among them, were deleted by another client. */
+  private forgetDeleted(newest: readonly A2ATask[], all: boolean): void {
+    const ids = new Set(newest.map((task) => task.id));
+    const since = all ? -Infinity : Math.min(...newest.map(stamp));
+    for (const [id, task] of this.tasks) if (!ids.has(id) && stamp(task) > since) this.tasks.delete(id);
+  }
+
+  private async readTitles(pageToken: string): Promise<void> {
+    try {
+      const page = await this.stored?.titles(pageToken);
+      if (!page) return;
+      for (const [id, title] of page.titles) this.titles.set(id, title);
+      this.nextTitles = page.next;
+    } catch {
+      // The names that are known stay; the list itself tells when the agent cannot be reached.
+    }
+    this.show(this.shown.stage);
+  }
+
   private show(stage: LibraryShown["stage"]): void {
-    this.shown = { entries: listed([...this.tasks.values()], this.names), more: this.next !== "", stage };
+    this.shown = { entries: listed([...this.tasks.values()], this.nameOf), more: this.next !== "", stage, deletes: this.stored !== undefined };
     for (const listener of this.listeners) listener();
   }
 }
 
 /** Tasks by conversation: each is called what was asked first, and is as its newest task is. */
-export function listed(tasks: readonly A2ATask[], names: Names): Listed[] {
+export function listed(tasks: readonly A2ATask[], nameOf: (id: string) => string): Listed[] {
   const byContext = new Map<string, A2ATask[]>();
   for (const task of tasks) {
     const found = byContext.get(task.contextId ?? "");
@@ -88,12 +146,17 @@ export function listed(tasks: readonly A2ATask[], names: Names): Listed[] {
     const newest = ordered.at(-1);
     return {
       id,
-      title: names.get(id) || title(ordered[0]) || "Conversation",
+      title: nameOf(id) || title(ordered[0]) || "Conversation",
       badge: badge(newest?.status.state ?? "completed"),
       last: new Date(newest ? stamp(newest) : 0),
     };
   });
   return entries.sort((one, other) => other.last.getTime() - one.last.getTime());
+}
+
+/** As an agent takes it. */
+function oneLine(title: string): string {
+  return title.replace(/\s+/g, " ").trim().slice(0, 200);
 }
 
 function stamp(task: A2ATask): number {

@@ -1,7 +1,7 @@
 const KEY = "conversation names";
 const MOST = 500;
 
-/** Names that the reader gave to conversations. They are this browser's own: the protocol has no place for them. */
+/** Names that the reader gave to conversations of an agent that has no place for them: they are this browser's own. */
 export class Names {
   private readonly names: Map<string, string>;
 

@@ -1,6 +1,7 @@
-import type { A2AClient } from "@assistant-ui/react-a2a";
+import type { A2AAgentCard, A2AClient } from "@assistant-ui/react-a2a";
 import { connect } from "../wire/agent";
-import { Credentials } from "../wire/credentials";
+import { keepsConversations, StoredConversations, type Kept } from "../wire/conversations";
+import type { Credentials } from "../wire/credentials";
 import { randomId } from "../wire/proof";
 import { conversationInAddress, onAddress, showInAddress } from "./address";
 import { Conversation } from "./conversation";
@@ -11,18 +12,27 @@ const LOOK_AGAIN = 20_000;
 
 /** Everything that the page knows: who it is, the conversations, and which of them is open. */
 export class Session {
-  readonly credentials = new Credentials();
-  readonly client: A2AClient = connect(this.credentials);
-  readonly library = new Library(this.credentials, new Names(localStorage));
+  readonly client: A2AClient;
+  readonly library: Library;
   private open: Conversation;
+  private introduction = false;
   private readonly known = new Map<string, Conversation>();
   private readonly listeners = new Set<() => void>();
 
-  constructor() {
+  /** With why a login failed that has just ended; empty where none did. */
+  constructor(
+    readonly credentials: Credentials,
+    readonly loginProblem: string,
+  ) {
+    this.client = connect(credentials);
+    this.library = new Library(credentials, new Names(localStorage));
     const id = conversationInAddress();
     this.open = id ? this.conversation(id, true) : this.fresh();
     onAddress(() => this.switch(conversationInAddress(), false));
-    addEventListener("focus", () => this.look());
+    addEventListener("focus", () => {
+      this.look();
+      void this.library.refreshTitles();
+    });
     setInterval(() => {
       if (!document.hidden) this.look();
     }, LOOK_AGAIN);
@@ -49,10 +59,27 @@ export class Session {
     setTimeout(() => void this.library.refresh(), 300);
   }
 
+  /** The agent's card is read: it tells whether conversations can be renamed and deleted at the agent. */
+  introduced(card: A2AAgentCard): void {
+    if (this.introduction || !keepsConversations(card)) return;
+    this.introduction = true;
+    void this.library.use(new StoredConversations(this.client));
+  }
+
+  /** Delete a conversation, and tell who keeps something of it. Throws what the agent answers where it does not. */
+  async delete(id: string, hereOnly: boolean): Promise<Kept[]> {
+    const kept = await this.library.delete(id, hereOnly);
+    this.known.get(id)?.leave();
+    this.known.delete(id);
+    if (this.open.id === id) this.switch("");
+    return kept;
+  }
+
   /** Show who this is, and try again. */
   authenticate(token: string): void {
     this.credentials.useToken(token);
     void this.library.refresh();
+    void this.library.refreshTitles();
     void this.open.load();
   }
 

@@ -26,6 +26,8 @@ export class Turn {
   traceId = "";
   next: string[] = [];
   question: Question | undefined;
+  /** Why the last answer to the question was not taken; empty where none was refused. */
+  refusal = "";
   begun: number;
   ended: number | undefined;
   seconds: number | undefined;
@@ -36,6 +38,8 @@ export class Turn {
   private readonly artifacts = new Map<string, A2AArtifact>();
   private readonly texts = new Map<string, string[]>();
   private said: A2AMessage | undefined;
+  /** What stood here before an answer was sent, until the agent took it. */
+  private before: { history: A2AMessage[]; state: A2ATaskState; question: Question | undefined; asked: A2AMessage } | undefined;
 
   constructor(request?: A2AMessage) {
     this.history = request ? [request] : [];
@@ -84,6 +88,7 @@ export class Turn {
 
   apply(event: A2AStreamEvent): void {
     this.version++;
+    this.before = undefined;
     if (this.events.length < MOST_EVENTS) this.events.push(event);
     if (event.type === "task") this.take(event.task);
     else if (event.type === "statusUpdate") {
@@ -98,11 +103,24 @@ export class Turn {
 
   /** What the user said to a question of this task. */
   answered(message: A2AMessage, asked: A2AMessage): void {
+    const { history, state, question } = this;
+    this.before = { history, state, question, asked };
+    this.refusal = "";
     this.history = [...this.history, asked, message];
     this.question = undefined;
     this.state = "working";
     this.doing = "";
     this.version++;
+  }
+
+  /** The agent did not take the answer: the question stands as before. False where none was sent. */
+  askAgain(refusal: string): boolean {
+    if (!this.before) return false;
+    Object.assign(this, this.before);
+    this.before = undefined;
+    this.refusal = refusal;
+    this.version++;
+    return true;
   }
 
   /** The turn could not be sent, or not be followed. */
@@ -125,6 +143,7 @@ export class Turn {
   private status(status: A2ATaskStatus, metadata: Json | undefined): void {
     this.state = status.state;
     this.asked = this.waits ? status.message : undefined;
+    if (!this.waits) this.refusal = "";
     this.question = this.waits ? readQuestion(status.message, status.state === "auth_required") : undefined;
     this.doing = status.message && !this.waits ? partsText(status.message.parts) : this.doing;
     if (!this.open && !this.ended && !this.waits) this.ended = Date.now();

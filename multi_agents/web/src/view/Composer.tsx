@@ -1,17 +1,22 @@
-import { AttachmentPrimitive, ComposerPrimitive } from "@assistant-ui/react";
-import { useState, type ReactElement } from "react";
+import { AttachmentPrimitive, ComposerPrimitive, useAuiState } from "@assistant-ui/react";
+import { useEffect, useRef, useState, type ReactElement } from "react";
 import { Icon } from "./Icon";
 
 /** Where the user writes: Enter sends, Shift+Enter begins a line, Esc stops what is under way. */
 export function Composer({ running, placeholder, onStop }: { running: boolean; placeholder: string; onStop: () => void }): ReactElement {
   const [focused, setFocused] = useState(false);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const files = useAuiState((state) => state.composer.attachments.length);
+  useEffect(() => {
+    if (files) input.current?.focus(); // a file comes with a question
+  }, [files]);
   return (
     <ComposerPrimitive.Root className={`composer ${focused ? "focused" : ""}`} onFocus={() => setFocused(true)} onBlur={() => setFocused(false)}>
       <ComposerPrimitive.AttachmentDropzone className="dropzone">
         <div className="attached">
           <ComposerPrimitive.Attachments components={{ Attachment: Attached }} />
         </div>
-        <ComposerPrimitive.Input className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => event.key === "Escape" && running && onStop()} />
+        <ComposerPrimitive.Input ref={input} className="input" placeholder={placeholder} aria-label="Message" rows={1} maxRows={10} autoFocus cancelOnEscape={false} onKeyDown={(event) => event.key === "Escape" && running && onStop()} />
         <div className="row">
           <ComposerPrimitive.AddAttachment className="quiet" aria-label="Add a file" title="Add a file">
             <Icon name="clip" />

@@ -3,15 +3,24 @@ import type { A2AAgentCard, A2AStreamEvent } from "@assistant-ui/react-a2a";
 import type { Turn } from "../turn/turn";
 import { count } from "../turn/units";
 import { visible } from "../turn/visible";
+import type { Credentials } from "../wire/credentials";
 import { CopyButton } from "./CopyButton";
 import { Icon } from "./Icon";
+import { Rules } from "./Rules";
 
 const SHOWN = 100;
 
-/** What is behind the page: the agent's card, and the events of a turn. */
-export function Drawer({ card, turn, onClose }: { card: A2AAgentCard | undefined; turn: Turn | undefined; onClose: () => void }): ReactElement {
+interface Behind {
+  card: A2AAgentCard | undefined;
+  turn: Turn | undefined;
+  credentials: Credentials;
+  onClose: () => void;
+}
+
+/** What is behind the page: the events of a turn, the agent's card, and which rules of the protocol it keeps. */
+export function Drawer({ card, turn, credentials, onClose }: Behind): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [tab, setTab] = useState<"events" | "card">("events");
+  const [tab, setTab] = useState<"events" | "card" | "rules">("events");
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
@@ -22,12 +31,15 @@ export function Drawer({ card, turn, onClose }: { card: A2AAgentCard | undefined
           <div role="tablist" aria-label="Behind the page">
             <Tab name="Events" chosen={tab === "events"} onChoose={() => setTab("events")} />
             <Tab name="Card" chosen={tab === "card"} onChoose={() => setTab("card")} />
+            <Tab name="Rules" chosen={tab === "rules"} onChoose={() => setTab("rules")} />
           </div>
           <button type="button" className="quiet" aria-label="Close" onClick={() => dialog.current?.close()}>
             <Icon name="cross" />
           </button>
         </header>
-        {tab === "card" ? <Raw text={JSON.stringify(card ?? {}, null, 2)} what="card" /> : <Events events={turn?.events ?? []} />}
+        {tab === "events" && <Events events={turn?.events ?? []} />}
+        {tab === "card" && <Raw text={JSON.stringify(card ?? {}, null, 2)} what="card" />}
+        {tab === "rules" && <Rules seen={{ credentials, events: turn?.events ?? [] }} />}
       </div>
     </dialog>
   );

@@ -26,7 +26,7 @@ export function Header({ title, health, menu, onMenu, onExport, onDrawer }: Head
           <Icon name="save" />
         </button>
       )}
-      <button type="button" className="quiet" aria-label="Card and events" title="Card and events" onClick={onDrawer}>
+      <button type="button" className="quiet" aria-label="Card, events and rules" title="Card, events and rules" onClick={onDrawer}>
         <Icon name="code" />
       </button>
       <button type="button" className="quiet" aria-label={`Theme: ${chosen}`} title={`Theme: ${chosen}`} onClick={() => setChosen(nextTheme())}>

@@ -10,6 +10,7 @@ const PATHS = {
   cross: "M6 6l12 12M18 6L6 18",
   retry: "M19 12a7 7 0 1 1-2.1-5M19 4v4h-4",
   pencil: "M5 19l1-4L16 5l3 3L9 18z",
+  bin: "M5 7h14M9 7V4h6v3M7 7l1 13h8l1-13",
   save: "M12 4v11M7 11l5 5 5-5M5 20h14",
   code: "M9 7l-5 5 5 5M15 7l5 5-5 5",
   theme: "M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16",

@@ -127,6 +127,7 @@ function Outcome({ item }: { item: Item }): ReactElement | null {
 
 function Actions({ item, text }: { item: Item; text: string }): ReactElement {
   const desk = useDesk();
+  const trace = item.turn.error?.traceId || (item.turn.state === "canceled" ? item.turn.traceId : "");
   return (
     <div className="actions">
       {text && <CopyButton text={text} what="answer" />}
@@ -135,7 +136,7 @@ function Actions({ item, text }: { item: Item; text: string }): ReactElement {
           <Icon name="retry" />
         </button>
       )}
-      {item.turn.error?.traceId && <CopyButton text={item.turn.error.traceId} what="trace id" label="Trace id" />}
+      {trace && <CopyButton text={trace} what="trace id" label="Trace id" />}
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function Page({ session }: { session: Session }): ReactElement {
   const [chosen, setChosen] = useState<Turn>();
   const turn = chosen && shown.items.some((item) => item.turn === chosen) ? chosen : shown.turn;
   const agent = name(health.card?.name ?? "", 60) || "agent";
-  const title = titleOf(shown);
+  const title = session.library.nameOf(conversation.id) || titleOf(shown);
   useEffect(() => {
     document.title = title ? `${title} · ${agent}` : capital(agent);
   }, [title, agent]);
@@ -51,7 +51,7 @@ export function Page({ session }: { session: Session }): ReactElement {
     <DeskContext.Provider value={desk}>
       <div className={`page ${menu ? "menu-open" : ""} ${work ? "with-work" : ""}`}>
         <nav className="sidebar" id="conversations" aria-label="Conversations" onKeyDown={(event) => event.key === "Escape" && setMenu(false)}>
-          <Sidebar library={session.library} open={conversation.id} onOpen={open} />
+          <Sidebar session={session} open={conversation.id} onOpen={open} />
           {!health.card?.securityRequirements?.length && <p className="hint shared">Everybody who reaches this address sees these conversations.</p>}
         </nav>
         {menu && <button type="button" className="backdrop" aria-label="Close the list" onClick={() => setMenu(false)} />}
@@ -59,11 +59,11 @@ export function Page({ session }: { session: Session }): ReactElement {
           <Header title={title} health={health} menu={menu} onMenu={() => setMenu(!menu)} onExport={shown.items.length ? () => void exportConversation(title || "conversation") : undefined} onDrawer={() => setDrawer(true)} />
           {locked ? (
             <main>
-              <KeyEntry onKey={(key) => session.authenticate(key)} />
+              <KeyEntry problem={session.loginProblem} onKey={(key) => session.authenticate(key)} />
             </main>
           ) : (
             <Runtime key={conversation.id} conversation={conversation} shown={shown} send={send}>
-              <Thread conversation={conversation} shown={shown} health={health} send={send} />
+              <Thread conversation={conversation} shown={shown} health={health} send={send} onNew={() => open("")} />
             </Runtime>
           )}
         </div>
@@ -72,7 +72,7 @@ export function Page({ session }: { session: Session }): ReactElement {
             <Work turn={turn} agent={agent} version={turn.version} />
           </aside>
         )}
-        {drawer && <Drawer card={health.card} turn={turn} onClose={() => setDrawer(false)} />}
+        {drawer && <Drawer card={health.card} turn={turn} credentials={session.credentials} onClose={() => setDrawer(false)} />}
         <Announcer shown={shown} />
       </div>
     </DeskContext.Provider>

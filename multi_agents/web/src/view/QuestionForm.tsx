@@ -8,6 +8,8 @@ import { Markdown } from "./Markdown";
 
 interface Asking {
   question: Question;
+  /** Why the last answer was not taken; empty where none was refused. */
+  refusal: string;
   taskId: string;
   onAnswer: (parts: A2APart[]) => void;
   onCancel: () => void;
@@ -17,7 +19,7 @@ interface Asking {
 const DEAF = 600;
 
 /** What an agent asks, in the place of the input. Enter is the answer, Esc is no. */
-export function QuestionForm({ question, taskId, onAnswer, onCancel }: Asking): ReactElement {
+export function QuestionForm({ question, refusal, taskId, onAnswer, onCancel }: Asking): ReactElement {
   const form = question.form;
   const answer = (parts: A2APart[]): void => {
     forgetDraft(taskId);
@@ -36,6 +38,11 @@ export function QuestionForm({ question, taskId, onAnswer, onCancel }: Asking): 
         <div className="asked-text" tabIndex={0} role="region" aria-label="What is asked">
           <Markdown text={question.text} />
         </div>
+      )}
+      {refusal && (
+        <p className="problem" role="alert">
+          Your answer was not taken. {visible(refusal)}
+        </p>
       )}
       {question.signIn && !form && (
         <Buttons onNo={onCancel} no="Not now">

@@ -1,22 +1,38 @@
-import { useState, type ReactElement } from "react";
-import type { Library, Listed } from "../conversation/library";
+import { useRef, useState, type ReactElement } from "react";
+import type { Listed } from "../conversation/library";
+import type { Session } from "../conversation/session";
+import { sentence } from "../wire/agent";
 import { when } from "../turn/units";
+import { visible } from "../turn/visible";
+import { DeleteConversation } from "./DeleteConversation";
 import { Icon } from "./Icon";
 import { useStored } from "./hooks";
 
 interface Choosing {
-  library: Library;
+  session: Session;
   open: string;
   onOpen: (id: string) => void;
 }
 
 /** The conversations, newest first. */
-export function Sidebar({ library, open, onOpen }: Choosing): ReactElement {
+export function Sidebar({ session, open, onOpen }: Choosing): ReactElement {
+  const { library } = session;
   const shown = useStored(library);
   const [renaming, setRenaming] = useState("");
+  const [deleting, setDeleting] = useState<Listed>();
+  const [problem, setProblem] = useState("");
+  const begin = useRef<HTMLButtonElement>(null);
+  const rename = async (id: string, title: string): Promise<void> => {
+    try {
+      await library.rename(id, title);
+      setProblem("");
+    } catch (error) {
+      setProblem(`The conversation keeps its name. ${sentence(error)}`);
+    }
+  };
   return (
     <>
-      <button type="button" className="new" onClick={() => onOpen("")}>
+      <button ref={begin} type="button" className="new" onClick={() => onOpen("")}>
         <Icon name="plus" />
         New conversation
       </button>
@@ -30,12 +46,12 @@ export function Sidebar({ library, open, onOpen }: Choosing): ReactElement {
               <Rename
                 entry={entry}
                 onDone={(title) => {
-                  if (title !== undefined) library.rename(entry.id, title);
+                  if (title !== undefined && title !== entry.title) void rename(entry.id, title);
                   setRenaming("");
                 }}
               />
             ) : (
-              <Entry entry={entry} current={entry.id === open} onOpen={onOpen} onRename={() => setRenaming(entry.id)} />
+              <Entry entry={entry} current={entry.id === open} onOpen={onOpen} onRename={() => setRenaming(entry.id)} onDelete={shown.deletes ? () => setDeleting(entry) : undefined} />
             )}
           </li>
         ))}
@@ -45,13 +61,36 @@ export function Sidebar({ library, open, onOpen }: Choosing): ReactElement {
           Show older
         </button>
       )}
+      {problem && (
+        <p className="hint" role="alert">
+          {visible(problem)}
+        </p>
+      )}
+      {deleting && (
+        <DeleteConversation
+          title={deleting.title}
+          onDelete={(hereOnly) => session.delete(deleting.id, hereOnly)}
+          onClose={() => {
+            setDeleting(undefined);
+            begin.current?.focus();
+          }}
+        />
+      )}
     </>
   );
 }
 
 const BADGES = { working: "working", waiting: "waits for you", failed: "failed" } as const;
 
-function Entry({ entry, current, onOpen, onRename }: { entry: Listed; current: boolean; onOpen: (id: string) => void; onRename: () => void }): ReactElement {
+interface Row {
+  entry: Listed;
+  current: boolean;
+  onOpen: (id: string) => void;
+  onRename: () => void;
+  onDelete: (() => void) | undefined;
+}
+
+function Entry({ entry, current, onOpen, onRename, onDelete }: Row): ReactElement {
   return (
     <div className="entry" data-current={current}>
       <a
@@ -69,9 +108,16 @@ function Entry({ entry, current, onOpen, onRename }: { entry: Listed; current: b
           <time dateTime={entry.last.toISOString()}>{when(entry.last)}</time>
         </span>
       </a>
-      <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
-        <Icon name="pencil" />
-      </button>
+      <span className="entry-buttons">
+        <button type="button" className="quiet" aria-label={`Rename ${entry.title}`} title="Rename" onClick={onRename}>
+          <Icon name="pencil" />
+        </button>
+        {onDelete && (
+          <button type="button" className="quiet" aria-label={`Delete ${entry.title}`} title="Delete" onClick={onDelete}>
+            <Icon name="bin" />
+          </button>
+        )}
+      </span>
     </div>
   );
 }

@@ -15,10 +15,11 @@ interface Talk {
   shown: Shown;
   health: AgentHealth;
   send: (parts: A2APart[]) => void;
+  onNew: () => void;
 }
 
 /** The conversation, and below it where the user answers. */
-export function Thread({ conversation, shown, health, send }: Talk): ReactElement {
+export function Thread({ conversation, shown, health, send, onNew }: Talk): ReactElement {
   const question = shown.turn?.question;
   const empty = shown.stage === "new" || (shown.stage === "ready" && !shown.items.length);
   return (
@@ -28,6 +29,7 @@ export function Thread({ conversation, shown, health, send }: Talk): ReactElemen
           <div className="column">
             {empty && <Welcome health={health} onAsk={(request) => send([{ text: request }])} />}
             {shown.stage === "loading" && <Loading />}
+            {shown.stage === "missing" && <Missing onNew={onNew} />}
             {shown.stage === "unreachable" && <Unreachable onAgain={() => void conversation.load()} />}
             <div data-conversation>
               <ThreadPrimitive.Messages components={{ UserMessage: Asked, AssistantMessage: Said }} />
@@ -40,8 +42,8 @@ export function Thread({ conversation, shown, health, send }: Talk): ReactElemen
           </ThreadPrimitive.ScrollToBottom>}
           <Line shown={shown} />
           {question && shown.turn ? (
-            <QuestionForm key={shown.turn.asked?.messageId ?? shown.turn.taskId} question={question} taskId={shown.turn.taskId} onAnswer={send} onCancel={() => void conversation.stop()} />
-          ) : (
+            <QuestionForm key={shown.turn.asked?.messageId ?? shown.turn.taskId} question={question} refusal={shown.turn.refusal} taskId={shown.turn.taskId} onAnswer={send} onCancel={() => void conversation.stop()} />
+          ) : shown.stage === "missing" ? null : (
             <Composer running={shown.running} placeholder={empty ? "Ask a question" : "Ask on"} onStop={() => void conversation.stop()} />
           )}
           </ThreadPrimitive.ViewportFooter>
@@ -71,6 +73,18 @@ function Loading(): ReactElement {
     <div className="loading" aria-label="Reading the conversation">
       <div className="skeleton" />
       <div className="skeleton" />
+    </div>
+  );
+}
+
+function Missing({ onNew }: { onNew: () => void }): ReactElement {
+  return (
+    <div className="outcome partial">
+      <Icon name="warn" />
+      <p>There is no such conversation. It was deleted, or it is somebody else's.</p>
+      <button type="button" className="soft" onClick={onNew}>
+        Begin a new one
+      </button>
     </div>
   );
 }

@@ -57,6 +57,7 @@ async function readHealth(session: Session): Promise<AgentHealth> {
     const begun = performance.now();
     const card = await session.client.getAgentCard();
     const latency = Math.round(performance.now() - begun);
+    session.introduced(card);
     const answer = await fetch(`${agentUrl()}/readyz`);
     const told = object(await answer.json()) ?? {};
     return { card, latency, ready: told["status"] === "ready", detail: text(told["detail"]) || text(told["busy"]), without: list(told["without"]).map(String) };

@@ -1,11 +1,11 @@
 export type Theme = "system" | "light" | "dark";
 
 const KEY = "theme";
-const ORDER: readonly Theme[] = ["system", "light", "dark"];
+const KNOWN: readonly Theme[] = ["system", "light", "dark"];
 
 export function theme(): Theme {
   const stored = localStorage.getItem(KEY);
-  return ORDER.find((each) => each === stored) ?? "system";
+  return KNOWN.find((each) => each === stored) ?? "system";
 }
 
 export function applyTheme(chosen: Theme = theme()): void {
@@ -14,8 +14,11 @@ export function applyTheme(chosen: Theme = theme()): void {
   else document.documentElement.dataset["theme"] = chosen;
 }
 
+/** The first step changes what is seen: from the colours of the system to the other ones. */
 export function nextTheme(): Theme {
-  const chosen = ORDER[(ORDER.indexOf(theme()) + 1) % ORDER.length] ?? "system";
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const order: readonly Theme[] = dark ? ["system", "light", "dark"] : ["system", "dark", "light"];
+  const chosen = order[(order.indexOf(theme()) + 1) % order.length] ?? "system";
   applyTheme(chosen);
   return chosen;
 }

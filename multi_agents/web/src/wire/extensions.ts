@@ -13,6 +13,7 @@ export const NEXT = `${PREFIX}next:v1`;
 export const QUESTION = `${PREFIX}question:v1`;
 export const ARTIFACT = `${PREFIX}artifact:v1`;
 export const AGENTS = `${PREFIX}agents:v1`;
+export const CONVERSATIONS = `${PREFIX}conversations:v1`;
 
 export interface PlanStep {
   id: string;

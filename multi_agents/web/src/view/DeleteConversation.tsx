@@ -1,0 +1,76 @@
+import { useEffect, useRef, useState, type ReactElement } from "react";
+import { refusal, sentence } from "../wire/agent";
+import type { Kept } from "../wire/conversations";
+import { name, visible } from "../turn/visible";
+
+interface Deleting {
+  title: string;
+  onDelete: (hereOnly: boolean) => Promise<Kept[]>;
+  onClose: () => void;
+}
+
+/** Asks before a conversation is deleted, and tells what became of it: who keeps a part, or why nothing was deleted. */
+export function DeleteConversation({ title, onDelete, onClose }: Deleting): ReactElement {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<{ why: string; refused: boolean }>();
+  const [kept, setKept] = useState<Kept[]>();
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, []);
+  const close = (): void => dialog.current?.close();
+  const run = async (hereOnly: boolean): Promise<void> => {
+    setBusy(true);
+    try {
+      const left = await onDelete(hereOnly);
+      if (left.length) setKept(left);
+      else close();
+    } catch (error) {
+      setProblem({ why: sentence(error), refused: refusal(error) === "refused" });
+    }
+    setBusy(false);
+  };
+  return (
+    <dialog ref={dialog} className="ask" aria-labelledby="delete-title" onClose={onClose}>
+      <h2 id="delete-title">{kept ? "Deleted here" : "Delete the conversation?"}</h2>
+      <p className="which">{title}</p>
+      {kept ? (
+        <ul role="status">
+          {kept.map((each) => (
+            <li key={each.agent}>
+              <strong>{name(each.agent, 80)}</strong> may still have what it was told: {each.foreign ? "it belongs to somebody else, and cannot be made to delete it." : "it could not be reached."}
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p>It is deleted here and at the agents that worked on it. What still runs in it is stopped. There is no way back.</p>
+      )}
+      {problem && (
+        <p className="problem" role="alert">
+          {visible(problem.why)}
+        </p>
+      )}
+      <div className="buttons">
+        {kept ? (
+          <button type="button" className="strong" onClick={close}>
+            Close
+          </button>
+        ) : (
+          <>
+            <button type="button" className="soft" disabled={busy} onClick={close} autoFocus>
+              Keep it <kbd>Esc</kbd>
+            </button>
+            {problem?.refused && (
+              <button type="button" className="soft" disabled={busy} onClick={() => void run(true)}>
+                Delete here only
+              </button>
+            )}
+            <button type="button" className="strong danger" disabled={busy} onClick={() => void run(false)}>
+              {busy ? "Deleting" : problem ? "Try again" : "Delete"}
+            </button>
+          </>
+        )}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,125 @@
+import { agentUrl } from "./agent";
+import type { Credentials } from "./credentials";
+import { number, object, text } from "./json";
+import { randomId } from "./proof";
+
+/** Where people log in: what the agent's operator has set. */
+export interface Provider {
+  issuer: string;
+  clientId: string;
+  scope: string;
+}
+
+interface Begun {
+  state: string;
+  verifier: string;
+  issuer: string;
+  clientId: string;
+  tokenEndpoint: string;
+  /** What stood behind `#` in the address. */
+  place: string;
+}
+
+const KEY = "login";
+const BEFORE_END = 30;
+
+/** A sentence for the reader. */
+class LoginFailed extends Error {}
+
+/** The provider; undefined where people enter a key or a token. */
+export async function readProvider(): Promise<Provider | undefined> {
+  try {
+    const told = object(await (await fetch(`${agentUrl()}/page/login.json`)).json());
+    const provider = { issuer: text(told?.["issuer"]), clientId: text(told?.["client_id"]), scope: text(told?.["scope"]) };
+    return provider.issuer && provider.clientId ? provider : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Go to the provider: authorization code with PKCE (RFC 7636). The tab comes back with a code, which is worth nothing
+ * without the verifier that stays here. Gives a sentence where it does not get that far.
+ */
+export async function beginLogin(provider: Provider): Promise<string> {
+  try {
+    const found = await endpoints(provider.issuer);
+    const verifier = randomId() + randomId();
+    const begun: Begun = { state: randomId(), verifier, issuer: provider.issuer, clientId: provider.clientId, tokenEndpoint: found.token, place: location.hash };
+    const address = new URL(found.authorization);
+    const asked = { response_type: "code", client_id: provider.clientId, redirect_uri: here(), scope: provider.scope, state: begun.state, code_challenge: await challenge(verifier), code_challenge_method: "S256" };
+    for (const [name, value] of Object.entries(asked)) address.searchParams.set(name, value);
+    sessionStorage.setItem(KEY, JSON.stringify(begun));
+    location.assign(address);
+    return "";
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
+
+/** Take up a login where the tab comes back from the provider. Gives a sentence where it failed. */
+export async function finishLogin(credentials: Credentials): Promise<string> {
+  const answer = new URLSearchParams(location.search);
+  if (!answer.has("state") || !(answer.has("code") || answer.has("error"))) return "";
+  const begun = taken();
+  history.replaceState(null, "", `${location.pathname}${begun?.place ?? location.hash}`);
+  try {
+    const issuer = answer.get("iss");
+    if (!begun || answer.get("state") !== begun.state || (issuer && issuer !== begun.issuer)) throw new LoginFailed("This login was not begun in this tab. Log in again.");
+    if (answer.has("error")) throw new LoginFailed(answer.get("error") === "access_denied" ? "The provider says that the login was refused." : "The provider does not take this page, or what it asks for.");
+    await take(credentials, begun, { grant_type: "authorization_code", code: answer.get("code") ?? "", redirect_uri: here(), code_verifier: begun.verifier });
+    return "";
+  } catch (error) {
+    return sentenceOf(error);
+  }
+}
+
+/** Get tokens, use them, and renew them before they end. They are in this page's memory alone. */
+async function take(credentials: Credentials, at: Begun, asked: Record<string, string>): Promise<void> {
+  const answer = await fetch(at.tokenEndpoint, { method: "POST", credentials: "omit", redirect: "error", body: new URLSearchParams({ client_id: at.clientId, ...asked }) });
+  const told = object(await answer.json());
+  const access = text(told?.["access_token"]);
+  if (!answer.ok || !access) throw new LoginFailed("The provider gave no token. Log in again.");
+  credentials.useToken(access);
+  const refresh = text(told?.["refresh_token"]) || asked["refresh_token"];
+  const lasts = number(told?.["expires_in"]);
+  if (!refresh || !lasts) return;
+  const pause = Math.max(lasts / 2, lasts - BEFORE_END);
+  // One that cannot be renewed ends, and the page then asks who this is.
+  setTimeout(() => void take(credentials, at, { grant_type: "refresh_token", refresh_token: refresh }).catch(() => undefined), 1000 * pause);
+}
+
+/** The page's policy lets it reach the provider's own origin and no other. */
+async function endpoints(issuer: string): Promise<{ authorization: string; token: string }> {
+  const told = object(await (await fetch(`${issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`, { credentials: "omit", redirect: "error" })).json());
+  const found = { authorization: text(told?.["authorization_endpoint"]), token: text(told?.["token_endpoint"]) };
+  const origin = new URL(issuer).origin;
+  if (told?.["issuer"] !== issuer || ![found.authorization, found.token].every((each) => each && new URL(each).origin === origin)) throw new LoginFailed("The provider does not describe itself as it should, or not at its own address. Enter a token instead.");
+  return found;
+}
+
+async function challenge(verifier: string): Promise<string> {
+  const subtle = crypto.subtle as SubtleCrypto | undefined;
+  if (!subtle) throw new LoginFailed("Browsers let you log in over HTTPS only. Open the page there, or enter a token.");
+  const digest = new Uint8Array(await subtle.digest("SHA-256", new TextEncoder().encode(verifier)));
+  return btoa(String.fromCharCode(...digest)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+}
+
+/** What was begun, once. */
+function taken(): Begun | undefined {
+  try {
+    const kept = sessionStorage.getItem(KEY);
+    sessionStorage.removeItem(KEY);
+    return kept ? (JSON.parse(kept) as Begun) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function here(): string {
+  return `${location.origin}${location.pathname}`;
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof LoginFailed ? error.message : "The provider where you log in cannot be reached.";
+}

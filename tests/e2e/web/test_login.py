@@ -1,0 +1,159 @@
+"""A login on the page at the OpenID provider whose tokens the agent takes: authorization code with PKCE."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.agents.peers import Keys
+from tests.e2e.web.chromium import SECONDS, Tab
+from tests.e2e.web.login_provider import CLIENT, LoginProvider, login_provider
+from tests.e2e.web.test_service import complaints
+from tests.e2e.web.threaded import in_thread
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel
+
+pytestmark = [
+    pytest.mark.servers,
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+]
+expect.set_options(timeout=SECONDS)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """An agent that takes tokens of a provider, and the same agent without a login on its page."""
+
+    url: str
+    without: str
+    provider: LoginProvider
+
+
+@asynccontextmanager
+async def _scene(home: Path) -> AsyncIterator[Scene]:
+    async with AsyncExitStack() as stack:
+        provider = await stack.enter_async_context(login_provider("keys"))
+        oidc = {
+            "AUTH_MODE": "oidc",
+            "AUTH_ISSUERS": provider.url,
+            "AUTH_LEEWAY_SECONDS": "0",
+            "EMBEDDINGS_PROVIDER": "none",
+        }
+        urls = []
+        for name, more in {"with": {"WEB_CLIENT_ID": CLIENT}, "without": {}}.items():
+            model = ScriptedModel.of(*["Good day."] * 20)
+            agent = running_agent(Keys, environ=oidc | more, model=model, home=home / name)
+            urls.append(await stack.enter_async_context(agent))
+        yield Scene(urls[0], urls[1], provider)
+
+
+@pytest.fixture(scope="module")
+def shared_scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    home = tmp_path_factory.mktemp("login")
+    with in_thread(lambda: _scene(home)) as found:
+        yield found
+
+
+@pytest.fixture
+def scene(shared_scene: Scene) -> Scene:
+    provider = shared_scene.provider
+    provider.lasts, provider.refuses = 300, False
+    for told in (provider.asked, provider.exchanges, provider.issued):
+        told.clear()
+    return shared_scene
+
+
+def opened(scene: Scene, open_tab) -> Tab:
+    tab: Tab = open_tab(scene.url)
+    tab.expected = ("401",)
+    tab.origins += (scene.provider.url,)
+    return tab
+
+
+def log_in(page: Page) -> None:
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="I am Ann").click()
+    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+
+
+def test_a_person_logs_in_at_the_provider_and_no_token_is_stored(scene, open_tab):
+    tab = opened(scene, open_tab)
+    page = tab.page
+    expect(page.get_by_role("button", name="Log in")).to_be_focused()
+    assert complaints(page) == []
+    log_in(page)
+    (asked,) = scene.provider.asked
+    assert asked["scope"] == "openid offline_access agent:keys:use agent:keys:approve"
+    assert page.url == f"{scene.url}/"
+    tab.ask("Hello.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    stored = page.evaluate(
+        "JSON.stringify({ ...sessionStorage, ...localStorage }) + document.cookie + location.href"
+    )
+    assert scene.provider.issued
+    assert [each for each in scene.provider.issued if each in stored] == []
+    conversation = page.url
+    page.reload()
+    log_in(page)
+    assert page.url == conversation
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    assert scene.provider.exchanges == ["authorization_code"] * 2
+
+
+def test_a_token_is_renewed_before_it_ends(scene, open_tab):
+    scene.provider.lasts = 6
+    tab = opened(scene, open_tab)
+    page = tab.page
+    with page.expect_response(lambda answer: "refresh_token" in (answer.request.post_data or "")):
+        log_in(page)
+    first = next(each for each in scene.provider.issued if each.count(".") == 2)
+    page.wait_for_function("(end) => Date.now() > end", arg=_end(first) + 500)
+    tab.ask("Hello again.")
+    expect(page.get_by_text("Good day.")).to_be_visible()
+    expect(page.get_by_role("button", name="Log in")).to_have_count(0)
+
+
+def test_a_login_that_was_refused_or_not_begun_here_says_so_and_gets_no_token(scene, open_tab):
+    tab = opened(scene, open_tab)
+    page = tab.page
+    scene.provider.refuses = True
+    page.get_by_role("button", name="Log in").click()
+    page.get_by_role("link", name="I am Ann").click()
+    expect(page.get_by_role("alert")).to_have_text("The provider says that the login was refused.")
+    page.goto(f"{scene.url}/?code=stolen&state=guessed")
+    expect(page.get_by_role("alert")).to_have_text("This login was not begun in this tab. Log in again.")
+    assert page.url == f"{scene.url}/"
+    assert scene.provider.exchanges == []
+
+
+def test_the_page_may_reach_the_provider_only_where_a_login_is_set_up(scene):
+    policies = [
+        httpx.get(url, headers={"Accept": "text/html"}, trust_env=False).headers["content-security-policy"]
+        for url in (scene.url, scene.without)
+    ]
+    assert f"connect-src 'self' {scene.provider.url};" in policies[0]
+    assert "connect-src 'self';" in policies[1]
+    assert scene.provider.url not in policies[1]
+
+
+def test_without_a_login_set_up_the_page_asks_for_a_token(scene, open_tab):
+    tab = open_tab(scene.without)
+    tab.expected = ("401",)
+    page = tab.page
+    expect(page.get_by_label("Key or access token")).to_be_visible()
+    expect(page.get_by_role("button", name="Log in")).to_have_count(0)
+
+
+def _end(token: str) -> float:
+    """When a token ends, in milliseconds since 1970."""
+    claims = token.split(".")[1]
+    return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"]) * 1000
