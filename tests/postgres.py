@@ -65,18 +65,20 @@ class PostgresServer:
         return DatabaseSettings.load({"DATABASE_URL": url, "DATABASE_CONNECT_SECONDS": "60", **others})
 
     @asynccontextmanager
-    async def opened(self, agent: str = AGENT, **others: str) -> AsyncIterator[PostgresPool]:
+    async def opened(
+        self, agent: str = AGENT, own: Path | None = None, **others: str
+    ) -> AsyncIterator[PostgresPool]:
         """Connections to a new database with the tables of an agent."""
         from utils.persistence.postgres.pool import PostgresPool
 
-        pool = PostgresPool(self.settings(await self.migrated(agent), **others), agent=agent)
+        pool = PostgresPool(self.settings(await self.migrated(agent, own), **others), agent=agent)
         await pool.open()
         try:
             yield pool
         finally:
             await pool.close()
 
-    async def migrated(self, agent: str = AGENT) -> str:
+    async def migrated(self, agent: str = AGENT, own: Path | None = None) -> str:
         """A new database with the tables of an agent: a copy of one that is made once."""
         if agent not in self._templates:
             from utils.a2a_common.server.database_command import further_tables
@@ -86,7 +88,7 @@ class PostgresServer:
             url = self.new_database()
             pool = PostgresPool(self.settings(url), agent=agent)
             await pool.open()
-            await upgrade(pool, agent, further_tables())
+            await upgrade(pool, agent, further_tables(own))
             await pool.close()
             self._templates[agent] = url.rpartition("/")[2]
         return self.new_database(self._templates[agent])

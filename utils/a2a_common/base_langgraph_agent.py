@@ -44,6 +44,8 @@ from utils.events import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
@@ -86,6 +88,8 @@ class BaseLangGraphAgent(ABC):
             `ToolRuntime.state` and changes it by returning a `Command`. None by default.
         answer_schema: A pydantic model that every answer fills: it is published as a data artifact. Needs a
             model that fills forms, which the offline model does not. None by default.
+        own_tables: Folder with migrations, `0001_name.sql` and so on, of tables that the agent needs for itself in its schema
+            of PostgreSQL. None by default; an agent that has some still works without a database.
     """
 
     name: ClassVar[str]
@@ -99,6 +103,7 @@ class BaseLangGraphAgent(ABC):
     summary_prompt: ClassVar[str | None] = None
     state_schema: ClassVar[type[Any] | None] = None
     answer_schema: ClassVar[type[BaseModel] | None] = None
+    own_tables: ClassVar[Path | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
