@@ -32,7 +32,8 @@ CREATE TABLE rag_chunks (
     first INTEGER NOT NULL,         -- span in the document's text, in characters
     last INTEGER NOT NULL,
     answered_by BIGINT,             -- the passage that answers this one, where this one is a question
-    words TSVECTOR NOT NULL
+    size INTEGER NOT NULL,          -- how many words it has
+    words TSVECTOR NOT NULL         -- headings with weight A, title and text with weight B
 );
 CREATE INDEX rag_chunks_of_document ON rag_chunks (document_id, position);
 CREATE INDEX rag_chunks_by_word ON rag_chunks USING gin (words);

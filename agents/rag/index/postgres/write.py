@@ -23,8 +23,8 @@ INSERT INTO rag_documents (location, source, title, hash, recipe, text, state) V
 RETURNING id
 """
 _CHUNK = f"""
-INSERT INTO rag_chunks (id, document_id, position, title, heading, anchor, body, first, last, answered_by, words)
-VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {TO_WORDS})
+INSERT INTO rag_chunks (id, document_id, position, title, heading, anchor, body, first, last, answered_by, size, words)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, {TO_WORDS})
 """  # noqa: S608 - constant
 _VECTOR = """
 INSERT INTO rag_vectors (chunk_id, model, vector) SELECT id, %(model)s, %(vector)s::real[] FROM rag_chunks WHERE id = %(id)s
