@@ -45,7 +45,6 @@ from utils.events import (
 
 if TYPE_CHECKING:
     from pathlib import Path
-
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
@@ -78,8 +77,7 @@ class BaseLangGraphAgent(ABC):
         description: What it does, in a sentence. A supervisor routes by it. Required.
         skills: What its card offers, with examples in users' words; made of the tools where it is empty.
         version: Version on the card; that of this project when unset.
-        input_modes: Media types that it takes; a message with a part of another one is refused.
-        output_modes: Media types that its answers may have.
+        input_modes, output_modes: Media types that it takes and gives; a message with a part of another one is refused.
         answers_with_message: Whether it may answer with a `MessageAnswer`; its tasks then begin with its first event.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
@@ -88,8 +86,7 @@ class BaseLangGraphAgent(ABC):
             `ToolRuntime.state` and changes it by returning a `Command`. None by default.
         answer_schema: A pydantic model that every answer fills: it is published as a data artifact. Needs a
             model that fills forms, which the offline model does not. None by default.
-        own_tables: Folder with migrations, `0001_name.sql` and so on, of tables that the agent needs for itself in its schema
-            of PostgreSQL. None by default; an agent that has some still works without a database.
+        own_tables: Folder with migrations (`0001_name.sql`, …) of the agent's own tables in PostgreSQL. None by default.
     """
 
     name: ClassVar[str]

@@ -188,7 +188,7 @@ async def test_an_ingestion_that_ended_midway_goes_on_where_it_was(
     held = asyncio.Event()
 
     class Held(WordEmbedder):
-        async def embed(self, texts):  # type: ignore[no-untyped-def]  # as that of the base
+        async def embed(self, texts):
             if any("of b" in text for text in texts):
                 held.set()
                 await asyncio.Event().wait()

@@ -45,7 +45,7 @@ class Held(WordEmbedder):
         super().__init__()
         self.asked, self.may = asyncio.Event(), asyncio.Event()
 
-    async def embed(self, texts):  # type: ignore[no-untyped-def]  # as that of the base
+    async def embed(self, texts):
         self.asked.set()
         await self.may.wait()
         return self.embed_sync(texts)
@@ -102,7 +102,7 @@ async def test_a_killed_ingestion_loses_and_doubles_nothing(
 ) -> None:
     for number in range(60):
         (tmp_path / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 100)
-    url = postgres.url(pool.pool.conninfo.split("dbname=")[1].split()[0])
+    url = pool.conninfo
     command = [sys.executable, "-u", "-m", "agents.rag", "ingest", str(tmp_path)]
     environ = {
         "DATABASE_URL": url,
@@ -149,7 +149,7 @@ async def test_the_shipped_vectors_serve_the_shared_index_too(pool: PostgresPool
     from utils.embeddings.minilm import MiniLmEmbedder
 
     class NoWork(WordEmbedder):
-        async def embed(self, texts):  # type: ignore[no-untyped-def]  # as that of the base
+        async def embed(self, texts):
             raise AssertionError(texts)
 
     assert read_shipped().model == MiniLmEmbedder.name

@@ -328,9 +328,7 @@ async def run_agent(
             raise
 
 
-async def _own_storage(
-    agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack
-) -> PostgresPool | None:
+async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip
     """Make the agent's folder, or its tables in a database, this process' own.
 
     Raises:
