@@ -45,6 +45,7 @@ from utils.events import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
@@ -82,10 +83,9 @@ class BaseLangGraphAgent(ABC):
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
             usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
-        state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in
-            `ToolRuntime.state` and changes it by returning a `Command`. None by default.
-        answer_schema: A pydantic model that every answer fills: it is published as a data artifact. Needs a
-            model that fills forms, which the offline model does not. None by default.
+        state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in `ToolRuntime.state`
+            and changes it by returning a `Command`. None by default.
+        answer_schema: A pydantic model that every answer fills, a data artifact. Not with the offline model. None by default.
         own_tables: Folder with migrations (`0001_name.sql`, …) of the agent's own tables in PostgreSQL. None by default.
     """
 

@@ -102,7 +102,8 @@ async def test_a_killed_ingestion_loses_and_doubles_nothing(
 ) -> None:
     for number in range(60):
         (tmp_path / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 100)
-    url = pool.conninfo
+    (database,) = await pool.one("SELECT current_database()") or ()
+    url = postgres.url(str(database))
     command = [sys.executable, "-u", "-m", "agents.rag", "ingest", str(tmp_path)]
     environ = {
         "DATABASE_URL": url,
