@@ -43,10 +43,12 @@ class PostgresServer:
     Attributes:
         folder: Its data and its log.
         port: Where it listens on loopback.
+        programs: Folder of its programs; those that are installed where unset.
     """
 
     folder: Path
     port: int
+    programs: Path | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
     _templates: dict[str, str] = field(default_factory=dict)
 
@@ -65,18 +67,20 @@ class PostgresServer:
         return DatabaseSettings.load({"DATABASE_URL": url, "DATABASE_CONNECT_SECONDS": "60", **others})
 
     @asynccontextmanager
-    async def opened(self, agent: str = AGENT, **others: str) -> AsyncIterator[PostgresPool]:
+    async def opened(
+        self, agent: str = AGENT, own: Path | None = None, **others: str
+    ) -> AsyncIterator[PostgresPool]:
         """Connections to a new database with the tables of an agent."""
         from utils.persistence.postgres.pool import PostgresPool
 
-        pool = PostgresPool(self.settings(await self.migrated(agent), **others), agent=agent)
+        pool = PostgresPool(self.settings(await self.migrated(agent, own), **others), agent=agent)
         await pool.open()
         try:
             yield pool
         finally:
             await pool.close()
 
-    async def migrated(self, agent: str = AGENT) -> str:
+    async def migrated(self, agent: str = AGENT, own: Path | None = None) -> str:
         """A new database with the tables of an agent: a copy of one that is made once."""
         if agent not in self._templates:
             from utils.a2a_common.server.database_command import further_tables
@@ -86,7 +90,7 @@ class PostgresServer:
             url = self.new_database()
             pool = PostgresPool(self.settings(url), agent=agent)
             await pool.open()
-            await upgrade(pool, agent, further_tables())
+            await upgrade(pool, agent, further_tables(own))
             await pool.close()
             self._templates[agent] = url.rpartition("/")[2]
         return self.new_database(self._templates[agent])
@@ -115,12 +119,12 @@ class PostgresServer:
         self._control("stop", "-m", "fast")
 
     def _control(self, verb: str, *options: str) -> None:
-        _run([_program("pg_ctl"), "-D", str(self.folder / "data"), "-w", *options, verb])
+        _run([_program("pg_ctl", self.programs), "-D", str(self.folder / "data"), "-w", *options, verb])
 
 
 @contextmanager
-def running_server() -> Iterator[PostgresServer]:
-    """A new server, gone with the block.
+def running_server(programs: Path | None = None) -> Iterator[PostgresServer]:
+    """A new server, gone with the block; `programs` is the folder of its programs where it is not the installed one.
 
     Raises:
         RuntimeError: PostgreSQL is not installed.
@@ -130,8 +134,8 @@ def running_server() -> Iterator[PostgresServer]:
         if os.geteuid() == 0:
             shutil.chown(folder, _USER)
         options = ["-A", "trust", "-U", _USER, "-E", "UTF8", "--locale=C", "--no-sync"]
-        _run([_program("initdb"), "-D", str(folder / "data"), *options])
-        server = PostgresServer(folder, free_port())
+        _run([_program("initdb", programs), "-D", str(folder / "data"), *options])
+        server = PostgresServer(folder, free_port(), programs)
         server.start()
         try:
             yield server
@@ -141,8 +145,10 @@ def running_server() -> Iterator[PostgresServer]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _program(name: str) -> str:
-    """A program of PostgreSQL: on the PATH, or where Debian puts it."""
+def _program(name: str, folder: Path | None) -> str:
+    """A program of PostgreSQL: in a folder, on the PATH, or where Debian puts it."""
+    if folder is not None:
+        return str(folder / name)
     versions = sorted(_DEBIAN.glob(f"*/bin/{name}"), key=lambda path: int(path.parts[-3]), reverse=True)
     found = shutil.which(name) or (str(versions[0]) if versions else None)
     if found is None:

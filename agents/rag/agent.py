@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
+from agents.rag.index.opening import index_in
 from agents.rag.retrieve.examples import FETCH_DOCUMENT, LIST_SOURCES, SEARCH
 from agents.rag.settings import RagSettings
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -19,13 +19,11 @@ from utils.a2a_common.protocol.skill import Skill
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
+    from agents.rag.index.contract import DocumentIndex
     from agents.rag.startup import StartupIngestion
     from utils.a2a_common.graph.agent_tool import AgentTool
 
 log = structlog.get_logger(__name__)
-
-INDEX_FILE = "index.sqlite"
-"""Name of the index in the agent's home folder."""
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -44,9 +42,12 @@ class RagAgent(BaseLangGraphAgent):
         Skill("list_sources", "List documents", "Lists what can be searched.", LIST_SOURCES, ("docs",)),
     )
 
+    own_tables = Path(__file__).parent / "tables"
+
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
         self._settings = RagSettings.load(runtime.environ)
+        self._index: DocumentIndex = index_in(runtime.home, runtime.database)
         self._ingestion: StartupIngestion | None = None
 
     def system_prompt(self) -> str:
@@ -54,25 +55,22 @@ class RagAgent(BaseLangGraphAgent):
         return _PROMPT.read_text(encoding="utf-8")
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
-        """The three tools, on the index in the agent's home, and those that a subclass marks with `@agent_tool`."""
+        """The three tools, on the index, and those that a subclass marks with `@agent_tool`."""
         from agents.rag.retrieve.library import Library
         from agents.rag.retrieve.tools import build_tools
 
-        library = Library(
-            self.runtime.home / INDEX_FILE, self.runtime.embedder, self._missing, self._words_only
-        )
+        library = Library(self._index, self.runtime.embedder, self._missing, self._words_only)
         return [*await super().tools(), *build_tools(library, self._settings)]
 
     async def start(self) -> None:
         """Open the index and begin to ingest the configured sources."""
-        from agents.rag.index.store import Store
         from agents.rag.startup import StartupIngestion
 
-        store = await asyncio.to_thread(Store, self.runtime.home / INDEX_FILE)
+        await self._index.open()
         if self.runtime.embedder is None:
             log.warning("rag.no_embedder", effect="documents are searched by words only")
         targets = self._settings.targets()
-        self._ingestion = StartupIngestion(store, self._settings, self.runtime.embedder, targets)
+        self._ingestion = StartupIngestion(self._index, self._settings, self.runtime.embedder, targets)
         self._ingestion.start()
 
     async def stop(self) -> None:

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from utils.errors import PlatformError, SettingsError
@@ -45,22 +46,27 @@ def run_ingest(argv: Sequence[str], environ: Mapping[str, str] | None = None) ->
 
 
 async def _run(targets: Sequence[str], remove: bool, environ: Mapping[str, str] | None) -> int:
-    ingester = await asyncio.to_thread(_open, environ)
-    if remove:
-        summary = await ingester.remove(targets)
-        _say(f"{summary.removed} removed.")
-        return 0 if summary.removed else EXIT_PROBLEMS
-    summary = await ingester.ingest(targets, _show)
+    async with AsyncExitStack() as stack:
+        ingester = await _open(environ, stack)
+        if remove:
+            summary = await ingester.remove(targets)
+            _say(f"{summary.removed} removed.")
+            return 0 if summary.removed else EXIT_PROBLEMS
+        summary = await ingester.ingest(targets, _show, on_wait=_show_wait)
     _say(f"{summary}.")
     return EXIT_PROBLEMS if summary.problems else 0
 
 
-def _open(environ: Mapping[str, str] | None) -> Ingester:
-    from agents.rag.agent import INDEX_FILE, RagAgent
-    from agents.rag.index.store import Store
+async def _open(environ: Mapping[str, str] | None, stack: AsyncExitStack) -> Ingester:
+    """The ingester of the agent's index, wherever that is; `stack` closes the database."""
+    from agents.rag.agent import RagAgent
+    from agents.rag.index.opening import index_in
     from agents.rag.ingest.ingester import Ingester
     from agents.rag.settings import RagSettings
+    from utils.a2a_common.server.database_command import further_tables
     from utils.embeddings import create_embedder
+    from utils.persistence.postgres.opening import open_database
+    from utils.persistence.settings import DatabaseSettings
     from utils.settings import EmbeddingSettings, HomeSettings
 
     settings = RagSettings.load(environ)
@@ -68,7 +74,22 @@ def _open(environ: Mapping[str, str] | None) -> Ingester:
     embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
     if embedder is None:
         _say("No embedding model is set: documents are searched by words only.")
-    return Ingester(Store(home / INDEX_FILE), settings, embedder)
+    stored = DatabaseSettings.load(environ)
+    further = further_tables(RagAgent.own_tables) if stored.url else ()
+    database = await open_database(
+        stored, RagAgent.name, stack, alone=False, on_lost=_nothing, further=further
+    )
+    index = index_in(home, database)
+    await index.open()
+    return Ingester(index, settings, embedder)
+
+
+def _nothing() -> None:
+    """The tables are shared with the agent that runs."""
+
+
+def _show_wait(machine: str) -> None:
+    _say(f"Waiting for the ingestion on {machine}.")
 
 
 def _show(progress: Progress) -> None:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from agents.rag.index.store import Store
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.ingest.embedding import texts_of
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.ingest.shipped import Shipped, encode_all, key_of, read_shipped, write_shipped
@@ -26,9 +26,10 @@ async def passages() -> list[str]:
     """The text of every passage of the repository's documents, as it is embedded."""
     settings = RagSettings.load({})
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder) / "index.sqlite")
-        await Ingester(store, settings, None).ingest(settings.targets())
-        return texts_of(store.stale(MiniLmEmbedder.name, 0, _ALL))
+        index = EmbeddedIndex(Path(folder) / "index.sqlite")
+        await index.open()
+        await Ingester(index, settings, None).ingest(settings.targets())
+        return texts_of(await index.stale(MiniLmEmbedder.name, 0, _ALL))
 
 
 def main(arguments: Sequence[str]) -> int:

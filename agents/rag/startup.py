@@ -3,6 +3,9 @@
 First all words, which takes moments: then the agent is ready. Then the vectors: those of the
 repository's own documents are shipped with it, others are computed while the agent already answers. Until
 all are there, search goes by words alone, since a passage without a vector would lose against one that has it.
+
+Where the index is shared and holds documents already, the agent is ready at once and answers from those until the ingestion is
+whole. One replica ingests at a time; the next one then finds that little has changed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections.abc import Sequence
 
 import structlog
 
-from agents.rag.index.store import Store
+from agents.rag.index.contract import DocumentIndex
 from agents.rag.ingest.embedding import embed_missing, use_shipped
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.ingest.progress import Outcome, Progress
@@ -30,13 +33,18 @@ class StartupIngestion:
     """One ingestion that runs beside the server; made per agent, started once."""
 
     def __init__(
-        self, store: Store, settings: RagSettings, embedder: Embedder | None, targets: Sequence[str]
+        self,
+        index: DocumentIndex,
+        settings: RagSettings,
+        embedder: Embedder | None,
+        targets: Sequence[str],
     ) -> None:
-        self._store = store
+        self._index = index
         self._settings = settings
         self._embedder = embedder
         self._targets = targets
         self._reading = True
+        self._answers = False
         self._embedding = embedder is not None
         self._task: asyncio.Task[None] | None = None
         self._detail = "ingesting"
@@ -64,7 +72,7 @@ class StartupIngestion:
         """Whether the agent takes questions: the documents can be searched by words at least."""
         late = time.monotonic() - self._started >= self._settings.ready_seconds
         waits = self._embedding and not late and not self._ended
-        return not (self._reading or self._failed or waits)
+        return self._answers or not (self._reading or self._failed or waits)
 
     @property
     def detail(self) -> str:
@@ -77,14 +85,14 @@ class StartupIngestion:
         """What a list of the documents should say of those that were not read yet; empty when all are there."""
         return (
             f"Documents are still being read ({self._detail}), so some may be missing."
-            if self._reading
+            if self._reading and not self._answers
             else ""
         )
 
     @property
     def words_only(self) -> str:
         """Why only words can be compared fairly now; empty when every passage has a vector."""
-        if not self._embedding:
+        if not self._embedding or self._answers:
             return ""
         if self._ended:
             return "Only words were compared, since the passages could not be embedded."
@@ -96,8 +104,19 @@ class StartupIngestion:
 
     async def _run(self) -> None:
         try:
-            ingester = Ingester(self._store, self._settings, None)
-            summary = await ingester.ingest(self._targets, self._on_progress, configured=True)
+            self._answers = await self._index.complete(self._model)
+            async with self._index.ingesting(self._on_wait):
+                await self._ingest()
+        except PlatformError as error:
+            self._fail(error, error.message)
+        finally:
+            self._reading = False
+
+    async def _ingest(self) -> None:
+        """Read and embed; what could not be read whole is not shown in the place of what is shown now."""
+        try:
+            ingester = Ingester(self._index, self._settings, None)
+            summary = await ingester.read(self._targets, self._on_progress, configured=True)
             log.info("rag.ingested", summary=str(summary))
         except PlatformError as error:
             self._fail(error, error.message)
@@ -107,19 +126,30 @@ class StartupIngestion:
             if self._embedder is not None:
                 await self._embed(self._embedder)
         except Exception:  # a background task: its end state is search by words
+            self._answers = False
             log.exception("rag.embedding_failed", effect="words only until the next start")
-        finally:
-            self._reading = False
+        if not self._failed:
+            await self._index.publish(self._model)
 
     async def _embed(self, embedder: Embedder) -> None:
         """Give every passage its vector; those that are shipped take moments, so they belong to the reading."""
-        if await asyncio.to_thread(self._store.count_stale, embedder.name):
+        if await self._index.count_stale(embedder.name):
             shipped = await asyncio.to_thread(read_shipped)
-            used = await asyncio.to_thread(use_shipped, self._store, embedder.name, shipped)
+            used = await use_shipped(self._index, embedder.name, shipped)
             log.info("rag.shipped_vectors_used", passages=used)
         self._reading = False
-        await embed_missing(self._store, embedder, on_batch=self._on_embedded)
+        if not self._answers and not self._failed:
+            await self._index.publish()
+        await embed_missing(self._index, embedder, on_batch=self._on_embedded)
         self._embedding = False
+
+    @property
+    def _model(self) -> str:
+        return self._embedder.name if self._embedder else ""
+
+    def _on_wait(self, who: str) -> None:
+        self._detail = f"waiting for the ingestion on {who}"
+        log.info("rag.ingestion_waits", running_on=who)
 
     def _on_embedded(self, done: int, total: int) -> None:
         self._detail = f"{done} of {total} passages embedded"

@@ -1,6 +1,8 @@
-"""How well the RAG agent's search finds answers: hit@1 and hit@5 over Python's own FAQ.
+"""How well the RAG agent's search finds answers: hit@1 and hit@5 over Python's own FAQ, by both of its indexes.
 
     python -m tests.eval.retrieval
+
+The index in a file comes first, then the one in PostgreSQL, on a server that is started for this and ends with it.
 
 Corpus: the FAQ, the HOWTOs and the tutorial of Debian's `python3.11-doc`, through the real loader,
 cutter, index and search. They have 669 sections with text, which are cut into about 1,650 passages.
@@ -30,16 +32,20 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents.rag.index.search import Searcher
-from agents.rag.index.store import Store
+from agents.rag.agent import RagAgent
+from agents.rag.index.contract import DocumentIndex
+from agents.rag.index.embedded import EmbeddedIndex
+from agents.rag.index.postgres.index import PostgresIndex
 from agents.rag.ingest.chunk import Chunk, chunk_document
 from agents.rag.ingest.embedding import embed_missing
 from agents.rag.ingest.html import parse_html
 from tests.eval.retrieval_corpus import CACHE, CorpusMissingError, fetch_corpus
+from tests.postgres import running_server
 from utils.embeddings import Embedder, create_embedder
 from utils.settings import EmbeddingSettings
 
@@ -48,6 +54,7 @@ CHUNK_TOKENS = 220
 """The default of RAG_CHUNK_TOKENS."""
 RANK_CONSTANT = 60
 _DEPTH = 50
+SETTINGS = ("headings", "no headings")
 
 Section = tuple[str, str]
 """Document and anchor."""
@@ -65,16 +72,17 @@ class Question:
 class Score:
     """Shares of the questions, from 0 to 1."""
 
+    index: str
     setting: str
     method: str
     hit_at_1: float
     hit_at_5: float
 
 
-Ranker = Callable[[str], Sequence[Section]]
+Ranker = Callable[[str], Awaitable[Sequence[Section]]]
 
 
-def build_index(store: Store, corpus: Path, *, headings: bool) -> list[Question]:
+async def build_index(index: DocumentIndex, corpus: Path, *, headings: bool) -> list[Question]:
     """Index the corpus; the questions come in the order of the pages."""
     questions: list[Question] = []
     for page in sorted(page for folder in FOLDERS for page in (corpus / folder).glob("*.html")):
@@ -85,67 +93,79 @@ def build_index(store: Store, corpus: Path, *, headings: bool) -> list[Question]
         questions += [Question(text, (name, anchor)) for anchor, text in asked.items()]
         if not headings:
             chunks = [replace(c, path=c.path[:-1]) if c.anchor in asked else c for c in chunks]
-        store.put(name, name, document, chunks=chunks, digest="", recipe="")
+        await index.put(name, name, document, chunks=chunks, digest="", recipe="")
+    await index.publish()
     return questions
 
 
-def evaluate(setting: str, questions: Sequence[Question], rankers: dict[str, Ranker]) -> list[Score]:
+async def evaluate(
+    name: str, setting: str, questions: Sequence[Question], rankers: dict[str, Ranker]
+) -> list[Score]:
     """Score each method over all questions."""
     scores = []
     for method, rank in rankers.items():
-        ranked = [(question.answer, rank(question.text)) for question in questions]
+        ranked = [(question.answer, await rank(question.text)) for question in questions]
         hits = [sum(answer in found[:n] for answer, found in ranked) / len(ranked) for n in (1, 5)]
-        scores.append(Score(setting, method, *hits))
+        scores.append(Score(name, setting, method, *hits))
     return scores
 
 
-def rankers(path: Path, embedder: Embedder) -> dict[str, Ranker]:
+def rankers(index: DocumentIndex, embedder: Embedder) -> dict[str, Ranker]:
     """The methods, each from a query to sections, best first."""
-    searcher = Searcher(path)
 
-    def words(query: str) -> list[Section]:
-        return _sections(searcher, query, None)
+    async def words(query: str) -> list[Section]:
+        return await _sections(index, query, None)
 
-    def vectors(query: str) -> list[Section]:
-        return _sections(searcher, query, embedder, words=False)
+    async def vectors(query: str) -> list[Section]:
+        return await _sections(index, query, embedder, words=False)
 
-    def rank_fusion(query: str) -> list[Section]:
+    async def rank_fusion(query: str) -> list[Section]:
         scores: dict[Section, float] = {}
-        for ranking in (words(query), vectors(query)):
+        for ranking in (await words(query), await vectors(query)):
             for rank, section in enumerate(ranking, start=1):
                 scores[section] = scores.get(section, 0) + 1 / (RANK_CONSTANT + rank)
         return sorted(scores, key=lambda section: -scores[section])
 
-    def fused(query: str) -> list[Section]:
-        return _sections(searcher, query, embedder)
+    async def fused(query: str) -> list[Section]:
+        return await _sections(index, query, embedder)
 
-    return {"words (BM25)": words, "vectors": vectors, "rank fusion": rank_fusion, "fused": fused}
+    return {"words": words, "vectors": vectors, "rank fusion": rank_fusion, "fused": fused}
 
 
 def _is_question(name: str, chunk: Chunk) -> bool:
     return name.startswith("faq/") and bool(chunk.path) and chunk.path[-1].endswith("?")
 
 
-def _sections(
-    searcher: Searcher, query: str, embedder: Embedder | None, *, words: bool = True
+async def _sections(
+    index: DocumentIndex, query: str, embedder: Embedder | None, *, words: bool = True
 ) -> list[Section]:
     vectors = list(embedder.embed_sync([query])) if embedder else []
     model = embedder.name if embedder else ""
-    found = searcher.search(query, _DEPTH, model=model, vectors=vectors, words=words)
+    found = await index.search(query, _DEPTH, model=model, vectors=vectors, words=words)
     return list(dict.fromkeys((passage.source, passage.anchor) for passage in found))
 
 
-def measure(corpus: Path, folder: Path, embedder: Embedder) -> list[Score]:
-    """Index and evaluate in both settings; the index files are made anew in `folder`."""
+async def measure(
+    name: str, setting: str, index: DocumentIndex, corpus: Path, embedder: Embedder
+) -> list[Score]:
+    """Index the corpus in an empty index and evaluate it."""
+    questions = await build_index(index, corpus, headings=setting == SETTINGS[0])
+    await embed_missing(index, embedder)
+    return await evaluate(name, setting, questions, rankers(index, embedder))
+
+
+async def measure_both(corpus: Path, embedder: Embedder) -> list[Score]:
+    """Evaluate both indexes in both settings."""
     scores: list[Score] = []
-    for setting in ("headings", "no headings"):
-        path = folder / f"{setting.replace(' ', '-')}.sqlite"
-        for leftover in folder.glob(path.name + "*"):
-            leftover.unlink()
-        store = Store(path)
-        questions = build_index(store, corpus, headings=setting == "headings")
-        asyncio.run(embed_missing(store, embedder))
-        scores += evaluate(setting, questions, rankers(path, embedder))
+    for setting in SETTINGS:
+        with tempfile.TemporaryDirectory() as folder:
+            index = EmbeddedIndex(Path(folder) / "index.sqlite")
+            await index.open()
+            scores += await measure("file", setting, index, corpus, embedder)
+    with running_server() as server:
+        for setting in SETTINGS:
+            async with server.opened(RagAgent.name, RagAgent.own_tables) as pool:
+                scores += await measure("PostgreSQL", setting, PostgresIndex(pool), corpus, embedder)
     return scores
 
 
@@ -158,9 +178,11 @@ def main() -> int:
         return 1
     embedder = create_embedder(EmbeddingSettings(), cache=CACHE / "embeddings")
     assert embedder is not None
-    print(f"{'setting':<12} {'method':<14} hit@1  hit@5")
-    for score in measure(corpus, CACHE, embedder):
-        print(f"{score.setting:<12} {score.method:<14} {score.hit_at_1:.3f}  {score.hit_at_5:.3f}")
+    print(f"{'index':<12} {'setting':<12} {'method':<14} hit@1  hit@5")
+    for score in asyncio.run(measure_both(corpus, embedder)):
+        print(
+            f"{score.index:<12} {score.setting:<12} {score.method:<14} {score.hit_at_1:.3f}  {score.hit_at_5:.3f}"
+        )
     return 0
 
 

@@ -44,6 +44,8 @@ from utils.events import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
@@ -76,16 +78,15 @@ class BaseLangGraphAgent(ABC):
         description: What it does, in a sentence. A supervisor routes by it. Required.
         skills: What its card offers, with examples in users' words; made of the tools where it is empty.
         version: Version on the card; that of this project when unset.
-        input_modes: Media types that it takes; a message with a part of another one is refused.
-        output_modes: Media types that its answers may have.
+        input_modes, output_modes: Media types that it takes and gives; a message with a part of another one is refused.
         answers_with_message: Whether it may answer with a `MessageAnswer`; its tasks then begin with its first event.
         shown_examples: Most example requests of one tool that a model is shown.
         summary_prompt: The instruction for summaries of a long conversation, `{words}` for their length; the
             usual one when unset. `CONTEXT_SUMMARY_PROMPT_FILE` goes first.
-        state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in
-            `ToolRuntime.state` and changes it by returning a `Command`. None by default.
-        answer_schema: A pydantic model that every answer fills: it is published as a data artifact. Needs a
-            model that fills forms, which the offline model does not. None by default.
+        state_schema: State of the graph beside the messages, as `create_agent` takes it; a tool reads it in `ToolRuntime.state`
+            and changes it by returning a `Command`. None by default.
+        answer_schema: A pydantic model that every answer fills, a data artifact. Not with the offline model. None by default.
+        own_tables: Folder with migrations (`0001_name.sql`, …) of the agent's own tables in PostgreSQL. None by default.
     """
 
     name: ClassVar[str]
@@ -99,6 +100,7 @@ class BaseLangGraphAgent(ABC):
     summary_prompt: ClassVar[str | None] = None
     state_schema: ClassVar[type[Any] | None] = None
     answer_schema: ClassVar[type[BaseModel] | None] = None
+    own_tables: ClassVar[Path | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

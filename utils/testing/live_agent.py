@@ -52,7 +52,7 @@ async def running_agent(
             stack,
             alone=not settings.engine.distributed(settings.database),
             on_lost=_nothing,
-            further=further_tables(),
+            further=further_tables(agent_class.own_tables),
         )
         runtime = await open_runtime(agent_class.name, settings, stack, model=model, database=database)
         app = agent_app(agent_class(runtime), settings.server, url=url)

@@ -3,22 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 
 from agents.rag.index import schema
+from agents.rag.index.sections import Span, Text, closest, text_of
 from utils.errors import RetrievalFailed
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A document's text, or that of one section. `sections` lists (anchor, heading) of the whole."""
-
-    source: str
-    title: str
-    text: str
-    anchor: str
-    sections: tuple[tuple[str, str], ...]
 
 
 def find_text(path: Path, source: str) -> Text | None:
@@ -41,19 +30,12 @@ def find_text(path: Path, source: str) -> Text | None:
 
 def closest_sources(path: Path, source: str, limit: int) -> list[tuple[str, str]]:
     """Names and titles of the documents whose name or title resembles `source` most, best first."""
-    from difflib import SequenceMatcher
-
-    wanted = source.lower()
     try:
         with schema.connect(path) as connection:
             rows = connection.execute("SELECT source, title FROM documents").fetchall()
     except sqlite3.Error as error:
         raise RetrievalFailed("The document index could not be read.") from error
-
-    def likeness(row: sqlite3.Row) -> float:
-        return max(SequenceMatcher(None, wanted, str(text).lower()).ratio() for text in row)
-
-    return [(row["source"], row["title"]) for row in sorted(rows, key=likeness, reverse=True)[:limit]]
+    return closest([(row[0], row[1]) for row in rows], source, limit)
 
 
 def _document(connection: sqlite3.Connection, name: str) -> sqlite3.Row | None:
@@ -78,17 +60,5 @@ def _text(connection: sqlite3.Connection, row: sqlite3.Row, anchor: str) -> Text
         " WHERE document_id = ? AND id NOT IN (SELECT chunk_id FROM questions) GROUP BY anchor, heading ORDER BY min(position)",
         (row["id"],),
     ).fetchall()
-    sections = tuple((c["anchor"], c["heading"].rpartition("\n")[2]) for c in chunks if c["anchor"])
-    part = next((c for c in chunks if anchor and c["anchor"] == anchor), None)
-    if part is None:
-        return Text(row["source"], row["title"], row["text"], "", sections)
-    last = max(c["last"] for c in chunks if c is part or _is_below(c, part))
-    return Text(row["source"], row["title"], row["text"][part["first"] : last], anchor, sections)
-
-
-def _is_below(section: sqlite3.Row, parent: sqlite3.Row) -> bool:
-    return bool(
-        parent["heading"]
-        and section["heading"].startswith(parent["heading"] + "\n")
-        and section["first"] > parent["first"]
-    )
+    spans = [Span(row["anchor"], row["heading"], row["first"], row["last"]) for row in chunks]
+    return text_of(row["source"], row["title"], row["text"], spans, anchor)

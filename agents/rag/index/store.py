@@ -6,41 +6,18 @@ import sqlite3
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.rag.index import claims, schema
+from agents.rag.index.free_name import names_for
+from agents.rag.index.records import Stale, Stored
 from agents.rag.ingest.chunk import Chunk
 from agents.rag.ingest.document import Document
 from utils.errors import StorageError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    Vectors = np.ndarray[tuple[int, int], np.dtype[np.float32]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """What is known of an ingested document."""
-
-    location: str
-    source: str
-    title: str
-    hash: str
-    recipe: str
-    passages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stale:
-    """A passage whose vector is missing or of another model."""
-
-    chunk_id: int
-    title: str
-    heading: str
-    body: str
+    from agents.rag.index.vectors import Matrix
 
 
 @contextmanager
@@ -55,15 +32,24 @@ def storage_errors(doing: str) -> Iterator[None]:
 class Store:
     """The documents of one index file. Methods block: call them in a thread."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the index, creating it where there is none.
+    def __init__(self, path: Path, *, create: bool = True) -> None:
+        """Open the index, creating it where there is none, unless somebody else does.
 
         Raises:
             StorageError: The file cannot be created or is damaged.
         """
         self.path = path
+        if create:
+            self.create()
+
+    def create(self) -> None:
+        """Create the index where there is none.
+
+        Raises:
+            StorageError: The file cannot be created or is damaged.
+        """
         with storage_errors("opened"):
-            schema.create(path)
+            schema.create(self.path)
 
     def put(
         self,
@@ -99,7 +85,7 @@ class Store:
             _add_chunks(connection, row.lastrowid, document.title, chunks)
             return name
 
-    def put_vectors(self, model: str, ids: Sequence[int], vectors: Vectors) -> None:
+    def put_vectors(self, model: str, ids: Sequence[int], vectors: Matrix) -> None:
         """Replace the vectors of some passages; passages that are gone meanwhile are left out."""
         with storage_errors("written"), schema.writing(self.path) as connection:
             _add_vectors(connection, model, ids, vectors)
@@ -182,12 +168,8 @@ def _known_source(connection: sqlite3.Connection, location: str) -> str | None:
 
 
 def _free_name(connection: sqlite3.Connection, source: str) -> str:
-    stem, dot, suffix = source.rpartition(".")
-    name, number = source, 1
-    while connection.execute("SELECT 1 FROM documents WHERE source = ?", (name,)).fetchone():
-        number += 1
-        name = f"{stem}~{number}.{suffix}" if dot and "/" not in suffix else f"{source}~{number}"
-    return name
+    taken = "SELECT 1 FROM documents WHERE source = ?"
+    return next(name for name in names_for(source) if not connection.execute(taken, (name,)).fetchone())
 
 
 def _remove(connection: sqlite3.Connection, locations: Sequence[str]) -> int:
@@ -222,7 +204,7 @@ def _add_chunks(
             connection.execute("INSERT INTO questions VALUES (?, ?)", (row.lastrowid, ids[chunk.answered_by]))
 
 
-def _add_vectors(connection: sqlite3.Connection, model: str, ids: Sequence[int], vectors: Vectors) -> None:
+def _add_vectors(connection: sqlite3.Connection, model: str, ids: Sequence[int], vectors: Matrix) -> None:
     rows = zip(ids, vectors.astype("<f4"), strict=True)
     connection.executemany(
         "INSERT OR REPLACE INTO vectors(chunk_id, model, vector) SELECT id, ?, ? FROM chunks WHERE id = ?",

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from agents.rag.index.passage_text import passage_text
-from agents.rag.index.store import Stale, Store
+from agents.rag.index.records import Stale
 from agents.rag.ingest.shipped import Shipped
 
 if TYPE_CHECKING:
+    from agents.rag.index.contract import DocumentIndex
     from utils.embeddings import Embedder
 
 _BATCH = 8
@@ -23,7 +24,7 @@ def _uncounted(_done: int, _total: int) -> None:
 
 
 async def embed_missing(
-    store: Store,
+    index: DocumentIndex,
     embedder: Embedder,
     after: int = 0,
     on_batch: Callable[[int, int], None] = _uncounted,
@@ -35,34 +36,36 @@ async def embed_missing(
     Raises:
         ModelFailure: The model could not answer; the batches before stay.
     """
-    total = await asyncio.to_thread(store.count_stale, embedder.name, after)
+    total = await index.count_stale(embedder.name, after)
     done = 0
     if total:
         on_batch(0, total)
-    while stale := await asyncio.to_thread(store.stale, embedder.name, after, _BATCH):
+    while stale := await index.stale(embedder.name, after, _BATCH):
         vectors = await embedder.embed(texts_of(stale))
         ids = [passage.chunk_id for passage in stale]
-        await asyncio.to_thread(store.put_vectors, embedder.name, ids, vectors)
+        await index.put_vectors(embedder.name, ids, vectors)
         after = ids[-1]
         done += len(ids)
         on_batch(done, max(total, done))
 
 
-def use_shipped(store: Store, model: str, shipped: Shipped) -> int:
-    """Give passages without a vector of this model the one that is shipped. Blocks; returns how many had one."""
+async def use_shipped(index: DocumentIndex, model: str, shipped: Shipped) -> int:
+    """Give passages without a vector of this model the one that is shipped. Returns how many had one."""
     import numpy as np
 
     if shipped.model != model:
         return 0
     after, used = 0, 0
-    while stale := store.stale(model, after, _SHIPPED_BATCH):
+    while stale := await index.stale(model, after, _SHIPPED_BATCH):
         found = {
             passage.chunk_id: vector
-            for passage, vector in zip(stale, shipped.vectors(texts_of(stale)), strict=True)
+            for passage, vector in zip(
+                stale, await asyncio.to_thread(shipped.vectors, texts_of(stale)), strict=True
+            )
             if vector is not None
         }
         if found:
-            store.put_vectors(model, list(found), np.stack(list(found.values())))
+            await index.put_vectors(model, list(found), np.stack(list(found.values())))
         after = stale[-1].chunk_id
         used += len(found)
     return used

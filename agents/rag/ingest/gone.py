@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from agents.rag.index.store import Stored
+from agents.rag.index.records import Stored
 from agents.rag.ingest.names import is_url, path_at
 from agents.rag.ingest.plan import Plan, is_under
 

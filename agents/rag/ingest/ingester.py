@@ -1,19 +1,20 @@
 """Brings documents into the index and keeps it in step with their sources.
 
 Each document is written in one transaction, so that an interruption at any point leaves an index
-that can be searched; passages whose vectors are still missing are found by their words until the
-next run embeds them.
+that can be searched, and the next run goes on from there. In an index file readers see a document at once, by its words until
+its vectors are there; in a shared index they see all documents of an ingestion when it is whole.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING
 
 import structlog
 
-from agents.rag.index.store import Store, Stored
+from agents.rag.index.contract import DocumentIndex, nobody_listens
+from agents.rag.index.records import Stored
 from agents.rag.ingest.embedding import embed_missing
 from agents.rag.ingest.fetch import PageGone
 from agents.rag.ingest.gone import gone_of, problems_of
@@ -34,16 +35,21 @@ _CUTTER = 1
 
 
 class Ingester:
-    """Ingests into one index. Several may work on the same file, in any process."""
+    """Ingests into one index. Several may be started on the same index, in any process."""
 
-    def __init__(self, store: Store, settings: RagSettings, embedder: Embedder | None) -> None:
-        self._store = store
+    def __init__(self, index: DocumentIndex, settings: RagSettings, embedder: Embedder | None) -> None:
+        self._index = index
         self._settings = settings
         self._embedder = embedder
         self._recipe = f"{_CUTTER}/{settings.chunk_tokens}"
 
     async def ingest(
-        self, targets: Sequence[str], on_progress: OnProgress = silent, *, configured: bool = False
+        self,
+        targets: Sequence[str],
+        on_progress: OnProgress = silent,
+        *,
+        configured: bool = False,
+        on_wait: Callable[[str], None] = nobody_listens,
     ) -> Summary:
         """Bring the index in step with files, folders and URLs.
 
@@ -54,32 +60,43 @@ class Ingester:
             on_progress: Called with each report.
             configured: These are all that the settings name: documents of what they named before go,
                 unless they were ingested by hand too.
+            on_wait: Called with the name of the machine whose ingestion is waited for.
 
         Raises:
             StorageError: The index cannot be written.
         """
+        async with self._index.ingesting(on_wait):
+            summary = await self.read(targets, on_progress, configured=configured)
+            await self._embed(0)
+            await self._index.publish(self._embedder.name if self._embedder else "")
+        return summary
+
+    async def read(
+        self, targets: Sequence[str], on_progress: OnProgress = silent, *, configured: bool = False
+    ) -> Summary:
+        """The first part of `ingest`, for one who holds the index and publishes it: documents whose vectors failed have none."""
         plan = await asyncio.to_thread(make_plan, targets)
-        known = {stored.location: stored for stored in await asyncio.to_thread(self._store.documents)}
+        known = {stored.location: stored for stored in await self._index.pending()}
         events: list[Progress] = []
         async for event in self._run(plan, known, configured):
             events.append(event)
             on_progress(event)
-        await self._embed(0)
         return summarise(events)
 
     async def remove(self, targets: Sequence[str]) -> Summary:
         """Remove the documents of these files, folders, URLs or names from the index."""
-        known = await asyncio.to_thread(self._store.documents)
+        known = {stored.location: stored for stored in await self._index.documents()}
+        known |= {stored.location: stored for stored in await self._index.pending()}
         chosen = [
             s.location
-            for s in known
+            for s in known.values()
             if s.source in targets or any(belongs_to(s.location, t) for t in targets)
         ]
-        return Summary(removed=await asyncio.to_thread(self._store.remove, chosen))
+        return Summary(removed=await self._index.remove(chosen))
 
     async def _run(self, plan: Plan, known: dict[str, Stored], configured: bool) -> AsyncIterator[Progress]:
         gone = await asyncio.to_thread(gone_of, plan, known)
-        removed = await asyncio.to_thread(self._store.settle, plan.holds, gone, configured=configured)
+        removed = await self._index.settle(plan.holds, gone, configured=configured)
         problems = problems_of(plan, known)
         total = len(plan.candidates) + len(removed) + len(problems)
         done = 0
@@ -116,15 +133,14 @@ class Ingester:
 
     async def _drop(self, candidate: Candidate, known: Stored | None, reason: str) -> tuple[Outcome, str]:
         if known:
-            await asyncio.to_thread(self._store.remove, [candidate.location])
+            await self._index.remove([candidate.location])
             return Outcome.REMOVED, f"{candidate.name} {reason}."
         return _skipped(candidate, reason)
 
     async def _write(self, candidate: Candidate, made: Cut, digest: str) -> None:
-        before = await asyncio.to_thread(self._store.last_id)
+        before = await self._index.last_id()
         questions = questions_of(candidate.name, candidate.path)
-        await asyncio.to_thread(
-            self._store.put,
+        await self._index.put(
             candidate.location,
             candidate.name,
             made.document,
@@ -142,7 +158,7 @@ class Ingester:
         if self._embedder is None:
             return
         try:
-            await embed_missing(self._store, self._embedder, after)
+            await embed_missing(self._index, self._embedder, after)
         except ModelFailure as error:
             log.warning("rag.embedding_failed", code=error.code, effect="words only until the next ingestion")
             self._embedder = None

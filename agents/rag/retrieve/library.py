@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import structlog
 
-from agents.rag.index.read import Text, closest_sources, find_text
-from agents.rag.index.search import Passage, Searcher
-from agents.rag.index.store import Store
 from utils.errors import ModelFailure, PlatformError, RetrievalFailed
 from utils.messages.results import Article, Articles, Items, Record
 from utils.messages.sentences import questions, sentences
 
 if TYPE_CHECKING:
+    from agents.rag.index.contract import DocumentIndex
+    from agents.rag.index.ranking import Passage
+    from agents.rag.index.sections import Text
     from agents.rag.index.vectors import Vector
     from utils.embeddings import Embedder
 
@@ -40,22 +38,21 @@ class Library:
 
     def __init__(
         self,
-        path: Path,
+        index: DocumentIndex,
         embedder: Embedder | None,
         missing: Callable[[], str] = _no_remark,
         words_only: Callable[[], str] = _no_remark,
     ) -> None:
-        """Look up in the index at `path`.
+        """Look up in `index`.
 
         Args:
-            path: The index.
+            index: The documents.
             embedder: Makes the query's vector; words alone are compared without it.
             missing: Says which documents are still missing from the index; empty when none are.
             words_only: Says why only words can be compared now; empty when vectors can be compared too.
         """
-        self._path = path
+        self._index = index
         self._embedder = embedder
-        self._searcher = Searcher(path)
         self._missing = missing
         self._words_only = words_only
 
@@ -80,7 +77,7 @@ class Library:
 
     async def _find(self, query: str, vectors: Sequence[Vector], limit: int) -> list[Passage]:
         model = self._embedder.name if self._embedder else ""
-        return await asyncio.to_thread(self._searcher.search, query, limit, model=model, vectors=vectors)
+        return await self._index.search(query, limit, model=model, vectors=vectors)
 
     async def document(self, source: str) -> Record | Items:
         """A document or section by name, or the names that come closest.
@@ -88,10 +85,10 @@ class Library:
         Raises:
             RetrievalFailed: The index cannot be read.
         """
-        found = await asyncio.to_thread(find_text, self._path, source)
+        found = await self._index.find_text(source)
         if found is not None:
             return _record(found)
-        rows = await asyncio.to_thread(closest_sources, self._path, source, _SUGGESTED)
+        rows = await self._index.closest_sources(source, _SUGGESTED)
         note = "There is no document of that name." + (" These come closest." if rows else "")
         return Items(
             kind="documents", items=[{"source": name, "title": title} for name, title in rows], note=note
@@ -104,7 +101,7 @@ class Library:
             RetrievalFailed: The index cannot be read.
         """
         try:
-            documents = await asyncio.to_thread(lambda: Store(self._path).documents())
+            documents = await self._index.documents()
         except PlatformError as error:
             raise RetrievalFailed("The document index could not be read.") from error
         rows = [{"source": d.source, "title": d.title, "passages": d.passages} for d in documents[:_LISTED]]

@@ -21,7 +21,9 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from agents.rag.__main__ import main
-from agents.rag.agent import INDEX_FILE, RagAgent
+from agents.rag.agent import RagAgent
+from agents.rag.index.embedded import EmbeddedIndex
+from agents.rag.index.opening import INDEX_FILE
 from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
 from agents.rag.settings import RagSettings
@@ -247,7 +249,7 @@ async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Pa
     connection.execute("DROP TABLE documents")
     connection.close()
     settings = RagSettings.load({})
-    ingestion = StartupIngestion(store, settings, None, [str(documents)])
+    ingestion = StartupIngestion(EmbeddedIndex(store.path), settings, None, [str(documents)])
     ingestion.start()
     await ingestion.wait()
     assert ingestion.detail

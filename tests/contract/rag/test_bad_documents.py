@@ -15,7 +15,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from agents.rag.agent import INDEX_FILE, RagAgent
+from agents.rag.agent import RagAgent
+from agents.rag.index.opening import INDEX_FILE
 from agents.rag.index.store import Store
 from agents.rag.ingest.names import REPOSITORY
 from tests.preloaded import process as preloaded

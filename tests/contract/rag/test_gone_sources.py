@@ -16,7 +16,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from agents.rag.agent import INDEX_FILE, RagAgent
+from agents.rag.agent import RagAgent
+from agents.rag.index.embedded import EmbeddedIndex
+from agents.rag.index.opening import INDEX_FILE
 from agents.rag.index.schema import connect
 from agents.rag.index.store import Store
 from agents.rag.ingest.ingester import Ingester
@@ -150,7 +152,7 @@ async def test_the_documents_of_a_folder_that_cannot_be_read_just_now_are_kept_w
     """As root every folder can be read, so that the refusal has to be played."""
     (staff / "inner").mkdir()
     (staff / "inner" / "deep.md").write_text("# Deep\n\nText.\n")
-    ingester = Ingester(Store(tmp_path / "index.sqlite"), RagSettings(), None)
+    ingester = Ingester(EmbeddedIndex(Store(tmp_path / "index.sqlite").path), RagSettings(), None)
     await ingester.ingest([str(staff)], configured=True)
     real = os.scandir
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.settings import RagSettings
@@ -50,7 +51,7 @@ def embedder() -> WordEmbedder:
 
 @pytest.fixture
 def ingester(store: Store, embedder: WordEmbedder) -> Ingester:
-    return Ingester(store, RagSettings(), embedder)
+    return Ingester(EmbeddedIndex(store.path), RagSettings(), embedder)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.schema import connect
 from agents.rag.index.search import Searcher
 from agents.rag.index.store import Store
@@ -104,7 +105,9 @@ async def test_giant_files_are_skipped_unread(store: Store, notes: Path) -> None
     with (notes / "giant.txt").open("wb") as file:
         file.truncate(10**12)
     (notes / "long.txt").write_text("word " * 20_000)
-    summary = await Ingester(store, RagSettings(max_passages=50), None).ingest([str(notes)])
+    summary = await Ingester(EmbeddedIndex(store.path), RagSettings(max_passages=50), None).ingest(
+        [str(notes)]
+    )
     assert summary.problems[0] == "notes/giant.txt is larger than 20,000,000 bytes."
     assert "passages, more than the 50 allowed" in summary.problems[1]
 
@@ -173,7 +176,9 @@ async def test_another_embedding_model_embeds_everything_again(
 ) -> None:
     await ingester.ingest([str(notes)])
     second = WordEmbedder("another")
-    summary = await Ingester(store, RagSettings(), second).ingest([str(notes / "alpha.md")])
+    summary = await Ingester(EmbeddedIndex(store.path), RagSettings(), second).ingest(
+        [str(notes / "alpha.md")]
+    )
     assert summary.unchanged == 1
     assert len(second.embedded) == len(embedder.embedded) == 2
     assert not store.stale("another", 0, 9)
@@ -181,7 +186,9 @@ async def test_another_embedding_model_embeds_everything_again(
 
 async def test_another_chunk_size_cuts_again(ingester: Ingester, store: Store, notes: Path) -> None:
     await ingester.ingest([str(notes)])
-    summary = await Ingester(store, RagSettings(chunk_tokens=50), None).ingest([str(notes)])
+    summary = await Ingester(EmbeddedIndex(store.path), RagSettings(chunk_tokens=50), None).ingest(
+        [str(notes)]
+    )
     assert summary.updated == 2
 
 
@@ -190,7 +197,7 @@ async def test_an_embedding_model_that_fails_leaves_a_search_by_words(store: Sto
         async def embed(self, texts):
             raise ModelUnavailable("down")
 
-    summary = await Ingester(store, RagSettings(), Down()).ingest([str(notes)])
+    summary = await Ingester(EmbeddedIndex(store.path), RagSettings(), Down()).ingest([str(notes)])
     assert summary.added == 2
     assert [p.source for p in Searcher(store.path).search("bananas", 3)] == ["notes/beta.md"]
 
@@ -205,14 +212,16 @@ async def test_a_cancelled_ingestion_leaves_whole_documents_and_resumes(
             held.set()
             await asyncio.Event().wait()
 
-    task = asyncio.create_task(Ingester(store, RagSettings(), Held()).ingest([str(notes)]))
+    task = asyncio.create_task(
+        Ingester(EmbeddedIndex(store.path), RagSettings(), Held()).ingest([str(notes)])
+    )
     await held.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert consistent(store)
     assert names(store) == ["notes/alpha.md"]
-    await Ingester(store, RagSettings(), embedder).ingest([str(notes)])
+    await Ingester(EmbeddedIndex(store.path), RagSettings(), embedder).ingest([str(notes)])
     assert len(names(store)) == 2
     assert not store.stale(embedder.name, 0, 9)
 
@@ -223,7 +232,12 @@ async def test_ingesting_the_same_folder_twice_at_once_gives_each_document_once(
     for number in range(12):
         (notes / f"n{number}.md").write_text(f"# N{number}\n\n" + "words of a note. " * 200)
     await asyncio.gather(
-        *(Ingester(Store(store.path), RagSettings(), WordEmbedder()).ingest([str(notes)]) for _ in range(3))
+        *(
+            Ingester(EmbeddedIndex(Store(store.path).path), RagSettings(), WordEmbedder()).ingest(
+                [str(notes)]
+            )
+            for _ in range(3)
+        )
     )
     assert len(names(store)) == 14
     assert consistent(store)
@@ -236,10 +250,11 @@ def test_a_killed_process_leaves_an_index_that_opens(store: Store, notes: Path, 
     script = (
         "import asyncio, sys\n"
         "from pathlib import Path\n"
+        "from agents.rag.index.embedded import EmbeddedIndex\n"
         "from agents.rag.index.store import Store\n"
         "from agents.rag.ingest.ingester import Ingester\n"
         "from agents.rag.settings import RagSettings\n"
-        "ingester = Ingester(Store(Path(sys.argv[1])), RagSettings(), None)\n"
+        "ingester = Ingester(EmbeddedIndex(Store(Path(sys.argv[1])).path), RagSettings(), None)\n"
         "asyncio.run(ingester.ingest([sys.argv[2]], lambda p: print(p.done, flush=True)))\n"
     )
     with subprocess.Popen(

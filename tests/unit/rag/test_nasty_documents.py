@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.settings import RagSettings
@@ -92,7 +93,7 @@ async def test_nasty_documents_cost_a_line_each_and_nothing_else(seed: int, tmp_
     good = Path(os.fsdecode(folder + b"/zz.md"))
     good.write_text("# Good\n\nAll is well.\n")
     store = Store(tmp_path / "index.sqlite")
-    ingester = Ingester(store, RagSettings(), None)
+    ingester = Ingester(EmbeddedIndex(store.path), RagSettings(), None)
     summary = await ingester.ingest([os.fsdecode(folder)])
     assert summary.added + len(summary.problems) == 121
     assert all(problem.endswith(".") and problem.isprintable() for problem in summary.problems)

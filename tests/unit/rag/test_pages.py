@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
 from agents.rag.ingest.fetch import fetch_page
 from agents.rag.ingest.ingester import Ingester
@@ -71,7 +72,7 @@ async def site() -> AsyncIterator[tuple[Site, str]]:
 async def test_a_page_is_ingested_under_its_address_and_removed_when_it_is_gone(
     site: tuple[Site, str], store: Store
 ) -> None:
-    ingester = Ingester(store, ALLOWED, None)
+    ingester = Ingester(EmbeddedIndex(store.path), ALLOWED, None)
     pages, url = site
     assert (await ingester.ingest([f"{url}/page#pay"])).added == 1
     assert (await ingester.ingest([f"{url}/page"])).unchanged == 1
@@ -87,7 +88,7 @@ async def test_a_page_is_ingested_under_its_address_and_removed_when_it_is_gone(
 
 async def test_the_declared_encoding_and_type_are_respected(site: tuple[Site, str], store: Store) -> None:
     _, url = site
-    await Ingester(store, ALLOWED, None).ingest(
+    await Ingester(EmbeddedIndex(store.path), ALLOWED, None).ingest(
         [f"{url}/{name}" for name in ("page", "manual.pdf", "guide.md")]
     )
     assert [d.title for d in store.documents()] == ["Guide", "manual", "Handbook"]
@@ -162,7 +163,7 @@ async def test_a_private_page_is_refused_by_default_and_never_asked_for(
     site: tuple[Site, str], store: Store
 ) -> None:
     pages, url = site
-    summary = await Ingester(store, RagSettings(), None).ingest([f"{url}/page"])
+    summary = await Ingester(EmbeddedIndex(store.path), RagSettings(), None).ingest([f"{url}/page"])
     assert "RAG_ALLOW_PRIVATE_URLS=true" in summary.problems[0]
     assert pages.hosts == []
 

@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.read import find_text
 from agents.rag.index.search import Searcher
 from agents.rag.index.store import Store
@@ -23,7 +24,7 @@ FEWEST = 2
 def index(tmp_path_factory):
     store = Store(tmp_path_factory.mktemp("index") / "index.sqlite")
     settings = RagSettings.load({})
-    asyncio.run(Ingester(store, settings, None).ingest(settings.targets()))
+    asyncio.run(Ingester(EmbeddedIndex(store.path), settings, None).ingest(settings.targets()))
     return store
 
 
@@ -71,7 +72,7 @@ async def test_a_document_of_the_same_name_elsewhere_has_no_questions(tmp_path):
     page.write_text("# Mine\n\n## Which version do I have?\n\nNone.\n", encoding="utf-8")
     assert questions_of("docs/faq.md", page) == {}
     store = Store(tmp_path / "index.sqlite")
-    await Ingester(store, RagSettings.load({}), WordEmbedder()).ingest([str(page.parent)])
+    await Ingester(EmbeddedIndex(store.path), RagSettings.load({}), WordEmbedder()).ingest([str(page.parent)])
     with sqlite3.connect(store.path) as connection:
         assert connection.execute("SELECT count(*) FROM questions").fetchone() == (0,)
 
@@ -80,7 +81,7 @@ async def test_an_index_of_the_version_before_keeps_its_documents_and_gets_quest
     path = tmp_path / "index.sqlite"
     page = tmp_path / "a.md"
     page.write_text("# A\n\nApples.\n", encoding="utf-8")
-    await Ingester(Store(path), RagSettings.load({}), None).ingest([str(page)])
+    await Ingester(EmbeddedIndex(Store(path).path), RagSettings.load({}), None).ingest([str(page)])
     with sqlite3.connect(path) as connection:
         connection.execute("DROP TABLE questions")
     assert [document.title for document in Store(path).documents()] == ["A"]

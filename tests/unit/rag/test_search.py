@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.fuse import fuse
 from agents.rag.index.lexical import coverage, match_expression
 from agents.rag.index.passage_text import passage_text
@@ -95,7 +96,7 @@ async def test_one_long_section_does_not_fill_the_result(
         "# Long\n\n" + "\n\n".join(f"Mango number {n}. " * 30 for n in range(20))
     )
     (tmp_path / "short.md").write_text("# Short\n\nOne mango.")
-    await Ingester(store, RagSettings(), embedder).ingest(
+    await Ingester(EmbeddedIndex(store.path), RagSettings(), embedder).ingest(
         [str(tmp_path / "long.md"), str(tmp_path / "short.md")]
     )
     assert sorted(found(Searcher(store.path), "mango", embedder)) == ["long.md", "long.md", "short.md"]
@@ -159,7 +160,7 @@ async def test_a_document_too_long_for_one_answer_names_its_sections(
 ) -> None:
     (tmp_path / "big.md").write_text("# Big\n\n## One\n\n" + "words " * 20_000 + "\n\n## Two\n\nend\n")
     await ingester.ingest([str(tmp_path / "big.md")])
-    record = await Library(store.path, None).document("big.md")
+    record = await Library(EmbeddedIndex(store.path), None).document("big.md")
     assert isinstance(record, Record)
     assert len(record.item["text"]) == 100_000
     assert record.item["sections"] == ["big.md#one", "big.md#two"]

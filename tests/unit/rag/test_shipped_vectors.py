@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from agents.rag import ship_vectors
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
 from agents.rag.ingest.embedding import use_shipped
 from agents.rag.ingest.ingester import Ingester
@@ -34,7 +35,7 @@ class Counting(MiniLmEmbedder):
 
 async def ingested(folder: Path, document: Path, embedder: MiniLmEmbedder) -> Store:
     store = Store(folder / "index.sqlite")
-    ingestion = StartupIngestion(store, RagSettings.load({}), embedder, [str(document)])
+    ingestion = StartupIngestion(EmbeddedIndex(store.path), RagSettings.load({}), embedder, [str(document)])
     ingestion.start()
     await ingestion.wait()
     assert not ingestion.words_only
@@ -74,9 +75,9 @@ async def test_only_the_passages_that_changed_are_embedded(tmp_path):
 
 async def test_vectors_of_another_model_are_not_used(tmp_path):
     store = Store(tmp_path / "index.sqlite")
-    await Ingester(store, RagSettings.load({}), None).ingest([str(DOCUMENT)])
+    await Ingester(EmbeddedIndex(store.path), RagSettings.load({}), None).ingest([str(DOCUMENT)])
     shipped = Shipped("another", 384, read_shipped().encoded)
-    assert use_shipped(store, MiniLmEmbedder.name, shipped) == 0
+    assert await use_shipped(EmbeddedIndex(store.path), MiniLmEmbedder.name, shipped) == 0
     assert store.count_stale(MiniLmEmbedder.name) > 0
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.retrieve.library import Library
@@ -79,8 +80,8 @@ def embedder() -> MiniLmEmbedder:
 async def library(folder: Path, embedder: MiniLmEmbedder | None) -> Library:
     (folder / "handbook.md").write_text(CORPUS)
     store = Store(folder / "index.sqlite")
-    await Ingester(store, RagSettings(), embedder).ingest([str(folder / "handbook.md")])
-    return Library(store.path, embedder)
+    await Ingester(EmbeddedIndex(store.path), RagSettings(), embedder).ingest([str(folder / "handbook.md")])
+    return Library(EmbeddedIndex(store.path), embedder)
 
 
 async def first(library: Library, question: str) -> str:

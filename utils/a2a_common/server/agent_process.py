@@ -241,7 +241,7 @@ async def run_agent(
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
         )
-        database = await _own_storage(agent_class.name, settings, stack)
+        database = await _own_storage(agent_class, settings, stack)
         runtime = await open_runtime(agent_class.name, settings, stack, database=database)
         agent = agent_class(runtime)
         if not agent.http_middleware():  # else the agent asks who calls by itself
@@ -274,7 +274,7 @@ async def run_agent(
             raise
 
 
-async def _own_storage(name: str, settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:
+async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip
     """Make the agent's folder, or its tables in a database, this process' own.
 
     Raises:
@@ -285,14 +285,14 @@ async def _own_storage(name: str, settings: AgentSettings, stack: AsyncExitStack
     from utils.persistence.postgres.opening import open_database
 
     in_database = settings.database.url is not None
-    await _own_home(name, settings.home, None if in_database else stack)
+    await _own_home(agent.name, settings.home, None if in_database else stack)
     return await open_database(
         settings.database,
-        name,
+        agent.name,
         stack,
         alone=not settings.engine.distributed(settings.database),
         on_lost=_stop_this_process,
-        further=further_tables() if in_database else (),
+        further=further_tables(agent.own_tables) if in_database else (),
     )
 
 

@@ -12,6 +12,8 @@ from utils.persistence.postgres.opening import make_pool
 from utils.persistence.settings import DatabaseSettings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.postgres.versions import Further
 
@@ -26,11 +28,20 @@ class Verb(StrEnum):
 NOT_SET = "DATABASE_URL is not set: this agent stores its data in files, which need no upgrade."
 
 
-def further_tables() -> tuple[Further, ...]:
-    """Tables that an agent needs besides those of its stores and its conversations."""
+def further_tables(own: Path | None = None) -> tuple[Further, ...]:
+    """Tables that an agent needs besides those of its stores and its conversations.
+
+    Args:
+        own: Folder with the migrations of the agent's own tables, `BaseLangGraphAgent.own_tables`.
+    """
     from utils.persistence.postgres.versions import Further
 
-    return (Further("procrastinate_jobs", _apply_queue),)
+    queue = Further("procrastinate_jobs", _apply_queue)
+    if own is None:
+        return (queue,)
+    from utils.persistence.postgres.own_tables import own_tables
+
+    return queue, own_tables(own)
 
 
 async def _apply_queue(pool: PostgresPool) -> None:
@@ -39,8 +50,10 @@ async def _apply_queue(pool: PostgresPool) -> None:
     await apply_schema(pool)
 
 
-async def tend_database(agent: str, settings: DatabaseSettings, verb: Verb) -> None:
+async def tend_database(agent: str, settings: DatabaseSettings, verb: Verb, own: Path | None = None) -> None:
     """Upgrade the tables of an agent, or only look at them; print what they are then as one line of JSON.
+
+    `own` is the folder with the migrations of the agent's own tables.
 
     Raises:
         SettingsError: No database is set, it cannot be used, or its tables are newer than this code.
@@ -54,7 +67,7 @@ async def tend_database(agent: str, settings: DatabaseSettings, verb: Verb) -> N
     pool = make_pool(settings, agent)
     await pool.open()
     try:
-        further = further_tables()
+        further = further_tables(own)
         if verb is Verb.UPGRADE:
             from utils.persistence.postgres.migrate import upgrade
 

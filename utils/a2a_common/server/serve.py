@@ -67,7 +67,8 @@ def serve(
                 from utils.a2a_common.server.database_command import Verb, tend_database
 
                 settings = DatabaseSettings.load(environ)
-                runner.run(tend_database(agent_class.name, settings, Verb(options.database)))
+                verb, own = Verb(options.database), agent_class.own_tables
+                runner.run(tend_database(agent_class.name, settings, verb, own))
                 return 0
             runner.run(
                 run_agent(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 
 from utils.errors import StorageError
@@ -23,10 +23,21 @@ class SessionLocks:
         self._opening = asyncio.Lock()
 
     @asynccontextmanager
-    async def held(self, number: int) -> AsyncIterator[None]:
-        """Hold a lock within the block. Waits for it, and for a database that is away."""
-        while not await self._took(number):  # noqa: ASYNC110 - PostgreSQL tells nobody that a lock is free
-            await asyncio.sleep(LOOK_SECONDS)
+    async def held(
+        self, number: int, on_wait: Callable[[], Awaitable[None]] | None = None
+    ) -> AsyncIterator[None]:
+        """Hold a lock within the block. Waits for it, and for a database that is away.
+
+        Args:
+            number: The lock.
+            on_wait: Awaited once where the lock is not to be had at once.
+        """
+        told = on_wait is None
+        while not await self._took(number):
+            if on_wait is not None and not told:
+                told = True
+                await on_wait()
+            await asyncio.sleep(LOOK_SECONDS)  # PostgreSQL tells nobody that a lock is free
         try:
             yield
         finally:

@@ -43,22 +43,25 @@ class Version:
     Attributes:
         tables: The version of this service's tables; empty where there are none.
         checkpoints: The number of LangGraph's last migration; -1 where there are none.
-        missing: Tables of others that were asked for and are not there.
+        missing: Tables of others that were asked for and are not there, or of an earlier version.
+        ahead: Tables of others that a later version of the code wrote.
     """
 
     tables: str = ""
     checkpoints: int = -1
     missing: tuple[str, ...] = ()
+    ahead: tuple[str, ...] = ()
 
     @property
     def newer(self) -> bool:
         """Whether a later version of the code wrote them."""
-        return self.tables > known_versions()[-1]
+        return self.tables > known_versions()[-1] or bool(self.ahead)
 
     @property
     def current(self) -> bool:
         """Whether this code can work with them."""
-        return self.tables == known_versions()[-1] and self.checkpoints >= 0 and not self.missing
+        others = not self.missing and not self.ahead
+        return self.tables == known_versions()[-1] and self.checkpoints >= 0 and others
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,12 @@ class Further:
     Attributes:
         table: One of them, by which it is seen that they are there.
         apply: Makes them, and does nothing where they are up to date.
+        version: The one that this code needs, where `table` has the versions that were applied in its column `version_num`.
     """
 
     table: str
     apply: Callable[[PostgresPool], Awaitable[None]]
+    version: str = ""
 
 
 async def version_of(pool: PostgresPool, further: Sequence[Further] = ()) -> Version:
@@ -101,11 +106,16 @@ async def version_of(pool: PostgresPool, further: Sequence[Further] = ()) -> Ver
 
         tables = await newest(VERSION_TABLE, "version_num")
         checkpoints = await newest("checkpoint_migrations", "v")
+        versioned = {
+            each: str(await newest(each.table, "version_num") or "") for each in further if each.version
+        }
         missing = [each.table for each in further if not await exists(each.table)]
+        missing += [each.table for each, found in versioned.items() if "" < found < each.version]
     return Version(
         tables=str(tables) if tables is not None else "",
         checkpoints=int(str(checkpoints)) if checkpoints is not None else -1,
         missing=tuple(missing),
+        ahead=tuple(each.table for each, found in versioned.items() if found > each.version),
     )
 
 
