@@ -49,11 +49,11 @@ async def answers(url: str) -> None:
     async with httpx.AsyncClient(trust_env=False) as http, asyncio.timeout(60):
         while True:
             try:
-                (await http.get(f"{url}/readyz")).raise_for_status()
+                if (await http.get(f"{url}/readyz")).is_success:
+                    return
             except httpx.TransportError:
-                await asyncio.sleep(0.02)
-            else:
-                return
+                pass
+            await asyncio.sleep(0.02)
 
 
 @both_methods

@@ -37,6 +37,7 @@ from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
+from utils.a2a_common.server.http.cut_off import CutOff
 from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import RetryAfter
@@ -273,6 +274,7 @@ def _url_rule(*, allow_private: bool) -> UrlRule:
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
     """The middleware of every request, from the outside in."""
     return [
+        Middleware(CutOff),
         Middleware(TrailingSlash),
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *_gate(service),
