@@ -80,6 +80,30 @@ def test_only_the_supervisor_reaches_the_agents(helm4: Helm):
     assert len(policies) == len(pods(manifests))
 
 
+@pytest.mark.parametrize("values", ACCEPTED.values(), ids=list(ACCEPTED))
+def test_every_pod_is_selected_by_one_policy_where_there_are_any(helm4: Helm, values: Values):
+    manifests = helm4.render(values)
+    policies = of_kind(manifests, "NetworkPolicy")
+    if not values.get("networkPolicy", {}).get("enabled", True):
+        assert not policies
+        return
+    selectors = [policy["spec"]["podSelector"] for policy in policies.values()]
+    running = [one for one in manifests if one["kind"] in {"Deployment", "Job", "Pod"}]
+    for pod in [one["spec"].get("template", one) for one in running]:
+        labels = pod["metadata"]["labels"]
+        assert sum(_selects(each, labels) for each in selectors) == 1, labels
+
+
+def test_the_migration_reaches_no_more_than_the_pods_do_and_is_reached_by_nobody(helm4: Helm):
+    narrow = {"restrictEgress": True, "egressPorts": [5432]}
+    values = {"database": {"existing": "pg"}, "networkPolicy": narrow}
+    migration = of_kind(helm4.render(values), "NetworkPolicy")["first-platform-engineer-migrate"]["spec"]
+    assert "ingress" not in migration
+    assert migration["policyTypes"] == ["Ingress", "Egress"]
+    (rule,) = migration["egress"]
+    assert [port["port"] for port in rule["ports"]] == [53, 53, 5432]
+
+
 OUTSIDE: dict[str, Values] = {
     "a load balancer": {"supervisor": {"serviceType": "LoadBalancer"}},
     "an ingress": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
