@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -43,9 +44,13 @@ def example(name: str) -> Any:
 
 
 class GitHubData:
-    """Rows of the lists; `count` open pull requests, `count` open issues, and some closed ones."""
+    """Rows of the lists; `count` open pull requests, `count` open issues, and some closed ones.
 
-    def __init__(self, count: int) -> None:
+    Issues have the example's body where `bodies` has none for their number.
+    """
+
+    def __init__(self, count: int, bodies: Mapping[int, str] | None = None) -> None:
+        self._bodies = bodies or {}
         self._numbers = range(1, count + count // (_EVERY_CLOSED - 1) + 1)
 
     @cached_property
@@ -74,7 +79,10 @@ class GitHubData:
 
     def issue(self, number: int) -> dict[str, Any] | None:
         """One issue in full."""
-        return _issue(example("issue"), number) if number in self._numbers else None
+        if number not in self._numbers:
+            return None
+        issue = _issue(example("issue"), number)
+        return issue | {"body": self._bodies.get(number, issue["body"])}
 
     def repeated(self, sample_name: str, count: int, **changes: str) -> list[dict[str, Any]]:
         """An example's first row `count` times, with `{n}` filled in."""

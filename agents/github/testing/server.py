@@ -11,7 +11,7 @@ repositories of the owner `faulty` fail as their names say (`faults.FAULTS`).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -38,7 +38,12 @@ class GitHubServer:
 
 
 def github_app(
-    recorder: Recorder, *, pulls: int = 60, log_host: str | None = None, accounts: Accounts | None = None
+    recorder: Recorder,
+    *,
+    pulls: int = 60,
+    log_host: str | None = None,
+    accounts: Accounts | None = None,
+    bodies: Mapping[int, str] | None = None,
 ) -> ASGIApp:
     """The ASGI application.
 
@@ -48,19 +53,20 @@ def github_app(
         log_host: Where job logs redirect to, the way GitHub redirects to its storage; this server
             when omitted.
         accounts: Who signs in.
+        bodies: Texts of issues, by number; GitHub's example where there is none.
     """
     signing_in = (accounts or Accounts()).routes()
-    app = FaultMiddleware(Starlette(routes=[*signing_in, *routes(GitHubData(pulls), log_host)]))
+    app = FaultMiddleware(Starlette(routes=[*signing_in, *routes(GitHubData(pulls, bodies), log_host)]))
     return RecorderMiddleware(app, recorder)
 
 
 @contextmanager
 def run_github_server(
-    *, pulls: int = 60, log_host: str | None = None, port: int = 0
+    *, pulls: int = 60, log_host: str | None = None, port: int = 0, bodies: Mapping[int, str] | None = None
 ) -> Iterator[GitHubServer]:
     """Serve on loopback, on a free port when `port` is 0, in a thread, until the block ends."""
     recorder, accounts = Recorder(), Accounts()
-    app = github_app(recorder, pulls=pulls, log_host=log_host, accounts=accounts)
+    app = github_app(recorder, pulls=pulls, log_host=log_host, accounts=accounts, bodies=bodies)
     with loopback_socket(port) as listener, threaded_server(app, listener, name="github"):
         yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder, accounts)
 

@@ -75,14 +75,18 @@ class Foreign:
 
 @asynccontextmanager
 async def foreign(
-    script: Script, *, modes: Sequence[str] = JSON, extensions: Sequence[str] = (SCOPE_EXTENSION,)
+    script: Script,
+    *,
+    modes: Sequence[str] = JSON,
+    extensions: Sequence[str] = (SCOPE_EXTENSION,),
+    description: str = "Tells the weather.",
 ) -> AsyncIterator[Foreign]:
-    """Serve it; parts of other media types than `modes` are refused."""
+    """Serve it; parts of other media types than `modes` are refused. The description is that of its card."""
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
         name="github",  # what a card says of itself makes nobody ours
-        description="Tells the weather.",
+        description=description,
         version="1.0.0",
         supported_interfaces=[
             AgentInterface(url=f"{url}/", protocol_binding="JSONRPC", protocol_version="1.0")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,9 +21,7 @@ NOTHING: dict[str, Any] = {"previous_results": [], "conversation_history": [], "
 
 
 @asynccontextmanager
-async def told(
-    shares: str = "", trust: str = "", **card: Sequence[str]
-) -> AsyncIterator[tuple[Foreign, Answer]]:
+async def told(shares: str = "", trust: str = "", **card: Any) -> AsyncIterator[tuple[Foreign, Answer]]:
     """A foreign agent that is asked in the second turn of a conversation, after an agent of ours told a secret."""
     script = [
         calls(call("keys", "c1", request="Read the password")),

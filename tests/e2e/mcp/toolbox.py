@@ -68,6 +68,11 @@ def toolbox() -> FastMCP:
         await ctx.session.send_tool_list_changed()
         return "grown"
 
+    @server.tool(annotations=READS)
+    def read(path: str) -> str:
+        """Reads a file."""
+        return Path(path).read_text("utf-8")
+
     @server.tool()
     def write(path: str, text: str) -> str:
         """Appends a text to a file. Says nothing of whether it only reads."""
