@@ -96,6 +96,16 @@ class Talk:
             "parts": [{"text": text}],
             **({"taskId": task_id} if task_id else {}),
         }
+        await self._until_ended(seen, message, streamed=streamed)
+        return seen
+
+    async def follow(self, task_id: str) -> Seen:
+        """Follow a task to its end, whatever breaks in between."""
+        seen = Seen(task_id)
+        await self._until_ended(seen, {}, streamed=True)
+        return seen
+
+    async def _until_ended(self, seen: Seen, message: Any, *, streamed: bool) -> None:
         method = "SendStreamingMessage" if streamed else "SendMessage"
         while seen.state in OPEN and time.monotonic() - seen.began < self._patience:
             if seen.refusal and not seen.task_id:
@@ -115,7 +125,6 @@ class Talk:
                 await asyncio.sleep(min(later.seconds, _MOST_RETRY_AFTER))
         seen.ended = time.monotonic()
         await self._read_stored(seen)
-        return seen
 
     async def _take_up(self, seen: Seen) -> None:
         """Subscribe again; a task that has ended meanwhile is read."""
