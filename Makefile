@@ -21,7 +21,7 @@ SEED ?= 1
 STORE ?= sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: growth test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill rolling simulate broken-rules docs lock release-check clean check-auth test-web web
+.PHONY: growth test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill outage retention rolling simulate broken-rules docs lock release-check clean check-auth test-web web
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -140,6 +140,12 @@ chaos-kill: setup-dev ## Kill processes under N=300 conversations whose turns mu
 
 rolling: setup-dev ## Restart both supervisors over PostgreSQL under 50 streams and 50 blocking calls; no turn may fail
 	$(BIN)/python -m benchmarks.rolling
+
+outage: setup-dev ## Stop PostgreSQL for 20 seconds under load; each request must end with an answer or a reason
+	$(BIN)/python -m benchmarks.outage
+
+retention: setup-dev ## Converse without end under limits of size; what is stored must not grow; STORE=sqlite or postgresql
+	$(BIN)/python -m benchmarks.retention STORE=$(STORE)
 
 simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, BREAK=no-fence
 	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) BREAK=$(BREAK)

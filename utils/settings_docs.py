@@ -27,6 +27,10 @@ COMPOSE = {
     "IMAGE": ("platform-engineer:latest", "The image that every container runs"),
     "SUPERVISOR_PORT": ("8000", "Port of this machine that leads to the supervisor"),
     "SUPERVISOR_BIND": ("127.0.0.1", "Address of this machine that it listens at; 0.0.0.0 lets others in"),
+    "DATABASE_PASSWORD": (
+        "engineer",
+        "Password of the database of the profile `scale`, of letters, digits and -._~; set it before the first start",
+    ),
     "DOCUMENTS": ("./docs", "Folder whose documents are ingested at start"),
     "FOREIGN_AGENTS": (
         "",

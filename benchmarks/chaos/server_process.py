@@ -88,6 +88,11 @@ class ServerProcess:
         assert self._process is not None
         return self._process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, once it ended."""
+        return None if self._process is None else self._process.returncode
+
     async def kill(self) -> None:
         """SIGKILL: no word of farewell."""
         if self._process is not None and self._process.returncode is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -13,6 +13,7 @@ from uuid import uuid4
 import httpx
 
 from benchmarks.service.doors import ComeAgain, Door, RpcDoor, call, whole
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, parse_resubscribe
 
 COMPLETED, FAILED = "TASK_STATE_COMPLETED", "TASK_STATE_FAILED"
 WAITING = "TASK_STATE_INPUT_REQUIRED"
@@ -39,6 +40,7 @@ class Seen:
         refusal: The code of the newest JSON-RPC error, where the message was refused.
         breaks: How often the client had to come back.
         waited: How often it was told to come again later (503).
+        again: Whether the newest status says to subscribe again, since the turn goes on in another process.
     """
 
     task_id: str = ""
@@ -50,6 +52,7 @@ class Seen:
     refusal: int = 0
     breaks: int = 0
     waited: int = 0
+    again: bool = False
     began: float = field(default_factory=time.monotonic)
     ended: float = float("inf")
 
@@ -89,13 +92,44 @@ class Talk:
     async def send(self, text: str, *, streamed: bool = True, task_id: str = "") -> Seen:
         """Send a message and follow its task to the end, whatever breaks in between."""
         seen = Seen()
-        message = {
+        await self._until_ended(seen, self._message(text, task_id), streamed=streamed)
+        return seen
+
+    async def once(self, text: str, seen: Seen, *, streamed: bool = True) -> None:
+        """Send a message and note what is told until that one call ends.
+
+        Raises:
+            httpx.TransportError: The connection broke.
+            ComeAgain: The server takes no request now.
+        """
+        method = "SendStreamingMessage" if streamed else "SendMessage"
+        async with aclosing(self._door.events(method, {"message": self._message(text)})) as answers:
+            async for answer in answers:
+                _apply(seen, answer)
+
+    async def look(self, task_id: str) -> Seen:
+        """A task as it is stored; without a state where it cannot be read now."""
+        seen = Seen()
+        with suppress(httpx.TransportError, ComeAgain):
+            _apply(seen, await whole(self._door, "GetTask", {"id": task_id}))
+        return seen
+
+    def _message(self, text: str, task_id: str = "") -> Any:
+        return {
             "messageId": str(uuid4()),
             "role": "ROLE_USER",
             "contextId": self.context_id,
             "parts": [{"text": text}],
             **({"taskId": task_id} if task_id else {}),
         }
+
+    async def follow(self, task_id: str) -> Seen:
+        """Follow a task to its end, whatever breaks in between."""
+        seen = Seen(task_id)
+        await self._until_ended(seen, {}, streamed=True)
+        return seen
+
+    async def _until_ended(self, seen: Seen, message: Any, *, streamed: bool) -> None:
         method = "SendStreamingMessage" if streamed else "SendMessage"
         while seen.state in OPEN and time.monotonic() - seen.began < self._patience:
             if seen.refusal and not seen.task_id:
@@ -115,7 +149,6 @@ class Talk:
                 await asyncio.sleep(min(later.seconds, _MOST_RETRY_AFTER))
         seen.ended = time.monotonic()
         await self._read_stored(seen)
-        return seen
 
     async def _take_up(self, seen: Seen) -> None:
         """Subscribe again; a task that has ended meanwhile is read."""
@@ -188,6 +221,7 @@ def _text_of(artifact: Any) -> str:
 
 def _apply_status(seen: Seen, status: Any, metadata: Any) -> None:
     seen.state = status["state"]
+    seen.again = parse_resubscribe(metadata.get(ACTIVITY_EXTENSION)) is not None
     message = status.get("message", {})
     seen.said = "".join(part.get("text", "") for part in message.get("parts", ())) or seen.said
     for place in (metadata, message.get("metadata", {})):

@@ -26,8 +26,8 @@ from multi_agents.cli.settings_groups import (
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.errors import SettingsError
-from utils.persistence.settings import DatabaseSettings, Store
-from utils.persistence.sizes import sizes_of_files, told
+from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
+from utils.persistence.sizes import in_words, sizes_of_files, told
 from utils.setting_values import choices
 from utils.settings import (
     EmbeddingSettings,
@@ -59,6 +59,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings += await ask_models(environ, own)
     findings += await asyncio.to_thread(lambda: list(check_home()))
     findings += await check_database(environ)
+    findings += check_retention(environ)
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
@@ -192,6 +193,18 @@ def check_home() -> Iterator[Finding]:
             for folder in sorted(home.iterdir())
             if folder.is_dir() and (sizes := sizes_of_files(folder))
         )
+
+
+def check_retention(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """When conversations are deleted by themselves."""
+    settings = RetentionSettings.load(environ)
+    told = [f"after {settings.days:g} days"] if settings.days else []
+    told += [f"from {in_words(limit)} of {kind}" for kind, limit in settings.limits.items()]
+    yield Finding(
+        "retention",
+        "ok",
+        f"conversations are deleted {' and '.join(told)}" if told else "conversations are kept for ever",
+    )
 
 
 def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-from tests.compose.tool import ROOT, compose
+from tests.compose.stack import config, copied, networks_of, services_of
+from tests.compose.tool import ROOT
 from tests.docs.test_configuration import KNOWN
 from utils.a2a_common.client.agents_file import parse_sub_agents, with_shares
 from utils.settings_docs import COMPOSE
@@ -23,31 +20,11 @@ pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A folder with the file alone, so that no .env of this machine is read."""
-    shutil.copy(ROOT / "docker-compose.yaml", tmp_path)
-    return tmp_path
-
-
-def _config(project: Path, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    environ = {"PATH": os.environ["PATH"], "HOME": str(project), **variables}
-    command = [str(compose()), "config", *options]
-    return subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
-
-
-def _services(project: Path, **variables: str) -> dict[str, dict[str, Any]]:
-    done = _config(project, "--format", "json", **variables)
-    assert done.returncode == 0, done.stderr
-    services: dict[str, dict[str, Any]] = json.loads(done.stdout)["services"]
-    return services
-
-
-def _networks(project: Path) -> dict[str, dict[str, Any]]:
-    networks: dict[str, dict[str, Any]] = json.loads(_config(project, "--format", "json").stdout)["networks"]
-    return networks
+    return copied(tmp_path)
 
 
 def test_the_file_is_valid(project: Path):
-    done = _config(project, "-q")
+    done = config(project, "-q")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "", "a variable has no default"
 
@@ -57,26 +34,26 @@ def test_a_misspelled_key_would_be_noticed(project: Path):
     content = yaml.safe_load(file.read_text())
     content["services"]["rag"]["halthcheck"] = {}
     file.write_text(yaml.safe_dump(content))
-    done = _config(project, "-q")
+    done = config(project, "-q")
     assert done.returncode != 0
     assert "halthcheck" in done.stderr
 
 
 def test_the_example_environment_changes_nothing(project: Path):
-    before = _services(project)
+    before = services_of(project)
     shutil.copy(ROOT / ".env.example", project / ".env")
-    assert _services(project) == before
+    assert services_of(project) == before
 
 
 def test_the_supervisor_waits_for_agents_that_are_ready(project: Path):
-    services = _services(project)
+    services = services_of(project)
     waits = {name: one["condition"] for name, one in services["supervisor"]["depends_on"].items()}
     assert waits == dict.fromkeys(set(services) - {"supervisor"}, "service_healthy")
     assert all("/readyz" in " ".join(one["healthcheck"]["test"]) for one in services.values())
 
 
 def test_the_supervisor_finds_every_agent_at_the_address_on_its_card(project: Path):
-    services = _services(project)
+    services = services_of(project)
     listed = dict(
         pair.split("=", 1) for pair in services["supervisor"]["environment"]["SUB_AGENTS"].split(",")
     )
@@ -88,16 +65,16 @@ def test_the_supervisor_finds_every_agent_at_the_address_on_its_card(project: Pa
 
 
 def test_an_agent_that_runs_elsewhere_is_one_line_of_an_env_file(project: Path):
-    before = parse_sub_agents(_services(project)["supervisor"]["environment"]["SUB_AGENTS"])
+    before = parse_sub_agents(services_of(project)["supervisor"]["environment"]["SUB_AGENTS"])
     (project / ".env").write_text("FOREIGN_AGENTS=weather=https://weather.example.com,b=http://b.example:9\n")
-    after = parse_sub_agents(_services(project)["supervisor"]["environment"]["SUB_AGENTS"])
+    after = parse_sub_agents(services_of(project)["supervisor"]["environment"]["SUB_AGENTS"])
     foreign = [(one.name, one.url) for one in after if one not in before]
     assert foreign == [("weather", "https://weather.example.com"), ("b", "http://b.example:9")]
     assert [one for one in after if one in before] == list(before)
 
 
 def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(project: Path):
-    services = _services(project)
+    services = services_of(project)
     assert services["supervisor"]["container_name"] == "caipe-supervisor"
     (port,) = services["supervisor"]["ports"]
     assert (port["host_ip"], port["published"]) == ("127.0.0.1", "8000")
@@ -106,7 +83,7 @@ def test_only_the_supervisor_is_reached_from_outside_and_only_from_this_machine(
 
 
 def test_agents_share_no_network_with_the_address_that_the_supervisor_listens_at(project: Path):
-    services = _services(project)
+    services = services_of(project)
     outside = services["supervisor"]["networks"]["default"]["aliases"]
     assert services["supervisor"]["environment"]["HOST"] in outside, "it listens where agents reach it"
     inside = {name for name in services["supervisor"]["networks"] if name != "default"}
@@ -117,13 +94,13 @@ def test_agents_share_no_network_with_the_address_that_the_supervisor_listens_at
 
 def test_the_published_port_leads_to_the_network_of_the_clients(project: Path):
     """Docker publishes at the first network by name, and docker-compose puts the project's name before each."""
-    names = {key: one["name"] for key, one in _networks(project).items()}
+    names = {key: one["name"] for key, one in networks_of(project).items()}
     assert min(names.values()) == names["default"]
 
 
 def test_agents_of_the_file_are_told_results_and_those_that_run_elsewhere_what_is_said_of_them(project: Path):
     def told() -> dict[str, str]:
-        listed = _services(project)["supervisor"]["environment"]
+        listed = services_of(project)["supervisor"]["environment"]
         entries = with_shares(parse_sub_agents(listed["SUB_AGENTS"]), listed["SUB_AGENTS_SHARES"])
         return {entry.name: entry.shares for entry in entries}
 
@@ -136,12 +113,12 @@ def test_agents_of_the_file_are_told_results_and_those_that_run_elsewhere_what_i
 
 
 def test_another_port_is_the_one_on_the_card(project: Path):
-    supervisor = _services(project, SUPERVISOR_PORT="9000")["supervisor"]
+    supervisor = services_of(project, SUPERVISOR_PORT="9000")["supervisor"]
     assert supervisor["environment"]["PUBLIC_URL"] == "http://localhost:9000"
 
 
 def test_each_service_has_a_volume_of_its_own_and_nothing_else_to_write_to(project: Path):
-    services = _services(project)
+    services = services_of(project)
     volumes = {
         name: [mount["source"] for mount in one["volumes"] if mount["type"] == "volume"]
         for name, one in services.items()
@@ -162,7 +139,7 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
         "SUB_AGENTS": "a=http://a",
     }
     (project / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
-    environments = {name: one["environment"] for name, one in _services(project).items()}
+    environments = {name: one["environment"] for name, one in services_of(project).items()}
     assert {one["LLM_MODEL"] for one in environments.values()} == {"gpt-4.1"}
     assert "10.0.0.1" not in {one["HOST"] for one in environments.values()}
     assert {name for name, one in environments.items() if one["GITHUB_TOKEN"] == "t"} == {"github"}
@@ -170,7 +147,7 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
 
 
 def test_the_file_sets_only_variables_that_exist(project: Path):
-    for service in _services(project).values():
+    for service in services_of(project).values():
         assert set(service["environment"]) <= KNOWN
 
 

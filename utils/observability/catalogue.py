@@ -58,7 +58,8 @@ FIRST_TOKEN = _histogram(
 )
 RUNNING = _gauge("turns_running", "Turns that are under way.", "agent")
 DELETED = _counter(
-    "conversations_deleted", "Conversations that were deleted, by their owners or because of RETENTION_DAYS."
+    "conversations_deleted",
+    "Conversations that were deleted, by their owners, or because of their age or of the size of what is stored.",
 )
 WAITING = _gauge(
     "turns_waiting",
@@ -68,6 +69,17 @@ WAITING = _gauge(
 STORED = _gauge(
     "stored_bytes",
     "What the agent has stored, by file without its ending; with DATABASE_URL by table, the same at every replica.",
+    "kind",
+)
+
+RETAINED = _gauge(
+    "retention_bytes",
+    "What counts towards the limit of its kind, without free space in files and tables, as of the last look.",
+    "kind",
+)
+RETAINED_MOST = _gauge(
+    "retention_limit_bytes",
+    "The limit of a kind: RETENTION_TASKS_MB and its like; none where there is none.",
     "kind",
 )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Any
 
 from pydantic import Field, SecretStr, ValidationInfo, field_validator
 
@@ -11,6 +13,19 @@ from utils.setting_values import choices
 from utils.settings import EnvSettings
 
 _SCHEMES = ("postgresql://", "postgres://")
+
+
+MEGABYTE = 1_000_000
+
+
+def _largest(variable: str, kind: str) -> Any:
+    """A limit of what is stored of a kind."""
+    return Field(
+        0,
+        alias=variable,
+        ge=0,
+        description=f"Megabytes of {kind} above which an agent deletes its oldest ended conversations; 0 sets no limit.",
+    )
 
 
 class RetentionSettings(EnvSettings):
@@ -22,6 +37,27 @@ class RetentionSettings(EnvSettings):
         ge=0,
         description="Days after its last answer that a conversation is deleted with all that belongs to it; 0 keeps all.",
     )
+    tasks_mb: float = _largest("RETENTION_TASKS_MB", "tasks with their events and answers")
+    checkpoints_mb: float = _largest("RETENTION_CHECKPOINTS_MB", "the state of conversations")
+    artifacts_mb: float = _largest("RETENTION_ARTIFACTS_MB", "long texts that left a model's view")
+    tool_calls_mb: float = _largest("RETENTION_TOOL_CALLS_MB", "the record of tool calls")
+    look_seconds: float = Field(
+        600,
+        alias="RETENTION_LOOK_SECONDS",
+        ge=1,
+        description="Seconds between two looks for conversations to delete.",
+    )
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """Most bytes of each kind that has a limit."""
+        told = {
+            "tasks": self.tasks_mb,
+            "checkpoints": self.checkpoints_mb,
+            "artifacts": self.artifacts_mb,
+            "tool_calls": self.tool_calls_mb,
+        }
+        return {kind: round(megabytes * MEGABYTE) for kind, megabytes in told.items() if megabytes}
 
 
 class Migrate(StrEnum):

@@ -60,6 +60,14 @@ class MemoryFolder:
             )
             return int(pages * size)
 
+    def in_use(self, kinds: tuple[str, ...]) -> dict[str, int]:
+        """Bytes in use of the database of each kind."""
+        from utils.persistence.in_use import used_by
+
+        return {
+            kind: used_by(self._kept[f"{kind}.sqlite"]) for kind in kinds if f"{kind}.sqlite" in self._kept
+        }
+
     def close(self) -> None:
         """Forget every database that no other connection uses."""
         while self._kept:

@@ -24,6 +24,7 @@ from utils.persistence.task_log_store import (
     WriteRefused,
     check_write,
 )
+from utils.persistence.task_states import TERMINAL
 
 
 @dataclass
@@ -112,12 +113,16 @@ class MemoryTaskLogStore(TaskLogStore):
         """Rows in one of `states`."""
         return [log.row for log in self._logs.values() if log.row is not None and log.row.state in states]
 
-    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations that nobody went on with."""
         contexts: dict[tuple[str, str], list[Row]] = {}
         for log in self._logs.values():
             if log.row is not None:
                 contexts.setdefault((log.row.owner, log.row.context_id), []).append(log.row)
+        if ended:
+            contexts = {
+                key: rows for key, rows in contexts.items() if all(row.state in TERMINAL for row in rows)
+            }
         newest = {key: max(row.updated for row in rows) for key, rows in contexts.items()}
         idle = heapq.nsmallest(
             limit, (key for key in contexts if newest[key] < before), key=newest.__getitem__

@@ -86,9 +86,9 @@ class SqliteTaskLogStore(TaskLogStore):
         rows = await self._database.read(lambda db: db.execute(sql).fetchall())
         return [Row(*row) for row in rows]
 
-    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations that nobody went on with."""
-        return await self._database.read(lambda db: _idle(db, before, limit))
+        return await self._database.read(lambda db: _idle(db, before, limit, ended=ended))
 
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Conversations of an owner."""
@@ -240,10 +240,12 @@ def _select_page(db: sqlite3.Connection, query: Query, source: str, columns: str
     return db.execute(sql, (*values, query.limit)).fetchall(), total
 
 
-_IDLE = """
+_ENDED = ", ".join(str(int(state)) for state in sorted(TERMINAL))
+
+_IDLE = f"""
 SELECT owner, context_id, json_group_array(id) FROM tasks
-GROUP BY owner, context_id HAVING max(updated) < ? ORDER BY max(updated) LIMIT ?
-"""
+GROUP BY owner, context_id HAVING max(updated) < ? AND min(state IN ({_ENDED})) >= ? ORDER BY max(updated) LIMIT ?
+"""  # noqa: S608
 
 _CONTEXTS = """
 SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = ?
@@ -252,8 +254,8 @@ ORDER BY max(updated) DESC, context_id DESC LIMIT ?
 """
 
 
-def _idle(db: sqlite3.Connection, before: int, limit: int) -> list[IdleContext]:
-    found = db.execute(_IDLE, (before, limit)).fetchall()
+def _idle(db: sqlite3.Connection, before: int, limit: int, *, ended: bool) -> list[IdleContext]:
+    found = db.execute(_IDLE, (before, ended, limit)).fetchall()
     return [
         IdleContext(owner, context_id, tuple(sorted(json.loads(ids)))) for owner, context_id, ids in found
     ]

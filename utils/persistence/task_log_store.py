@@ -281,8 +281,11 @@ class TaskLogStore(ABC):
         """Rows of every owner in one of `states`."""
 
     @abstractmethod
-    async def idle(self, before: int, limit: int) -> list[IdleContext]:
-        """Up to `limit` conversations without a task whose status changed at `before` or later, longest idle first."""
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
+        """Up to `limit` conversations without a task whose status changed at `before` or later, longest idle first.
+
+        With `ended` only those of which every task has ended: none works, and none waits for its user.
+        """
 
     @abstractmethod
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:

@@ -237,3 +237,19 @@ async def test_conversations_that_nobody_went_on_with_are_found_with_all_their_t
     assert found == [IdleContext("ann", "older", ("e",)), IdleContext("ann", "old", ("a", "b"))]
     assert await store.idle(5, 1) == found[:1]
     assert await store.idle(1, 10) == []
+
+
+async def test_a_conversation_of_which_a_task_works_or_waits_for_its_user_is_not_among_the_ended_ones(store):
+    asks = TaskState.TASK_STATE_INPUT_REQUIRED
+    for task_id, context_id, state in (
+        ("a", "works", COMPLETED),
+        ("b", "works", WORKING),
+        ("c", "asks", asks),
+        ("d", "ended", COMPLETED),
+        ("e", "ended", TaskState.TASK_STATE_FAILED),
+    ):
+        attempt = (await store.claim(task_id, "ann")).attempt
+        head = Row(task_id, "ann", context_id, state, 1, b"", 1)
+        await write(store, attempt, 0, record(1, Kind.TASK), row=head, task_id=task_id)
+    assert await store.idle(5, 10, ended=True) == [IdleContext("ann", "ended", ("d", "e"))]
+    assert len(await store.idle(5, 10)) == 3

@@ -37,17 +37,19 @@ CALL = ServerCallContext()
 Work = Callable[[RequestContext, EventQueue], Awaitable[None]]
 
 
-def turn(task_id: str, *, conversation: str = "", message_id: str = "", text: str = "Hello.") -> Turn:
+def turn(
+    task_id: str, *, conversation: str = "", message_id: str = "", text: str = "Hello.", context: str = "c"
+) -> Turn:
     """A turn of a conversation of its own, unless one is named."""
     message = Message(
         message_id=message_id or f"m-{task_id}",
         role=Role.ROLE_USER,
         task_id=task_id,
-        context_id="c",
+        context_id=context,
         parts=[Part(text=text)],
     )
     request = SendMessageRequest(message=message)
-    return Turn(task_id, "c", conversation or f"conversation of {task_id}", OWNER, request)
+    return Turn(task_id, context, conversation or f"conversation of {task_id}", OWNER, request)
 
 
 def task_of(context: RequestContext) -> Task:

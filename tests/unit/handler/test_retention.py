@@ -11,7 +11,7 @@ from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.server.deletion import DeletionPlan
 from utils.a2a_common.server.push_store import PushConfigs
-from utils.a2a_common.server.retention import Retention
+from utils.a2a_common.server.retention import BATCH, Retention, how_many
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
 from utils.persistence.task_log_store import IdleContext
@@ -79,6 +79,61 @@ async def test_a_deletion_that_failed_in_the_middle_is_repeated() -> None:
     kept.fails = False
     assert await retention(house, kept, days_later=31).look() == 1
     assert await house.state("a") == ""
+
+
+async def test_the_oldest_conversations_go_until_what_is_stored_is_below_its_limit() -> None:
+    house, kept = House(Executor()), Kept()
+    for number in range(30):
+        await house.submit(turn(f"t{number}", context=f"c{number}"))
+        assert await house.settled(f"t{number}") == ["completed"]
+    assert await of_size(house, kept, each=100, limit=3_000).look() == 0
+    assert await of_size(house, kept, each=100, limit=1_000).look() == 20
+    assert [context for context, _ in kept.forgotten] == [f"c{number}" for number in range(20)]
+    assert await house.state("t20") == "completed"
+
+
+async def test_a_conversation_with_a_turn_that_has_not_ended_is_not_deleted_for_its_size() -> None:
+    house, kept = House(Executor(begins_with_task=True)), Kept()
+    house.executor.gate.clear()
+    await house.submit(turn("works"))
+    await house.executor.begun(1)
+    assert await of_size(house, kept, each=100, limit=50).look() == 0
+    house.executor.gate.set()
+    assert await house.settled("works") == ["completed"]
+    assert await of_size(house, kept, each=100, limit=50).look() == 1
+
+
+async def test_what_an_agent_holds_besides_ended_conversations_ends_the_look() -> None:
+    house, kept = House(Executor()), Kept()
+    await house.submit(turn("a"))
+    assert await house.settled("a") == ["completed"]
+    assert await of_size(house, kept, each=100, limit=50, base=80).look() == 1
+    assert kept.forgotten == [("c", ("a",))]
+
+
+@pytest.mark.parametrize(
+    ("deleted", "freed", "excess", "wanted"),
+    [
+        (8, 800, 300, 3),
+        (8, 800, 301, 4),
+        (8, 0, 300, 16),
+        (8, -5, 300, 16),
+        (8, 1, 300, BATCH),
+        (8, 800, 1, 1),
+    ],
+)
+def test_the_next_batch_is_as_large_as_the_last_one_says(deleted, freed, excess, wanted) -> None:
+    assert how_many(deleted, freed, excess) == wanted
+
+
+def of_size(house: House, kept: Kept, *, each: int, limit: int, base: int = 0) -> Retention:
+    """Where each conversation takes `each` bytes beside `base`."""
+
+    async def in_use() -> dict[str, int]:
+        return {"tasks": base + each * len(await house.log.idle(2**62, 1_000))}
+
+    plan = DeletionPlan(kept.forget, limits={"tasks": limit}, in_use=in_use)
+    return Retention(plan, house.log, PushConfigs(), house.engine)
 
 
 async def test_a_message_that_comes_while_its_conversation_is_deleted_waits_and_begins_it_anew() -> None:

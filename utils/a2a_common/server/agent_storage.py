@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,6 +46,21 @@ async def stored_sizes(runtime: AgentRuntime) -> Mapping[str, int]:
     return files | (await sizes_of_tables(runtime.database) if runtime.database is not None else {})
 
 
+async def bytes_in_use(runtime: AgentRuntime, limits: Mapping[str, int]) -> Mapping[str, int]:
+    """How many bytes an agent uses of each kind that has a limit.
+
+    Raises:
+        StorageError: The database cannot be asked.
+    """
+    from utils.persistence.in_use import in_use_of_files, in_use_of_tables
+
+    if runtime.memory is not None:
+        return runtime.memory.in_use(tuple(limits))
+    if runtime.database is not None:
+        return await in_use_of_tables(runtime.database, limits)
+    return await asyncio.to_thread(in_use_of_files, runtime.home, tuple(limits))
+
+
 def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
     """The queue that all replicas of the agent work on; `None` where one process runs its turns."""
     settings = runtime.settings
@@ -85,5 +101,14 @@ def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:
 
     in_files = agent.runtime.database is None and agent.runtime.memory is None
     files = [agent.runtime.home / name for name in CONVERSATION_FILES] if in_files else []
-    titles, days = agent.runtime.stores.titles(), agent.runtime.settings.retention.days
-    return DeletionPlan(forget, below, files, titles, days or None)
+    settings = agent.runtime.settings.retention
+    return DeletionPlan(
+        forget,
+        below,
+        files,
+        agent.runtime.stores.titles(),
+        settings.days or None,
+        limits=settings.limits,
+        in_use=partial(bytes_in_use, agent.runtime, settings.limits),
+        look_seconds=settings.look_seconds,
+    )

@@ -341,7 +341,7 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
             stack.push_async_callback(service.on_stop)
             await parts.engine.start()
             parts.push.start(every=PUSH_LOOK_SECONDS if service.queue is not None else None)
-            if service.deletion is not None and service.deletion.days:
+            if service.deletion is not None and service.deletion.by_itself:
                 retention = Retention(service.deletion, service.log, service.push_configs, parts.engine)
                 retention.start()
                 stack.push_async_callback(retention.stop)

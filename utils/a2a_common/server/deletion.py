@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +26,11 @@ async def nobody_below(_context: IdleContext) -> Sequence[Kept]:
     return ()
 
 
+async def nothing_in_use() -> Mapping[str, int]:
+    """The bytes of an agent without limits."""
+    return {}
+
+
 @dataclass(frozen=True)
 class DeletionPlan:
     """How an agent deletes conversations.
@@ -36,6 +41,9 @@ class DeletionPlan:
         files: The SQLite files that deleted texts are removed from.
         titles: The titles of conversations.
         days: Days without a change after which a conversation is deleted by itself; never where it is `None`.
+        limits: Most bytes of each kind, above which the oldest ended conversations are deleted by themselves.
+        in_use: Bytes of each kind that has a limit.
+        look_seconds: Seconds between two looks for conversations that are deleted by themselves.
     """
 
     forget: Callable[[IdleContext], Awaitable[None]]
@@ -43,6 +51,14 @@ class DeletionPlan:
     files: Sequence[Path] = ()
     titles: Titles = field(default_factory=MemoryTitles)
     days: float | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    in_use: Callable[[], Awaitable[Mapping[str, int]]] = nothing_in_use
+    look_seconds: float = 600.0
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether conversations are deleted although nobody asks for it."""
+        return bool(self.days or self.limits)
 
 
 class Deletion:

@@ -1,10 +1,11 @@
-"""Deletes conversations that nobody went on with, with all that belongs to them, while the agent runs."""
+"""Deletes conversations that are old, and the oldest where there is too much, with all that belongs to them, while the agent runs."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import structlog
@@ -15,17 +16,37 @@ from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import conversation_key
 from utils.errors import StorageError
+from utils.observability import catalogue
+from utils.observability.metrics import process_metrics
 from utils.persistence.task_log_store import IdleContext
 
 log = structlog.get_logger(__name__)
 
-LOOK_SECONDS = 3600.0
-"""Seconds between two looks for conversations to delete."""
-
 BATCH = 50
 """Conversations that are deleted before the next look, so that a turn never waits behind many of them."""
 
+FEW = 8
+"""Conversations that are deleted first where there is too much, by which the others that have to go are counted."""
+
 _DAY = 86_400
+
+
+def fullest(sizes: Mapping[str, int], limits: Mapping[str, int]) -> str | None:
+    """The kind that is furthest above its limit; `None` where none is."""
+    over = {kind: sizes.get(kind, 0) / limit for kind, limit in limits.items() if sizes.get(kind, 0) > limit}
+    return max(over, key=over.__getitem__, default=None)
+
+
+def how_many(deleted: int, freed: int, excess: int) -> int:
+    """How many conversations to delete next.
+
+    Args:
+        deleted: Conversations of the last batch.
+        freed: Bytes that these left, of the kind there is too much of.
+        excess: Bytes of it that are still too many.
+    """
+    wanted = math.ceil(excess * deleted / freed) if freed > 0 else 2 * deleted
+    return min(max(wanted, 1), BATCH)
 
 
 class Retention:
@@ -48,7 +69,7 @@ class Retention:
         *,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self._days = plan.days
+        self._plan = plan
         self._deletion = Deletion(plan, tasks, push_configs)
         self._tasks = tasks
         self._engine = engine
@@ -69,7 +90,7 @@ class Retention:
         while True:
             with suppress(StorageError):  # the storage logs it; the next look tries again
                 await self.look()
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(self._plan.look_seconds)
 
     async def look(self) -> int:
         """Delete what is due; return how many conversations.
@@ -77,19 +98,51 @@ class Retention:
         Raises:
             StorageError: The storage failed; what is left is deleted by a later look.
         """
-        if self._days is None:
+        deleted = await self._delete_old() + await self._make_room()
+        if deleted:
+            log.info("retention.deleted", conversations=deleted)
+            await self._deletion.wipe()
+        return deleted
+
+    async def _delete_old(self) -> int:
+        if self._plan.days is None:
             return 0
-        before = round((self._now() - self._days * _DAY) * 1e9)
-        deleted = 0
+        before, deleted = self._nanoseconds(-self._plan.days * _DAY), 0
         while batch := await self._tasks.idle(before, BATCH):
             done = sum([await self._delete(context) for context in batch])
             deleted += done
             if done < len(batch):  # what is in use comes again with a later look
                 break
-        if deleted:
-            log.info("retention.deleted", conversations=deleted)
-            await self._deletion.wipe()
         return deleted
+
+    async def _make_room(self) -> int:
+        """Delete the oldest ended conversations until no kind is above its limit."""
+        limits, deleted, next_ones = self._plan.limits, 0, FEW
+        sizes = await self._in_use()
+        while kind := fullest(sizes, limits):
+            batch = await self._tasks.idle(self._nanoseconds(1), next_ones, ended=True)
+            done = sum([await self._delete(context) for context in batch])
+            deleted += done
+            if not done:
+                log.warning("retention.still_full", kind=kind, bytes=sizes[kind], limit=limits[kind])
+                break
+            before, sizes = sizes[kind], await self._in_use()
+            next_ones = how_many(done, before - sizes[kind], sizes[kind] - limits[kind])
+        return deleted
+
+    async def _in_use(self) -> Mapping[str, int]:
+        """Bytes of each kind that has a limit, which `/metrics` tells too."""
+        if not self._plan.limits:
+            return {}
+        sizes, counted = await self._plan.in_use(), process_metrics()
+        for kind, limit in self._plan.limits.items():
+            counted.set(catalogue.RETAINED, sizes.get(kind, 0), kind=kind)
+            counted.set(catalogue.RETAINED_MOST, limit, kind=kind)
+        return sizes
+
+    def _nanoseconds(self, from_now: float) -> int:
+        """A time, given in seconds from now."""
+        return round((self._now() + from_now) * 1e9)
 
     async def _delete(self, context: IdleContext) -> bool:
         """Delete a conversation, unless a turn of it is under way."""

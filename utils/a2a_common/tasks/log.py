@@ -368,9 +368,9 @@ class TaskLog:
         """Submitted and working tasks of every owner: their ids and owners."""
         return [(row.id, row.owner) for row in await self._store.unfinished(sorted(OPEN))]
 
-    async def idle(self, before: int, limit: int) -> builtins.list[IdleContext]:
-        """Up to `limit` conversations of every owner without a task that changed since `before`, in nanoseconds since 1970."""
-        return await self._store.idle(before, limit)
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> builtins.list[IdleContext]:
+        """Up to `limit` conversations of any owner, unchanged since `before` (nanoseconds since 1970); with `ended` no open ones."""
+        return await self._store.idle(before, limit, ended=ended)
 
     async def delete(self, task_id: str, owner: str) -> None:
         """Delete the owner's task with its events."""

@@ -70,9 +70,11 @@ WHERE task_id = %(id)s AND sequence > %(after)s AND (%(kinds)s::smallint[] IS NU
 ORDER BY sequence LIMIT %(limit)s
 """
 _UNFINISHED = f"SELECT {_ROW} FROM tasks WHERE state = ANY(%s) ORDER BY updated, id"  # noqa: S608 - constant names
+_ENDED = [int(state) for state in sorted(TERMINAL)]
 _IDLE = """
 SELECT owner, context_id, array_agg(id ORDER BY id) FROM tasks
-GROUP BY owner, context_id HAVING max(updated) < %s ORDER BY max(updated) LIMIT %s
+GROUP BY owner, context_id HAVING max(updated) < %s AND (bool_and(state = ANY(%s)) OR NOT %s)
+ORDER BY max(updated) LIMIT %s
 """
 _CONTEXTS = """
 SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = %s
@@ -165,11 +167,11 @@ class PostgresTaskLogStore(TaskLogStore):
 
         return await self._pool.run(read)
 
-    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations that nobody went on with."""
 
         async def read(db: Connection) -> list[IdleContext]:
-            rows: list[Any] = await (await db.execute(_IDLE, (before, limit))).fetchall()
+            rows: list[Any] = await (await db.execute(_IDLE, (before, _ENDED, ended, limit))).fetchall()
             return [IdleContext(owner, context_id, tuple(ids)) for owner, context_id, ids in rows]
 
         return await self._pool.run(read)
