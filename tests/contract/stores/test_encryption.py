@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import pytest
+from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 from cryptography.fernet import Fernet
 from langgraph.graph import StateGraph
 
-from tests.postgres import PARAMETER
+from agents.github.changes.encrypted import EncryptedJournal
+from agents.github.changes.journal import DONE, Entry, Journal
+from agents.github.changes.journal_postgres import PostgresJournal
+from tests.e2e.conversations.asking import files_with
+from tests.postgres import PARAMETER, PostgresServer
+from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import SettingsError, StorageKeyMissing
 from utils.persistence.delegations import DelegationRecord
@@ -137,6 +144,53 @@ async def test_what_one_start_stored_the_next_one_reads(
 ) -> None:
     await write_all(stores_in(*place, writing))
     assert await read_all(stores_in(*place, reading)) == {SECRET}
+
+
+async def told_elsewhere(place: tuple[Path, PostgresPool | None], codec: Codec) -> None:
+    """What the stores of a server and of an agent keep besides: a webhook and a change at GitHub."""
+    home, pool = place
+    push: PushConfigs
+    if pool is None:
+        push, plain = SqlitePushConfigs(home / "push.sqlite", codec), Journal(home / "changes.sqlite")
+    else:
+        push, plain = PostgresPushConfigs(pool, codec), PostgresJournal(pool)
+    journal = EncryptedJournal(plain, codec)
+    await push.open()
+    config = TaskPushNotificationConfig(id="w", url=f"http://{SECRET}.example", token=SECRET)
+    await push.put("t", "ann", config, after=0)
+    await push.close()
+    await journal.open()
+    await journal.ask(Entry("key", "t", "t", "digest", SECRET))
+    await journal.settle("key", DONE, f"http://{SECRET}.example")
+    await journal.close()
+
+
+@pytest.mark.parametrize("codec", [BEFORE, PLAIN], ids=["encrypted", "plain"])
+async def test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on(
+    place: tuple[Path, PostgresPool | None], codec: Codec, request: pytest.FixtureRequest
+) -> None:
+    await write_all(stores_in(*place, codec))
+    await told_elsewhere(place, codec)
+    home, pool = place
+    folders = [home]
+    if pool is not None:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        server.execute("CHECKPOINT", pool.conninfo)
+        folders = [home, server.files_of(pool.conninfo)]
+    found = [name for folder in folders for name in files_with(folder, SECRET)]
+    assert bool(found) is not codec.on
+    if pool is None and not codec.on:
+        assert {name.partition(".sqlite")[0] for name in found} == {
+            "artifacts",
+            "changes",
+            "checkpoints",
+            "errands",
+            "push",
+            "runs",
+            "tasks",
+            "titles",
+            "tool_calls",
+        }
 
 
 async def test_without_its_key_each_read_fails_with_a_sentence_and_a_list_shows_the_rest(
