@@ -30,6 +30,9 @@ AGENT = "test"
 
 PARAMETER = pytest.param("postgresql", marks=[pytest.mark.servers, pytest.mark.timeout(300)])
 
+ENCRYPTED = pytest.param("postgresql-encrypted", marks=[pytest.mark.servers, pytest.mark.timeout(300)])
+"""The same, behind what encrypts."""
+
 _USER = "postgres"
 _DEBIAN = Path("/usr/lib/postgresql")
 _FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
@@ -107,6 +110,11 @@ class PostgresServer:
         """The folder with the tables of a database, apart from those of other tests on this server."""
         ((number,),) = self.execute("SELECT oid FROM pg_database WHERE datname = current_database()", url)
         return self.folder / "data" / "base" / str(number)
+
+    @property
+    def write_ahead_log(self) -> Path:
+        """The folder with the write-ahead log of all databases."""
+        return self.folder / "data" / "pg_wal"
 
     def start(self) -> None:
         """Start it and wait until it answers."""

@@ -34,7 +34,8 @@
     │   └── PeerLimitExceeded       a sub-agent sent more than is taken from one
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
-    │   └── StorageFull             there is no room on the disk
+    │   ├── StorageFull             there is no room on the disk
+    │   └── StorageKeyMissing       it was encrypted with a key that is not there any more
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
     │   ├── TooManyRequests         the caller asks for more than one caller may
@@ -344,6 +345,21 @@ class StorageFull(StorageError):
 
     def __init__(self) -> None:
         super().__init__("The disk is full, so nothing can be stored. Free some space and try again.")
+
+
+class StorageKeyMissing(StorageError):
+    """What is stored was encrypted with a key that this process was not given."""
+
+    code = "storage_key_missing"
+    retryable = False
+
+    def __init__(self, variable: str) -> None:
+        super().__init__(
+            "What is needed cannot be read: it was encrypted with a key that this agent does not have any more. "
+            "Its operator can see in the log which setting names the keys.",
+            for_operator=f"Something that is stored was encrypted with a key that {variable} does not name. Put that key "
+            "back, behind the first one.",
+        )
 
 
 class RetryLater(PlatformError):

@@ -36,7 +36,7 @@ _NEEDS_AUTH = (
     "AUTH_MODE=oidc or api-key, or leave it out."
 )
 _NEEDS_KEYS = (
-    "Authorisations of users are stored in DATABASE_URL, so all replicas need the same GITHUB_OAUTH_KEYS: 32 random bytes in "
+    "Authorisations of users are stored in DATABASE_URL, so all replicas need the same GITHUB_OAUTH_KEYS or ENCRYPTION_KEYS: 32 random bytes in "
     "base64url, as `openssl rand -base64 32 | tr '+/' '-_'` prints them."
 )
 _KEY_FILE = "github-oauth.key"
@@ -166,17 +166,28 @@ class GitHubAgent(BaseLangGraphAgent):
         return FileGrants(self.runtime.folder / "authorisations.sqlite", cipher)
 
     def _oauth_keys(self) -> list[str]:
+        """Those of GITHUB_OAUTH_KEYS, else those that all is encrypted with, with that of a file behind them."""
         from base64 import urlsafe_b64encode
 
         from utils.auth.secret_file import secret_in
 
         if self._settings.oauth_keys is not None:
             return [key.strip() for key in self._settings.oauth_keys.get_secret_value().split(",")]
-        if self.runtime.database is not None:
+        keys, file = list(self.runtime.codec.keys), self.runtime.settings.home.home / _KEY_FILE
+        if self.runtime.database is not None and not keys:
             raise SettingsError("GITHUB_OAUTH_KEYS", _NEEDS_KEYS)
-        return [urlsafe_b64encode(secret_in(self.runtime.settings.home.home / _KEY_FILE)).decode()]
+        if self.runtime.database is None and (not keys or file.exists()):
+            keys.append(urlsafe_b64encode(secret_in(file)).decode())
+        return keys
 
     def _journal(self) -> Book:
+        if not self.runtime.codec.on:
+            return self._plain_journal()
+        from agents.github.changes.encrypted import EncryptedJournal
+
+        return EncryptedJournal(self._plain_journal(), self.runtime.codec)
+
+    def _plain_journal(self) -> Book:
         if self.runtime.database is not None:
             from agents.github.changes.journal_postgres import PostgresJournal
 

@@ -56,8 +56,8 @@ class GitHubSettings(EnvSettings):
     oauth_keys: SecretStr | None = Field(
         None,
         alias="GITHUB_OAUTH_KEYS",
-        description="Keys, with commas, that encrypt stored authorisations: the first writes, all read. Made in "
-        "PLATFORM_ENGINEER_HOME when unset; with DATABASE_URL it has to be set.",
+        description="Keys, with commas, that encrypt stored authorisations: the first writes, all read. Those of "
+        "ENCRYPTION_KEYS when unset, else one that is made in PLATFORM_ENGINEER_HOME; with DATABASE_URL one of both has to be set.",
     )
     app_id: str | None = Field(
         None,

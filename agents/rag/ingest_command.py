@@ -65,13 +65,15 @@ async def _open(environ: Mapping[str, str] | None, stack: AsyncExitStack) -> Ing
     from agents.rag.settings import RagSettings
     from utils.a2a_common.server.database_command import further_tables
     from utils.embeddings import create_embedder
+    from utils.encryption.settings import EncryptionSettings
     from utils.persistence.postgres.opening import open_database
     from utils.persistence.settings import DatabaseSettings
     from utils.settings import EmbeddingSettings, HomeSettings
 
     settings = RagSettings.load(environ)
     home = HomeSettings.load(environ).agent_home(RagAgent.name)
-    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home)
+    codec = EncryptionSettings.load(environ).codec()
+    embedder = create_embedder(EmbeddingSettings.load(environ), cache=home, codec=codec)
     if embedder is None:
         _say("No embedding model is set: documents are searched by words only.")
     stored = DatabaseSettings.load(environ)

@@ -25,6 +25,7 @@ from multi_agents.cli.settings_groups import (
     wrong_settings,
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.encryption.settings import EncryptionSettings
 from utils.errors import SettingsError
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
 from utils.persistence.sizes import in_words, sizes_of_files, told
@@ -51,7 +52,12 @@ async def all_checks(agents_file: Path) -> list[Finding]:
         return findings
     environ = process_environment()
     own = own_settings(agents_file, environ)
-    findings += [*check_model(environ), *check_embeddings(environ), *check_mcp(environ)]
+    findings += [
+        *check_model(environ),
+        *check_embeddings(environ),
+        *check_mcp(environ),
+        *check_encryption(environ),
+    ]
     for one in own:
         findings += check_own_settings(one, environ)
     if any(finding.level == "wrong" for finding in findings):
@@ -103,6 +109,7 @@ def check_own_settings(own: OwnSettings, environ: Mapping[str, str]) -> Iterator
         (check_model, (LLMSettings, RecoverySettings)),
         (check_embeddings, (EmbeddingSettings,)),
         (check_mcp, (McpSettings,)),
+        (check_encryption, (EncryptionSettings,)),
     ]
     for check, groups in checks:
         if names_of(groups) & set(own.env):
@@ -167,6 +174,18 @@ def check_mcp(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield Finding("mcp", "wrong", error.message)
     else:
         yield Finding("mcp", "ok", "the MCP servers are described as they must be")
+
+
+def check_encryption(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether the keys of encryption are keys, where there are any."""
+    try:
+        codec = EncryptionSettings.load(environ).codec()
+    except SettingsError as error:
+        yield Finding("encryption", "wrong", error.message)
+        return
+    if codec.on:
+        text = f"what conversations leave is encrypted; keys: {len(codec.keys)}"
+        yield Finding("encryption", "ok", text)
 
 
 def check_home() -> Iterator[Finding]:

@@ -136,11 +136,13 @@ def test_an_env_file_reaches_the_agents_but_not_what_the_file_decides(project: P
         "HOST": "10.0.0.1",
         "PORT": "1",
         "GITHUB_TOKEN": "t",
+        "ENCRYPTION_KEYS": "k",
         "SUB_AGENTS": "a=http://a",
     }
     (project / ".env").write_text("".join(f"{name}={value}\n" for name, value in given.items()))
     environments = {name: one["environment"] for name, one in services_of(project).items()}
     assert {one["LLM_MODEL"] for one in environments.values()} == {"gpt-4.1"}
+    assert {one["ENCRYPTION_KEYS"] for one in environments.values()} == {"k"}
     assert "10.0.0.1" not in {one["HOST"] for one in environments.values()}
     assert {name for name, one in environments.items() if one["GITHUB_TOKEN"] == "t"} == {"github"}
     assert environments["supervisor"]["SUB_AGENTS"].startswith("github=")

@@ -139,6 +139,8 @@ ACCEPTED: dict[str, Values] = {
     "a database by its address": {
         "database": {"url": "postgresql://engineer:secret@db.example.com/engineer"}
     },
+    "keys of encryption": {"encryption": {"keys": [f"{'a' * 43}=", f"{'b' * 43}="]}},
+    "keys of encryption in a secret": {"encryption": {"existing": "engineer-keys"}},
 }
 
 MISTAKES: dict[str, tuple[Values, str]] = {
@@ -189,6 +191,14 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     "a database as a setting": (
         {"settings": {"DATABASE_URL": "postgresql://a"}},
         "DATABASE_URL holds a password and cannot be a setting",
+    ),
+    "keys of encryption in two ways": (
+        {"encryption": {"existing": "keys", "keys": [f"{'a' * 43}="]}},
+        "in two ways (existing, keys)",
+    ),
+    "keys of encryption as a setting": (
+        {"settings": {"ENCRYPTION_KEYS": f"{'a' * 43}="}},
+        "ENCRYPTION_KEYS cannot be a setting: set encryption.existing or encryption.keys",
     ),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (

@@ -356,6 +356,21 @@ def test_the_address_of_a_database_is_in_a_secret_alone(helm4: Helm):
     assert "engineer:secret" not in str(others)
 
 
+def test_the_keys_of_encryption_reach_every_pod_from_a_secret_alone(helm4: Helm):
+    manifests = helm4.render(ACCEPTED["keys of encryption"])
+    (secret,) = of_kind(manifests, "Secret").values()
+    assert secret["stringData"] == {"ENCRYPTION_KEYS": f"{'a' * 43}=,{'b' * 43}="}
+    assert "a" * 43 not in str([each for each in manifests if each["kind"] != "Secret"])
+    existing = helm4.render(ACCEPTED["keys of encryption in a secret"])
+    for rendered, name in ((manifests, secret["metadata"]["name"]), (existing, "engineer-keys")):
+        deployments = of_kind(rendered, "Deployment").values()
+        assert len(deployments) == 3
+        for deployment in deployments:
+            container = deployment["spec"]["template"]["spec"]["containers"][0]
+            assert {"secretRef": {"name": name}} in container["envFrom"]
+    assert not of_kind(existing, "Secret")
+
+
 def test_the_test_of_a_release_chats_where_clients_do(helm4: Helm):
     manifests = helm4.render(ACCEPTED["an ingress with TLS"])
     command = pods(manifests)["test"]["containers"][0]["args"]

@@ -14,6 +14,7 @@ import numpy as np
 
 from utils.embeddings.embedder import Embedder
 from utils.embeddings.store import VectorStore
+from utils.encryption.codec import PLAIN, Codec
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,9 +26,11 @@ IN_MEMORY = 4096
 class CachedEmbedder:
     """Remembers the vectors of `inner` by content. The vectors are the same as without the cache."""
 
-    def __init__(self, inner: Embedder, folder: Path | None, *, in_memory: int = IN_MEMORY) -> None:
+    def __init__(
+        self, inner: Embedder, folder: Path | None, *, in_memory: int = IN_MEMORY, codec: Codec = PLAIN
+    ) -> None:
         self._inner = inner
-        self._disk = VectorStore(folder / "embeddings.sqlite", inner.name) if folder else None
+        self._disk = VectorStore(folder / "embeddings.sqlite", inner.name, codec) if folder else None
         self._recent: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
         self._capacity = in_memory
         self._guard = threading.Lock()

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from utils.encryption.codec import PLAIN, Codec
+from utils.errors import StorageKeyMissing
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,27 +28,40 @@ SCHEMA = """CREATE TABLE IF NOT EXISTS vectors (
 
 
 class VectorStore:
-    """The vectors of one model in a file that several models, threads and processes may share."""
+    """The vectors of one model in a file that several models, threads and processes may share.
 
-    def __init__(self, file: Path, model: str) -> None:
+    Args:
+        file: The file.
+        model: The model.
+        codec: Encrypts the vectors, and the hashes of their texts; a vector that no key reads is not known.
+    """
+
+    def __init__(self, file: Path, model: str, codec: Codec = PLAIN) -> None:
         self._file = file
+        self._codec = codec
         self._model = model
 
     def read(self, keys: Sequence[bytes]) -> dict[bytes, NDArray[np.float32]]:
         """The vectors that are known among `keys`."""
         found: dict[bytes, NDArray[np.float32]] = {}
+        names = {self._codec.digest(key): key for key in keys}
+        stored = list(names)
         with suppress(sqlite3.Error, OSError), self._connection() as connection:
-            for start in range(0, len(keys), CHUNK):
-                part = keys[start : start + CHUNK]
+            for start in range(0, len(stored), CHUNK):
+                part = stored[start : start + CHUNK]
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})"  # noqa: S608 - marks are "?"
                 for key, vector in connection.execute(query, (self._model, *part)):
-                    found[key] = np.frombuffer(vector, dtype=np.float32)
+                    with suppress(StorageKeyMissing):
+                        found[names[key]] = np.frombuffer(self._codec.decrypt(vector), dtype=np.float32)
         return found
 
     def write(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep `vectors`, all or none."""
-        rows = [(self._model, key, vector.astype(np.float32).tobytes()) for key, vector in vectors.items()]
+        rows = [
+            (self._model, self._codec.digest(key), self._codec.encrypt(vector.astype(np.float32).tobytes()))
+            for key, vector in vectors.items()
+        ]
         with suppress(sqlite3.Error, OSError), self._connection() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 

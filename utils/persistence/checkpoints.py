@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
+from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
@@ -57,28 +58,30 @@ _OLDER_CHECKPOINTS = _OLDER.format(table="checkpoints")
 
 
 @asynccontextmanager
-async def open_checkpointer(path: SqliteFile) -> AsyncIterator[BaseCheckpointSaver[str]]:
-    """Open the checkpoints in a SQLite file, created when missing; closed on leaving the block.
+async def open_checkpointer(
+    path: SqliteFile, codec: Codec = PLAIN
+) -> AsyncIterator[BaseCheckpointSaver[str]]:
+    """Open the checkpoints in a SQLite file, created when missing; closed on leaving the block. `codec` encrypts them.
 
     Raises:
         StorageError: The file cannot be opened or is not a database; the message names it.
     """
     async with AsyncExitStack() as stack:
         try:
-            saver = await _opened(path, stack)
+            saver = await _opened(path, codec, stack)
         except sqlite3.Error as error:
             raise unopened(path, error) from error
         yield saver
 
 
-async def _opened(path: SqliteFile, stack: AsyncExitStack) -> AsyncSqliteSaver:
+async def _opened(path: SqliteFile, codec: Codec, stack: AsyncExitStack) -> AsyncSqliteSaver:
     import aiosqlite
 
     await asyncio.to_thread(_check_file, path)
     where, is_uri = (path.uri, True) if isinstance(path, MemoryFile) else (str(path), False)
     connection = await stack.enter_async_context(aiosqlite.connect(where, uri=is_uri))
     database = Database(path, "")
-    saver = _saver(connection, database)
+    saver = _saver(connection, database, codec)
     await saver.setup()  # creates the tables
     # WAL with NORMAL: checkpoints survive a killed process; a power failure may lose the last ones.
     await connection.execute("PRAGMA synchronous=NORMAL")
@@ -92,10 +95,12 @@ def _check_file(path: SqliteFile) -> None:
         check_writable(connection)
 
 
-def _saver(connection: aiosqlite.Connection, database: Database) -> AsyncSqliteSaver:
+def _saver(connection: aiosqlite.Connection, database: Database, codec: Codec) -> AsyncSqliteSaver:
     from langgraph.checkpoint.base import WRITES_IDX_MAP, get_checkpoint_metadata
     from langgraph.checkpoint.sqlite import SqliteSaver
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from utils.persistence.encrypted.serializer import serializer
 
     class LatestSaver(AsyncSqliteSaver):
         """Keeps only the latest checkpoints of each conversation; each of its calls is one visit to a thread."""
@@ -148,7 +153,7 @@ def _saver(connection: aiosqlite.Connection, database: Database) -> AsyncSqliteS
                 self._reading.is_setup = True
             return self._reading
 
-    return LatestSaver(connection)
+    return LatestSaver(connection, serde=serializer(codec))
 
 
 def _key(config: RunnableConfig) -> tuple[str, str, str]:

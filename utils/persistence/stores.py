@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
+from utils.encryption.codec import PLAIN, Codec
+
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
@@ -132,8 +134,8 @@ class Stores(Protocol):
     def titles(self) -> Titles:
         """Titles of conversations."""
 
-    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
-        """The checkpoints of conversations, open within the block."""
+    def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+        """The checkpoints of conversations, open within the block, encrypted by `codec`."""
 
 
 class SqliteStores:
@@ -190,11 +192,11 @@ class SqliteStores:
 
         return SqliteTitles(self._folder / "titles.sqlite")
 
-    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+    def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
         from utils.persistence.checkpoints import open_checkpointer
 
-        return open_checkpointer(self._folder / "checkpoints.sqlite")
+        return open_checkpointer(self._folder / "checkpoints.sqlite", codec)
 
 
 class DatabaseStores:
@@ -251,13 +253,18 @@ class DatabaseStores:
 
         return PostgresTitles(self._pool)
 
-    def checkpointer(self) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+    def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
         from utils.persistence.postgres.checkpoints import PrunedSaver
 
-        return nullcontext(PrunedSaver(self._pool))
+        return nullcontext(PrunedSaver(self._pool, codec))
 
 
-def stores_in(folder: SqliteFolder, database: PostgresPool | None) -> Stores:
-    """The stores of an agent: in its database where it has one, else in its folder."""
-    return SqliteStores(folder) if database is None else DatabaseStores(database)
+def stores_in(folder: SqliteFolder, database: PostgresPool | None, codec: Codec = PLAIN) -> Stores:
+    """The stores of an agent: in its database where it has one, else in its folder; encrypted by `codec`."""
+    stores = SqliteStores(folder) if database is None else DatabaseStores(database)
+    if not codec.on:
+        return stores
+    from utils.persistence.encrypted.stores import EncryptedStores
+
+    return EncryptedStores(stores, codec)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from utils.auth.device_flow import DeviceCode, Tokens
-from utils.errors import SettingsError
+from utils.encryption.codec import fernet_of
 
 VARIABLE = "GITHUB_OAUTH_KEYS"
 
@@ -64,16 +64,7 @@ class Cipher:
     """
 
     def __init__(self, keys: Sequence[str]) -> None:
-        from cryptography.fernet import Fernet, MultiFernet
-
-        try:
-            self._fernet = MultiFernet([Fernet(key) for key in keys])
-        except ValueError as error:
-            text = (
-                f"{VARIABLE} needs keys of 32 bytes in base64url, with commas, as "
-                "`openssl rand -base64 32 | tr '+/' '-_'` prints one."
-            )
-            raise SettingsError(VARIABLE, text) from error
+        self._fernet = fernet_of(VARIABLE, keys)
 
     def grant(self, owner: str, grant: Grant) -> bytes:
         """The encrypted form of an authorisation, which is of no use under another owner."""

@@ -32,6 +32,8 @@
 {{- end -}}
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
 {{- if hasKey .Values.settings "DATABASE_URL" -}}{{- fail "DATABASE_URL holds a password and cannot be a setting: set database.existing or database.url." -}}{{- end -}}
+{{- if and .Values.encryption.existing .Values.encryption.keys -}}{{- fail "The keys of encryption are given in two ways (existing, keys); choose one." -}}{{- end -}}
+{{- range $name := list "ENCRYPTION_KEYS" "ENCRYPTION_KEYS_FILE" -}}{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s cannot be a setting: set encryption.existing or encryption.keys." $name) -}}{{- end -}}{{- end -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}

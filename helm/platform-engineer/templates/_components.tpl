@@ -100,3 +100,12 @@ RAG_SOURCES: /documents
 {{- printf "%s-database" (include "pe.fullname" .) -}}
 {{- end -}}
 {{- end -}}
+
+{{/* The Secret's name with ENCRYPTION_KEYS; empty where nothing is encrypted. */}}
+{{- define "pe.encryption" -}}
+{{- if .Values.encryption.existing -}}
+{{- .Values.encryption.existing -}}
+{{- else if .Values.encryption.keys -}}
+{{- printf "%s-encryption" (include "pe.fullname" .) -}}
+{{- end -}}
+{{- end -}}

@@ -78,6 +78,9 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- with include "pe.database" .root }}
 - secretRef: {name: {{ . }}}
 {{- end }}
+{{- with include "pe.encryption" .root }}
+- secretRef: {name: {{ . }}}
+{{- end }}
 {{- with include "pe.secretName" (dict "secrets" .root.Values.secrets "name" (include "pe.fullname" .root)) }}
 - secretRef: {name: {{ . }}}
 {{- end }}

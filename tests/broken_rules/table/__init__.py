@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule
 from tests.broken_rules.table.addresses import ADDRESSES
 from tests.broken_rules.table.bindings import BINDINGS
+from tests.broken_rules.table.encryption import ENCRYPTION
 from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
@@ -35,4 +36,5 @@ RULES: tuple[Rule, ...] = (
     *RESUME,
     *PROMISES,
     *PROMISES_CONTEXT,
+    *ENCRYPTION,
 )

@@ -33,8 +33,8 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "after a restart everybody owns it",
                 _STORE + "::SqlitePushConfigs.open",
-                "Webhook(owner, TaskPushNotificationConfig.FromString(body), sent)",
-                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(body), sent)',
+                "Webhook(owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent)",
+                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent)',
                 _OWNED,
             ),
             broken(
@@ -47,7 +47,7 @@ PUSH: tuple[Rule, ...] = (
             broken(
                 "an agent keeps them in memory",
                 "utils/a2a_common/server/agent_storage.py::push_configs",
-                "SqlitePushConfigs(runtime.folder / 'push.sqlite')",
+                "SqlitePushConfigs(runtime.folder / 'push.sqlite', runtime.codec)",
                 "SqlitePushConfigs.__mro__[1]()",
                 _RESTART + "test_an_agent_keeps_its_webhooks_in_its_home",
             ),

@@ -18,13 +18,15 @@ from langgraph.graph import MessagesState, StateGraph
 from agents.github.authorisation.grant import Cipher, Grant, SignIn, Unreadable
 from agents.github.authorisation.store import FileGrants, Grants
 from agents.github.authorisation.store_postgres import PostgresGrants
+from agents.github.changes.encrypted import EncryptedJournal
 from agents.github.changes.journal import DONE, UNKNOWN, Entry, Journal
 from agents.github.changes.journal_postgres import PostgresJournal
 from agents.github.changes.sender import Book
-from tests.postgres import PARAMETER
+from tests.postgres import ENCRYPTED, PARAMETER
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 from utils.auth.device_flow import DeviceCode, Tokens
+from utils.encryption.codec import PLAIN, Codec
 from utils.persistence.contexts import Person
 from utils.persistence.delegations import (
     ABANDONED,
@@ -41,19 +43,25 @@ ODD = "zero \x00 byte, half a pair \ud800, emoji 🙂"
 """A text that a file, a page or a model may hold."""
 
 
+KEY = Fernet.generate_key().decode()
+
+
 @dataclass
 class Kept:
     """The stores of one agent."""
 
     home: SqliteFolder
     pool: PostgresPool | None = None
+    codec: Codec = PLAIN
 
     @property
     def stores(self) -> Stores:
-        return stores_in(self.home, self.pool)
+        return stores_in(self.home, self.pool, self.codec)
 
     def journal(self) -> Book:
-        return Journal(self.home / "changes.sqlite") if self.pool is None else PostgresJournal(self.pool)
+        file = self.home / "changes.sqlite"
+        plain = Journal(file) if self.pool is None else PostgresJournal(self.pool)
+        return EncryptedJournal(plain, self.codec)
 
     def grants(self, *keys: str) -> Grants:
         cipher = Cipher(keys)
@@ -65,15 +73,16 @@ class Kept:
 
     def push_configs(self) -> PushConfigs:
         if self.pool is None:
-            return SqlitePushConfigs(self.home / "push.sqlite")
-        return PostgresPushConfigs(self.pool)
+            return SqlitePushConfigs(self.home / "push.sqlite", self.codec)
+        return PostgresPushConfigs(self.pool, self.codec)
 
 
-@pytest.fixture(params=["sqlite", "memory", PARAMETER])
+@pytest.fixture(params=["sqlite", "sqlite-encrypted", "memory", PARAMETER, ENCRYPTED])
 async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Kept]:
     async with AsyncExitStack() as stack:
-        if request.param == "sqlite":
-            yield Kept(tmp_path)
+        codec = Codec([KEY]) if "encrypted" in request.param else PLAIN
+        if "sqlite" in request.param:
+            yield Kept(tmp_path, codec=codec)
             return
         if request.param == "memory":
             folder = MemoryFolder()
@@ -83,7 +92,7 @@ async def kept(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
             return
         pool = await stack.enter_async_context(request.getfixturevalue("postgres").opened())
         pool.alone = True
-        yield Kept(tmp_path, pool)
+        yield Kept(tmp_path, pool, codec)
 
 
 async def opened(store: Any, stack: AsyncExitStack) -> Any:
@@ -153,7 +162,7 @@ def delegation(name: str, *, task: str = "task", state: str = WORKING) -> Delega
 async def test_delegations_come_back_whole_in_order_and_are_ended_with_their_task(kept: Kept) -> None:
     async with AsyncExitStack() as stack:
         store = await opened(kept.stores.delegations(), stack)
-        if kept.pool is None:
+        if kept.pool is None and not kept.codec.on:
             asked = replace(delegation("b"), request="What is b?")
         else:
             asked = delegation("b")

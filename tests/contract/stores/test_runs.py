@@ -7,30 +7,35 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from cryptography.fernet import Fernet
 
-from tests.postgres import PARAMETER
+from tests.postgres import ENCRYPTED, PARAMETER
+from utils.encryption.codec import Codec
+from utils.persistence.encrypted.stores import EncryptedRuns
 from utils.persistence.postgres.runs import PostgresRuns
 from utils.persistence.runs import MemoryRuns, RunRow, RunStore, SqliteRuns
 from utils.persistence.sqlite_file import MemoryFolder
 
 
-@pytest.fixture(params=["sqlite", "sqlite-in-memory", "memory", PARAMETER])
+@pytest.fixture(params=["sqlite", "sqlite-encrypted", "sqlite-in-memory", "memory", PARAMETER, ENCRYPTED])
 async def runs(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RunStore]:
     async with AsyncExitStack() as stack:
         store = await _made(request, tmp_path, stack)
+        if "encrypted" in request.param:
+            store = EncryptedRuns(store, Codec([Fernet.generate_key().decode()]))
         await store.open()
         yield store
         await store.close()
 
 
 async def _made(request: pytest.FixtureRequest, folder: Path, stack: AsyncExitStack) -> RunStore:
-    if request.param == "postgresql":
+    if "postgresql" in request.param:
         return PostgresRuns(await stack.enter_async_context(request.getfixturevalue("postgres").opened()))
     if request.param == "sqlite-in-memory":
         memory = MemoryFolder()
         stack.callback(memory.close)
         return SqliteRuns(memory / "runs.sqlite")
-    return SqliteRuns(folder / "runs.sqlite") if request.param == "sqlite" else MemoryRuns()
+    return SqliteRuns(folder / "runs.sqlite") if "sqlite" in request.param else MemoryRuns()
 
 
 def row(task_id: str, *, writer: int = 1, attempts: int = 0, body: bytes = b"{}") -> RunRow:

@@ -4,8 +4,11 @@ from contextlib import AsyncExitStack
 
 import pytest
 from a2a.types.a2a_pb2 import TaskState
+from cryptography.fernet import Fernet
 
-from tests.postgres import PARAMETER
+from tests.postgres import ENCRYPTED, PARAMETER
+from utils.encryption.codec import Codec
+from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.postgres.task_log import PostgresTaskLogStore
 from utils.persistence.sqlite_file import MemoryFolder
 from utils.persistence.task_log_memory import MemoryTaskLogStore
@@ -27,17 +30,19 @@ from utils.persistence.task_log_store import (
 WORKING, COMPLETED = TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_COMPLETED
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite-in-memory", PARAMETER])
+@pytest.fixture(params=["memory", "sqlite", "sqlite-encrypted", "sqlite-in-memory", PARAMETER, ENCRYPTED])
 async def store(request, tmp_path):
     async with AsyncExitStack() as stack:
         made = await _made(request, tmp_path, stack)
+        if "encrypted" in request.param:
+            made = EncryptedTaskLog(made, Codec([Fernet.generate_key().decode()]))
         await made.open()
         yield made
         await made.close()
 
 
 async def _made(request, folder, stack: AsyncExitStack) -> TaskLogStore:
-    if request.param == "postgresql":
+    if "postgresql" in request.param:
         return PostgresTaskLogStore(
             await stack.enter_async_context(request.getfixturevalue("postgres").opened())
         )

@@ -4,8 +4,11 @@ import asyncio
 from contextlib import AsyncExitStack
 
 import pytest
+from cryptography.fernet import Fernet
 
-from tests.postgres import PARAMETER
+from tests.postgres import ENCRYPTED, PARAMETER
+from utils.encryption.codec import Codec
+from utils.persistence.encrypted.stores import EncryptedToolRecord
 from utils.persistence.postgres.tool_record import PostgresToolRecord
 from utils.persistence.tool_record import (
     CallKey,
@@ -18,17 +21,19 @@ from utils.persistence.tool_record import (
 KEY = CallKey("task", "answer-1", "call-1")
 
 
-@pytest.fixture(params=["memory", "sqlite", PARAMETER])
+@pytest.fixture(params=["memory", "sqlite", "sqlite-encrypted", PARAMETER, ENCRYPTED])
 async def record(request, tmp_path):
     async with AsyncExitStack() as stack:
         made = await _made(request, tmp_path, stack)
+        if "encrypted" in request.param:
+            made = EncryptedToolRecord(made, Codec([Fernet.generate_key().decode()]))
         await made.open()
         yield made
         await made.close()
 
 
 async def _made(request, folder, stack: AsyncExitStack) -> ToolRecord:
-    if request.param == "postgresql":
+    if "postgresql" in request.param:
         return PostgresToolRecord(
             await stack.enter_async_context(request.getfixturevalue("postgres").opened())
         )

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from utils.encryption.codec import PLAIN, Codec
+
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -30,6 +32,7 @@ class AgentRuntime:
         embedder: The embedding model, or `None` for lexical search only.
         database: The PostgreSQL database that holds what the agent stores; `None` for SQLite databases in `folder`.
         memory: Where its SQLite databases are when nothing of a conversation may be written to a file.
+        codec: Encrypts what is stored of conversations; also for stores of an agent's own.
         shared_answer_key: The key of the secrets of answers that all replicas have; `None` for that of a file.
         notice: What the first answer of a conversation says about the model; empty for real models.
     """
@@ -42,6 +45,7 @@ class AgentRuntime:
     notice: str = ""
     database: PostgresPool | None = None
     memory: MemoryFolder | None = None
+    codec: Codec = field(default=PLAIN, repr=False)
     shared_answer_key: bytes | None = field(default=None, repr=False)
 
     @property
@@ -49,7 +53,7 @@ class AgentRuntime:
         """Makes the stores of the agent, in files, in memory or in the database."""
         from utils.persistence.stores import stores_in
 
-        return stores_in(self.folder, self.database)
+        return stores_in(self.folder, self.database, self.codec)
 
     @property
     def folder(self) -> SqliteFolder:

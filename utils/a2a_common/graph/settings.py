@@ -8,6 +8,7 @@ from typing import Self
 
 from utils.auth.settings import AuthSettings
 from utils.context.settings import ConstraintSettings, ContextSettings
+from utils.encryption.settings import EncryptionSettings
 from utils.llm.settings import ToolCallSettings
 from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
@@ -44,6 +45,7 @@ class AgentSettings:
         mcp: MCP servers and the waits for them.
         retention: When conversations are deleted.
         database: Which database holds what the agent stores, if any.
+        encryption: With which keys that is encrypted.
         engine: Who runs its turns.
         files: From where files are fetched that a user sends by their address.
         auth: Who may call.
@@ -64,6 +66,7 @@ class AgentSettings:
     mcp: McpSettings
     retention: RetentionSettings
     database: DatabaseSettings
+    encryption: EncryptionSettings
     engine: EngineSettings
     files: FileSettings
     auth: AuthSettings
@@ -91,6 +94,7 @@ class AgentSettings:
             mcp=McpSettings.load(environ),
             retention=RetentionSettings.load(environ),
             database=DatabaseSettings.load(environ),
+            encryption=EncryptionSettings.load(environ),
             engine=EngineSettings.load(environ),
             files=FileSettings.load(environ),
             auth=AuthSettings.load(environ),

@@ -74,21 +74,28 @@ async def open_runtime(
     """
     from utils.embeddings import create_embedder
     from utils.llm.factory import create_chat_model
+    from utils.persistence.encrypted.check import check_keys
     from utils.persistence.stores import stores_in
 
     settings = await _with_known_window(settings)
     home = settings.home.agent_home(name)
     memory = _memory(settings.database, stack)
-    embedder = create_embedder(settings.embeddings, cache=None if memory else home)
+    codec = settings.encryption.codec()
+    if memory is None:
+        await check_keys(codec, home, database)
+    embedder = create_embedder(settings.embeddings, cache=None if memory else home, codec=codec)
     return AgentRuntime(
         home=home,
         settings=settings,
         model=model or create_chat_model(settings.llm, embedder_factory=lambda: embedder),
-        checkpointer=await stack.enter_async_context(stores_in(memory or home, database).checkpointer()),
+        checkpointer=await stack.enter_async_context(
+            stores_in(memory or home, database, codec).checkpointer()
+        ),
         embedder=embedder,
         notice="" if model else _notice(settings.llm),
         database=database,
         memory=memory,
+        codec=codec,
         shared_answer_key=await _shared_answer_key(settings, database),
     )
 

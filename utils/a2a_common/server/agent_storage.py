@@ -81,10 +81,10 @@ def push_configs(runtime: AgentRuntime) -> PushConfigs:
     if runtime.database is not None:
         from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 
-        return PostgresPushConfigs(runtime.database)
+        return PostgresPushConfigs(runtime.database, runtime.codec)
     from utils.a2a_common.server.push_store import SqlitePushConfigs
 
-    return SqlitePushConfigs(runtime.folder / "push.sqlite")
+    return SqlitePushConfigs(runtime.folder / "push.sqlite", runtime.codec)
 
 
 def deletion_plan(agent: BaseLangGraphAgent) -> DeletionPlan:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
+from utils.encryption.codec import PLAIN, Codec
 from utils.persistence.database import Database
 from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
@@ -112,10 +113,11 @@ class PushConfigs:
 
 
 class SqlitePushConfigs(PushConfigs):
-    """Webhooks in a SQLite file that one process writes, and in memory."""
+    """Webhooks in a SQLite file that one process writes, and in memory. `codec` encrypts where they are sent."""
 
-    def __init__(self, path: SqliteFile) -> None:
+    def __init__(self, path: SqliteFile, codec: Codec = PLAIN) -> None:
         super().__init__()
+        self._codec = codec
         self._path = path
         self._database = Database(path, _SCHEMA)
 
@@ -131,7 +133,7 @@ class SqlitePushConfigs(PushConfigs):
 
     async def _load(self) -> None:
         for owner, body, sent in await self._database.read(_all):
-            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(body), sent))
+            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent))
 
     async def close(self) -> None:
         """Write what waits and close the file."""
@@ -147,8 +149,9 @@ class SqlitePushConfigs(PushConfigs):
         """
         stored = normalize_push_notification_config(task_id, config)
         key = (owner, task_id, stored.id)
+        body = self._codec.encrypt(stored.SerializeToString())
         await self._write(
-            ("INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)", (*key, stored.SerializeToString())),
+            ("INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)", (*key, body)),
             (_NOTE, (*key, after)),
         )
         return await super().put(task_id, owner, stored, after=after)

@@ -11,6 +11,7 @@ from a2a.server.tasks.push_notification_config_store import normalize_push_notif
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from utils.a2a_common.server.push_store import PushConfigs, Webhook
+from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks
@@ -33,8 +34,9 @@ _DELETE = "DELETE FROM push_configs WHERE owner = %s AND task_id = %s AND id = %
 class PostgresPushConfigs(PushConfigs):
     """Webhooks in the table `push_configs` of an agent's schema, and in the memory of each of its processes."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresPool, codec: Codec = PLAIN) -> None:
         super().__init__()
+        self._codec = codec
         self._db = pool
         self._locks = SessionLocks(pool)
         self._listening: asyncio.Task[None] | None = None
@@ -50,7 +52,7 @@ class PostgresPushConfigs(PushConfigs):
             return await (await db.execute(_ALL)).fetchall()
 
         for owner, body, sent in await self._db.run(read):
-            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(bytes(body)), sent))
+            self._keep(Webhook(owner, self._config(body), sent))
         self._listening = asyncio.create_task(self._listen())
 
     async def close(self) -> None:
@@ -77,7 +79,7 @@ class PostgresPushConfigs(PushConfigs):
 
         stored = {}
         for owner, body, sent in await self._db.run(read):
-            config = TaskPushNotificationConfig.FromString(bytes(body))
+            config = self._config(body)
             stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
         known = {
             (hook.owner, hook.config.task_id, hook.config.id): hook
@@ -114,7 +116,8 @@ class PostgresPushConfigs(PushConfigs):
             StorageError: It cannot be written; it is not in use then.
         """
         stored = normalize_push_notification_config(task_id, config)
-        await self._change(task_id, _PUT, (owner, task_id, stored.id, stored.SerializeToString(), after))
+        body = self._codec.encrypt(stored.SerializeToString())
+        await self._change(task_id, _PUT, (owner, task_id, stored.id, body, after))
         return await super().put(task_id, owner, stored, after=after)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
@@ -125,6 +128,9 @@ class PostgresPushConfigs(PushConfigs):
         """
         await self._change(task_id, _DELETE, (owner, task_id, config_id))
         await super().delete(task_id, owner, config_id)
+
+    def _config(self, body: bytes) -> TaskPushNotificationConfig:
+        return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body)))
 
     async def _change(self, task_id: str, statement: str, values: Sequence[Any]) -> None:
         async def change(db: Connection) -> None:

@@ -15,7 +15,9 @@ import psycopg
 import structlog
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
+from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
+from utils.persistence.encrypted.serializer import serializer
 from utils.persistence.postgres.pool import PostgresPool
 
 if TYPE_CHECKING:
@@ -48,12 +50,14 @@ class PrunedSaver(AsyncPostgresSaver):
 
     Args:
         pool: The connections.
+        codec: Encrypts.
     """
 
-    def __init__(self, pool: PostgresPool) -> None:
-        super().__init__(cast("Any", pool.pool))
+    def __init__(self, pool: PostgresPool, codec: Codec = PLAIN) -> None:
+        super().__init__(cast("Any", pool.pool), serde=serializer(codec))
         self.lock = _Free()
         self._patiently = pool.patiently
+        self._codec = codec
         self._pruning: set[str] = set()
 
     async def aput(
@@ -69,6 +73,7 @@ class PrunedSaver(AsyncPostgresSaver):
             StorageError: The database failed.
         """
         put = super().aput
+        checkpoint = cast("Checkpoint", {**checkpoint, "channel_values": self._closed(checkpoint)})
         stored = await self._patiently(lambda: put(config, checkpoint, metadata, new_versions))
         if not config["configurable"]["checkpoint_ns"] and metadata.get("step", 0) % EVERY == 0:
             await self._prune(str(config["configurable"]["thread_id"]))
@@ -92,7 +97,11 @@ class PrunedSaver(AsyncPostgresSaver):
             StorageError: The database failed.
         """
         get = super().aget_tuple
-        return await self._patiently(lambda: get(config))
+        found = await self._patiently(lambda: get(config))
+        if found is not None:
+            values = found.checkpoint["channel_values"]
+            values.update({name: self._codec.decrypt_text(text) for name, text in _texts(values)})
+        return found
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a conversation.
@@ -102,6 +111,11 @@ class PrunedSaver(AsyncPostgresSaver):
         """
         delete = super().adelete_thread
         await self._patiently(lambda: delete(thread_id))
+
+    def _closed(self, checkpoint: Checkpoint) -> dict[str, Any]:
+        """The values of the channels; LangGraph stores texts among them in the row of the checkpoint, without its serializer."""
+        values = checkpoint["channel_values"]
+        return {**values, **{name: self._codec.encrypt_text(text) for name, text in _texts(values)}}
 
     async def _prune(self, thread_id: str) -> None:
         """Delete older checkpoints; those that cannot be deleted now are deleted a few steps later."""
@@ -115,3 +129,7 @@ class PrunedSaver(AsyncPostgresSaver):
             log.warning("checkpoints.not_pruned", kind=type(error).__name__)
         finally:
             self._pruning.discard(thread_id)
+
+
+def _texts(values: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in values.items() if isinstance(value, str)]

@@ -11,6 +11,9 @@ SECRET_BYTES = 32
 
 _MAKE = "INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) DO NOTHING"
 _READ = "SELECT value FROM secrets WHERE name = %s"
+_REPLACE = """
+INSERT INTO secrets (name, value) VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 
 
 async def shared_secret(pool: PostgresPool, name: str) -> bytes:
@@ -26,3 +29,22 @@ async def shared_secret(pool: PostgresPool, name: str) -> bytes:
         return bytes(row[0])
 
     return await pool.run(work)
+
+
+async def known_secret(pool: PostgresPool, name: str) -> bytes | None:
+    """The secret of a name; `None` where there is none.
+
+    Raises:
+        StorageError: The database failed.
+    """
+    row = await pool.one(_READ, (name,))
+    return None if row is None else bytes(row[0])
+
+
+async def replace_secret(pool: PostgresPool, name: str, value: bytes) -> None:
+    """Store a secret in the place of that of the same name.
+
+    Raises:
+        StorageError: The database failed.
+    """
+    await pool.execute(_REPLACE, (name, value))

@@ -1,0 +1,62 @@
+"""A journal of changes that does not show what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agents.github.changes.journal import Entry
+from agents.github.changes.sender import Book
+from utils.encryption.codec import Codec
+
+
+class EncryptedJournal:
+    """Encrypts what a change is and where it went, over a journal in a file or in a database.
+
+    Digests stay, since a change is found by them.
+    """
+
+    def __init__(self, inner: Book, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open it."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close it."""
+        await self._inner.close()
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete what is recorded of a conversation."""
+        await self._inner.delete(thread_id)
+
+    async def ask(self, entry: Entry) -> tuple[Entry, bool]:
+        """Record that the user is asked."""
+        closed = replace(entry, what=self._codec.encrypt_text(entry.what))
+        stored, new = await self._inner.ask(closed)
+        return self._plain(stored), new
+
+    async def intend(self, entry: Entry) -> bool:
+        """Record that the change is about to be sent."""
+        return await self._inner.intend(entry)
+
+    async def settle(self, key: str, state: str, link: str = "") -> None:
+        """Record the outcome."""
+        await self._inner.settle(key, state, self._codec.encrypt_text(link) if link else "")
+
+    async def unknown_with(self, digest: str) -> bool:
+        """Whether the same change was sent before with an unknown outcome."""
+        return await self._inner.unknown_with(digest)
+
+    async def untold(self, thread_id: str) -> list[Entry]:
+        """The changes of a conversation with an unknown outcome that was not reported yet."""
+        return [self._plain(entry) for entry in await self._inner.untold(thread_id)]
+
+    async def tell(self, key: str) -> None:
+        """Record that the user was told."""
+        await self._inner.tell(key)
+
+    def _plain(self, entry: Entry) -> Entry:
+        what, link = self._codec.decrypt_text(entry.what), self._codec.decrypt_text(entry.link)
+        return replace(entry, what=what, link=link)

@@ -1,0 +1,167 @@
+"""What is stored of conversations is encrypted where that is set."""
+
+from __future__ import annotations
+
+from tests.broken_rules.rules import Rule, broken
+
+_CODEC = "utils/encryption/codec.py::Codec"
+_STORES = "utils/persistence/encrypted/stores.py::"
+_LOG = "utils/persistence/encrypted/task_log.py::EncryptedTaskLog"
+_CONTRACT = "tests/contract/stores/test_encryption.py::"
+_NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on"
+_NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
+_START = _CONTRACT + "test_a_start_without_the_keys_of_the_last_one_is_refused"
+
+ENCRYPTION: tuple[Rule, ...] = (
+    Rule(
+        "promise-4.22",
+        "What is stored of conversations is encrypted where that is set.",
+        (
+            broken(
+                "events are stored as they are",
+                _LOG + ".append",
+                "self._codec.encrypt(record.body)",
+                "record.body",
+                _NO_WORD,
+            ),
+            broken(
+                "heads are stored as they are",
+                _LOG + ".append",
+                "self._codec.encrypt(write.row.body)",
+                "write.row.body",
+                _NO_WORD,
+            ),
+            broken(
+                "turns are stored as they are",
+                _STORES + "EncryptedRuns.put",
+                "self._codec.encrypt(row.body)",
+                "row.body",
+                _NO_WORD,
+            ),
+            broken(
+                "outcomes are stored as they are",
+                _STORES + "EncryptedToolRecord.finish",
+                "self._codec.encrypt(outcome)",
+                "outcome",
+                _NO_WORD,
+            ),
+            broken(
+                "requests are stored as they are",
+                _STORES + "EncryptedDelegations.put",
+                "self._codec.encrypt_text(record.request)",
+                "record.request",
+                _NO_WORD,
+            ),
+            broken(
+                "questions are stored as they are",
+                _STORES + "EncryptedDelegations.put",
+                "[self._closed(list(record.questions))]",
+                "record.questions",
+                _NO_WORD,
+            ),
+            broken(
+                "texts are stored as they are",
+                _STORES + "EncryptedArtifacts.put",
+                "self._codec.encrypt_text(text)",
+                "text",
+                _NO_WORD,
+            ),
+            broken(
+                "titles are stored as they are",
+                _STORES + "EncryptedTitles.put",
+                "self._codec.encrypt_text(title)",
+                "title",
+                _NO_WORD,
+            ),
+            broken(
+                "checkpoints are stored as they are",
+                "utils/persistence/encrypted/serializer.py::serializer",
+                "codec.on",
+                "False",
+                _NO_WORD,
+            ),
+            broken(
+                "texts among the channels are stored as they are in PostgreSQL",
+                "utils/persistence/postgres/checkpoints.py::PrunedSaver._closed",
+                "self._codec.encrypt_text(text)",
+                "text",
+                _NO_WORD,
+            ),
+            broken(
+                "webhooks are stored as they are in a file",
+                "utils/a2a_common/server/push_store.py::SqlitePushConfigs.put",
+                "self._codec.encrypt(stored.SerializeToString())",
+                "stored.SerializeToString()",
+                _NO_WORD,
+            ),
+            broken(
+                "webhooks are stored as they are in PostgreSQL",
+                "utils/a2a_common/server/push_store_postgres.py::PostgresPushConfigs.put",
+                "self._codec.encrypt(stored.SerializeToString())",
+                "stored.SerializeToString()",
+                _NO_WORD,
+            ),
+            broken(
+                "changes are stored as they are",
+                "agents/github/changes/encrypted.py::EncryptedJournal.ask",
+                "self._codec.encrypt_text(entry.what)",
+                "entry.what",
+                _NO_WORD,
+            ),
+            broken(
+                "links of changes are stored as they are",
+                "agents/github/changes/encrypted.py::EncryptedJournal.settle",
+                "self._codec.encrypt_text(link)",
+                "link",
+                _NO_WORD,
+            ),
+            broken(
+                "the stores of an agent get no keys",
+                "utils/a2a_common/graph/runtime.py::AgentRuntime.stores",
+                "stores_in(self.folder, self.database, self.codec)",
+                "stores_in(self.folder, self.database)",
+                "tests/e2e/conversations/test_encrypted.py::"
+                "test_with_a_key_no_file_of_any_agent_holds_a_word_and_a_restart_goes_on",
+                "tests/e2e/postgres/test_encrypted_conversations.py::"
+                "test_with_a_key_neither_tables_nor_the_write_ahead_log_hold_a_word",
+            ),
+            broken(
+                "only the first key reads",
+                "utils/encryption/codec.py::fernet_of",
+                "[Fernet(key) for key in keys]",
+                "[Fernet(key) for key in keys][:1]",
+                _NEXT,
+                "tests/unit/encryption/test_codec.py::test_a_new_first_key_writes_and_the_old_one_still_reads",
+            ),
+            broken(
+                "what is plain is not read",
+                _CODEC + ".decrypt",
+                "not stored.startswith(MARK)",
+                "False",
+                _NEXT,
+            ),
+            broken(
+                "an agent starts without its keys",
+                "utils/persistence/encrypted/check.py::_check",
+                "stored is None",
+                "True",
+                _START,
+                "tests/e2e/conversations/test_encrypted.py::test_a_key_that_is_gone_is_told_in_a_sentence",
+            ),
+            broken(
+                "a lost key breaks a list",
+                _LOG + "._row_or_lost",
+                "StorageKeyMissing",
+                "ZeroDivisionError",
+                _CONTRACT + "test_without_its_key_each_read_fails_with_a_sentence_and_a_list_shows_the_rest",
+            ),
+            broken(
+                "vectors are kept as they are",
+                "utils/embeddings/store.py::VectorStore.write",
+                "self._codec.encrypt(vector.astype(np.float32).tobytes())",
+                "vector.astype(np.float32).tobytes()",
+                "tests/unit/encryption/test_codec.py::test_cached_vectors_of_texts_are_encrypted_and_found_again",
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,93 @@
+"""With keys no file of any agent holds a word of a conversation, while it goes on and after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from a2a.client import Client
+from cryptography.fernet import Fernet
+
+from multi_agents.platform_engineer.agent import PlatformEngineer
+from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.conversations.asking import asked, files_with
+from utils.errors import SettingsError
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+SECRET = "zanzibar-4711"
+LONG = " ".join(f"word{number}" for number in range(3_000))
+OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
+
+
+@asynccontextmanager
+async def service(home: Path, keys: str, *, again: bool = False) -> AsyncIterator[Client]:
+    """The supervisor before an agent of ours, with these keys; the second time its model only repeats what was said."""
+    environ: Mapping[str, str] = {"ENCRYPTION_KEYS": keys} if keys else {}
+    below = ScriptedModel(script=[calls(call("lookup", key=SECRET)), f"{SECRET} is 1. {LONG}"])
+    says = [calls(call("keys", request=f"the value of {SECRET}")), f"{SECRET} is 1. {LONG}"]
+    model = ScriptedModel(script=[f"I said {SECRET} before."] if again else says)
+    async with running_agent(Keys, home=home, model=below, environ=environ) as url:
+        above = {**environ, "SUB_AGENTS": f"keys={url}", "SUB_AGENTS_TRUST": "keys=own"}
+        async with (
+            running_agent(PlatformEngineer, home=home, model=model, environ=above) as top,
+            connected(top) as client,
+        ):
+            yield client
+            if again:
+                assert any(SECRET in str(message.content) for message in model.requests[-1].messages)
+
+
+async def tell(home: Path, keys: str) -> str:
+    """Have a turn with a delegation; the conversation's id."""
+    async with service(home, keys) as client:
+        reply = await ask(client, f"What is {SECRET}? {LONG}")
+        assert SECRET in reply.text
+        await asked(client, action="rename", contextId=reply.context_id, title=f"About {SECRET}")
+        (listed,) = (await asked(client, action="list"))["conversations"]
+        assert listed["title"] == f"About {SECRET}"
+        if keys:
+            assert files_with(home, SECRET) == []
+        return reply.context_id
+
+
+async def test_with_a_key_no_file_of_any_agent_holds_a_word_and_a_restart_goes_on(tmp_path: Path) -> None:
+    context_id = await tell(tmp_path, OLD)
+    assert files_with(tmp_path, SECRET) == []
+    async with service(tmp_path, f"{NEW},{OLD}", again=True) as client:
+        exported = await asked(client, action="export", contextId=context_id)
+        assert SECRET in str(exported["tasks"])
+        assert exported["title"] == f"About {SECRET}"
+        assert SECRET in (await ask(client, "What did I ask?", context_id=context_id)).text
+        assert files_with(tmp_path, SECRET) == []
+    assert files_with(tmp_path, SECRET) == []
+
+
+async def test_a_conversation_from_before_the_first_key_goes_on(tmp_path: Path) -> None:
+    context_id = await tell(tmp_path, "")
+    assert files_with(tmp_path, SECRET)
+    async with service(tmp_path, OLD, again=True) as client:
+        assert SECRET in (await ask(client, "What did I ask?", context_id=context_id)).text
+
+
+async def test_a_key_that_is_gone_is_told_in_a_sentence(tmp_path: Path) -> None:
+    context_id = await tell(tmp_path, OLD)
+    with pytest.raises(SettingsError, match="ENCRYPTION_KEYS is not set"):
+        async with service(tmp_path, ""):
+            pass
+    with pytest.raises(SettingsError, match="none of the keys in ENCRYPTION_KEYS reads it"):
+        async with service(tmp_path, NEW):
+            pass
+    async with service(tmp_path, f"{NEW},{OLD}", again=False):
+        pass
+    async with service(tmp_path, NEW) as client:  # the rows of the first start are still under the old key
+        reply = await ask(client, "What did I ask?", context_id=context_id)
+        assert reply.state == "failed"
+        assert "encrypted with a key that this agent does not have any more" in reply.last_words
+        assert "Traceback" not in reply.last_words
+        (listed,) = (await asked(client, action="list"))["conversations"]
+        assert (listed["contextId"], listed["title"]) == (context_id, "")

@@ -1,0 +1,100 @@
+"""What encrypts stored conversations, and the keys that rotate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cryptography.fernet import Fernet
+
+from utils.embeddings.store import VectorStore
+from utils.encryption.codec import PLAIN, TEXT_MARK, Codec
+from utils.encryption.settings import EncryptionSettings
+from utils.errors import SettingsError, StorageKeyMissing
+
+OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
+SECRET = "zanzibar \x00 é 🙂"
+
+
+def test_what_is_encrypted_shows_nothing_and_comes_back_whole() -> None:
+    codec = Codec([OLD])
+    stored, text = codec.encrypt(SECRET.encode()), codec.encrypt_text(SECRET)
+    assert b"zanzibar" not in stored
+    assert "zanzibar" not in text
+    assert codec.decrypt(stored).decode() == codec.decrypt_text(text) == SECRET
+    assert codec.encrypt(b"") != b""
+
+
+def test_what_was_stored_before_there_were_keys_stays_readable() -> None:
+    codec = Codec([OLD])
+    for plain in (SECRET, "", f"{TEXT_MARK}is how I begin", f"{TEXT_MARK}gAAAAA is not all of it"):
+        assert codec.decrypt_text(PLAIN.encrypt_text(plain)) == plain
+        assert codec.decrypt(PLAIN.encrypt(plain.encode())) == plain.encode()
+
+
+def test_a_new_first_key_writes_and_the_old_one_still_reads() -> None:
+    before, rotated, after = Codec([OLD]), Codec([NEW, OLD]), Codec([NEW])
+    assert rotated.decrypt_text(before.encrypt_text(SECRET)) == SECRET
+    assert after.decrypt_text(rotated.encrypt_text(SECRET)) == SECRET
+
+
+@pytest.mark.parametrize("codec", [Codec([NEW]), PLAIN])
+def test_without_the_key_there_is_a_sentence_that_names_the_setting(codec: Codec) -> None:
+    stored = Codec([OLD])
+    for read in (
+        lambda: codec.decrypt(stored.encrypt(b"a")),
+        lambda: codec.decrypt_text(stored.encrypt_text("a")),
+    ):
+        with pytest.raises(StorageKeyMissing) as caught:
+            read()
+        assert caught.value.message == (
+            "What is needed cannot be read: it was encrypted with a key that this agent does not have any more. Its operator "
+            "can see in the log which setting names the keys."
+        )
+        assert "ENCRYPTION_KEYS" in caught.value.for_operator
+        assert not caught.value.retryable
+
+
+def test_keys_come_from_a_setting_or_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "keys"
+    file.write_text(f"{NEW}\n{OLD}\n")
+    for environ in ({"ENCRYPTION_KEYS": f" {NEW}, {OLD} "}, {"ENCRYPTION_KEYS_FILE": str(file)}):
+        assert EncryptionSettings.load(environ).codec().keys == (NEW, OLD)
+    assert not EncryptionSettings.load({}).codec().on
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"ENCRYPTION_KEYS": "short"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
+        ({"ENCRYPTION_KEYS": ","}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
+        ({"ENCRYPTION_KEYS": OLD + "é"}, "ENCRYPTION_KEYS needs keys of 32 bytes"),
+        ({"ENCRYPTION_KEYS_FILE": "/nowhere/keys"}, "ENCRYPTION_KEYS_FILE names no file with keys"),
+        (
+            {"ENCRYPTION_KEYS": OLD, "ENCRYPTION_KEYS_FILE": "/nowhere/keys"},
+            "Set ENCRYPTION_KEYS or ENCRYPTION_KEYS_FILE, and not both",
+        ),
+    ],
+)
+def test_wrong_keys_are_refused_with_the_setting_and_without_the_value(
+    environ: dict[str, str], said: str
+) -> None:
+    with pytest.raises(SettingsError, match=said) as caught:
+        EncryptionSettings.load(environ).codec()
+    assert OLD not in caught.value.message
+    assert "nowhere" not in caught.value.message
+
+
+def test_cached_vectors_of_texts_are_encrypted_and_found_again(tmp_path: Path) -> None:
+    vectors = {b"digest-of-a-text": np.arange(4, dtype=np.float32)}
+    file = tmp_path / "embeddings.sqlite"
+    VectorStore(file, "model", Codec([OLD])).write(vectors)
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"digest-of-a-text" not in stored
+    assert vectors[b"digest-of-a-text"].tobytes() not in stored
+    for codec in (Codec([OLD]), Codec([OLD, NEW])):
+        found = VectorStore(file, "model", codec).read([*vectors, b"other"])
+        assert {key: list(vector) for key, vector in found.items()} == {b"digest-of-a-text": [0, 1, 2, 3]}
+    for codec in (Codec([NEW, OLD]), Codec([NEW]), PLAIN):
+        assert VectorStore(file, "model", codec).read([*vectors]) == {}

@@ -1,0 +1,277 @@
+"""The stores of an agent with encrypted contents, over those in files or in a database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from utils.encryption.codec import PLAIN, Codec
+from utils.errors import StorageKeyMissing
+from utils.persistence.encrypted.task_log import EncryptedTaskLog
+from utils.persistence.runs import RunRow, RunStore
+from utils.persistence.tool_record import CallKey, RecordedCall, ToolRecord
+
+if TYPE_CHECKING:
+    from langgraph.checkpoint.base import BaseCheckpointSaver
+
+    from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.stores import Artifacts, Cards, Contexts, Delegations, Stores
+    from utils.persistence.task_log_store import TaskLogStore
+    from utils.persistence.titles import Titles
+
+_VALUE = "encrypted"
+"""The key under which a mapping holds its encrypted form."""
+
+
+class EncryptedStores:
+    """Gives what users, models and agents said to `inner` only encrypted.
+
+    Cards and the ids of conversations at other agents hold no word of a conversation, and stay as they are.
+    """
+
+    def __init__(self, inner: Stores, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    def task_log(self) -> TaskLogStore:
+        """The task log."""
+        return EncryptedTaskLog(self._inner.task_log(), self._codec)
+
+    def runs(self) -> RunStore:
+        """The turns that have not ended."""
+        return EncryptedRuns(self._inner.runs(), self._codec)
+
+    def tool_record(self) -> ToolRecord:
+        """The record of tool calls."""
+        return EncryptedToolRecord(self._inner.tool_record(), self._codec)
+
+    def contexts(self) -> Contexts:
+        """The conversations at other agents."""
+        return self._inner.contexts()
+
+    def delegations(self) -> Delegations:
+        """What was delegated to other agents."""
+        return EncryptedDelegations(self._inner.delegations(), self._codec)
+
+    def cards(self) -> Cards:
+        """The cards of sub-agents."""
+        return self._inner.cards()
+
+    def artifacts(self) -> Artifacts:
+        """Texts that were left out of model requests."""
+        return EncryptedArtifacts(self._inner.artifacts(), self._codec)
+
+    def titles(self) -> Titles:
+        """Titles of conversations."""
+        return EncryptedTitles(self._inner.titles(), self._codec)
+
+    def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
+        """The checkpoints of conversations."""
+        return self._inner.checkpointer(codec if codec.on else self._codec)
+
+
+class EncryptedRuns(RunStore):
+    """Encrypts the turns themselves."""
+
+    def __init__(self, inner: RunStore, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open the storage."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close the storage."""
+        await self._inner.close()
+
+    async def put(self, row: RunRow) -> None:
+        """Add a turn behind the others."""
+        await self._inner.put(replace(row, body=self._codec.encrypt(row.body)))
+
+    async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
+        """Note who works on a turn now."""
+        await self._inner.take(task_id, writer=writer, attempts=attempts)
+
+    async def remove(self, task_id: str, *, writer: int) -> None:
+        """Remove an ended turn."""
+        await self._inner.remove(task_id, writer=writer)
+
+    async def row(self, task_id: str) -> RunRow | None:
+        """That of one task."""
+        row = await self._inner.row(task_id)
+        return None if row is None else self._row(row)
+
+    async def rows(self) -> list[RunRow]:
+        """All of them, oldest first."""
+        return [self._row(row) for row in await self._inner.rows()]
+
+    def _row(self, row: RunRow) -> RunRow:
+        return replace(row, body=self._codec.decrypt(bytes(row.body)))
+
+
+class EncryptedToolRecord(ToolRecord):
+    """Encrypts the outcomes of tool calls."""
+
+    def __init__(self, inner: ToolRecord, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open the store."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._inner.close()
+
+    async def get(self, key: CallKey) -> RecordedCall | None:
+        """A call that has begun."""
+        found = await self._inner.get(key)
+        if found is None or found.outcome is None:
+            return found
+        return RecordedCall(self._codec.decrypt(found.outcome))
+
+    async def begin(self, key: CallKey) -> None:
+        """Record that a call begins."""
+        await self._inner.begin(key)
+
+    async def finish(self, key: CallKey, outcome: bytes) -> None:
+        """Record the outcome of a call."""
+        await self._inner.finish(key, self._codec.encrypt(outcome))
+
+    async def withdraw(self, key: CallKey) -> None:
+        """Delete the record of a call that has not ended."""
+        await self._inner.withdraw(key)
+
+    async def forget(self, task_id: str) -> None:
+        """Delete the records of a task."""
+        await self._inner.forget(task_id)
+
+
+class EncryptedDelegations:
+    """Encrypts what other agents are asked, what they ask, and what they used."""
+
+    def __init__(self, inner: Delegations, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open the store."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._inner.close()
+
+    async def get(self, delegation_id: str) -> DelegationRecord | None:
+        """A delegation by the id of its first message."""
+        found = await self._inner.get(delegation_id)
+        return None if found is None else self._plain(found)
+
+    async def of_task(self, parent_task_id: str) -> list[DelegationRecord]:
+        """The delegations of one of our tasks."""
+        return self._all(await self._inner.of_task(parent_task_id))
+
+    async def waiting(self, thread_id: str) -> list[DelegationRecord]:
+        """The delegations of a conversation that wait for its user."""
+        return self._all(await self._inner.waiting(thread_id))
+
+    async def abandon(self, parent_task_id: str) -> list[DelegationRecord]:
+        """End the delegations of a task that has ended."""
+        return self._all(await self._inner.abandon(parent_task_id))
+
+    async def abandoned(self, agent: str) -> list[DelegationRecord]:
+        """The delegations to an agent that are to be canceled."""
+        return self._all(await self._inner.abandoned(agent))
+
+    async def put(self, record: DelegationRecord) -> None:
+        """Insert or update a delegation."""
+        stored = replace(
+            record,
+            request=self._codec.encrypt_text(record.request),
+            questions=[self._closed(list(record.questions))],
+            counted=self._closed(dict(record.counted)),
+        )
+        await self._inner.put(stored)
+
+    async def remove(self, delegation_id: str) -> None:
+        """Delete a delegation."""
+        await self._inner.remove(delegation_id)
+
+    async def delete(self, thread_id: str) -> None:
+        """Delete all delegations of a conversation."""
+        await self._inner.delete(thread_id)
+
+    def _all(self, stored: list[DelegationRecord]) -> list[DelegationRecord]:
+        return [self._plain(record) for record in stored]
+
+    def _plain(self, stored: DelegationRecord) -> DelegationRecord:
+        first = stored.questions[0] if stored.questions else {}
+        questions = self._opened(first) if _is_closed(first) else stored.questions
+        counted = self._opened(stored.counted) if _is_closed(stored.counted) else stored.counted
+        request = self._codec.decrypt_text(stored.request)
+        return replace(stored, request=request, questions=tuple(questions), counted=counted)
+
+    def _closed(self, value: Any) -> dict[str, str]:
+        return {_VALUE: self._codec.encrypt_text(json.dumps(value))}
+
+    def _opened(self, value: Mapping[str, Any]) -> Any:
+        return json.loads(self._codec.decrypt_text(value[_VALUE]))
+
+
+def _is_closed(value: Mapping[str, Any]) -> bool:
+    return value.keys() == {_VALUE}
+
+
+class EncryptedArtifacts:
+    """Encrypts the texts; their handles, which are digests of them, stay."""
+
+    def __init__(self, inner: Artifacts, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
+        """Store texts by handle."""
+        closed = {handle: self._codec.encrypt_text(text) for handle, text in artifacts.items()}
+        await self._inner.put(scope, closed)
+
+    async def get(self, scope: str, handle: str) -> str | None:
+        """The text, or `None` if this scope has no such handle."""
+        found = await self._inner.get(scope, handle)
+        return None if found is None else self._codec.decrypt_text(found)
+
+    async def delete_scope(self, scope: str) -> int:
+        """Delete all texts of a conversation; return how many."""
+        return await self._inner.delete_scope(scope)
+
+
+class EncryptedTitles:
+    """Encrypts the titles."""
+
+    def __init__(self, inner: Titles, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open the store."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close the store."""
+        await self._inner.close()
+
+    async def get(self, owner: str, context_id: str) -> str:
+        """The title of a conversation; none where no key reads it, so that a list of conversations can be shown."""
+        stored = await self._inner.get(owner, context_id)
+        try:
+            return self._codec.decrypt_text(stored)
+        except StorageKeyMissing:
+            return ""
+
+    async def put(self, owner: str, context_id: str, title: str) -> None:
+        """Give a conversation a title; an empty one takes it away."""
+        await self._inner.put(owner, context_id, self._codec.encrypt_text(title) if title else "")

@@ -1,0 +1,101 @@
+"""Task logs whose bodies are encrypted, over any store of them. Ids, owners, states and times stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from utils.encryption.codec import Codec
+from utils.errors import StorageKeyMissing
+from utils.persistence.task_log_store import (
+    LOST,
+    ContextRow,
+    IdleContext,
+    Kind,
+    Query,
+    Record,
+    Row,
+    Stored,
+    TaskLogStore,
+    Write,
+)
+
+
+class EncryptedTaskLog(TaskLogStore):
+    """Encrypts heads and events before `inner` stores them."""
+
+    def __init__(self, inner: TaskLogStore, codec: Codec) -> None:
+        self._inner = inner
+        self._codec = codec
+
+    async def open(self) -> None:
+        """Open the storage."""
+        await self._inner.open()
+
+    async def close(self) -> None:
+        """Close the storage."""
+        await self._inner.close()
+
+    async def writable(self) -> bool:
+        """Whether a write would succeed now."""
+        return await self._inner.writable()
+
+    async def claim(self, task_id: str, owner: str) -> Stored:
+        """Begin the next attempt."""
+        return self._stored(await self._inner.claim(task_id, owner))
+
+    async def append(self, write: Write) -> None:
+        """Store a write."""
+        records = tuple(replace(record, body=self._codec.encrypt(record.body)) for record in write.records)
+        row = write.row and replace(write.row, body=self._codec.encrypt(write.row.body))
+        await self._inner.append(replace(write, records=records, row=row))
+
+    async def look(self, task_id: str, owner: str) -> Stored | None:
+        """What is stored of a task."""
+        stored = await self._inner.look(task_id, owner)
+        return None if stored is None else self._stored(stored)
+
+    async def events(
+        self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
+    ) -> list[Record]:
+        """The next events."""
+        found = await self._inner.events(task_id, after=after, limit=limit, kinds=kinds)
+        return [self._record(record) for record in found]
+
+    async def page(self, query: Query) -> tuple[list[Row], int]:
+        """Rows of one page; one that no key reads has the body `LOST`."""
+        rows, total = await self._inner.page(query)
+        return [self._row_or_lost(row) for row in rows], total
+
+    async def unfinished(self, states: Sequence[int]) -> list[Row]:
+        """Rows in one of `states`; one that no key reads has the body `LOST`."""
+        return [self._row_or_lost(row) for row in await self._inner.unfinished(states)]
+
+    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+        """Conversations that nobody went on with."""
+        return await self._inner.idle(before, limit)
+
+    async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
+        """Conversations of an owner."""
+        return await self._inner.contexts(owner, after, limit)
+
+    async def delete(self, task_id: str, owner: str) -> None:
+        """Delete a task."""
+        await self._inner.delete(task_id, owner)
+
+    def changes(self) -> AsyncGenerator[str, None] | None:
+        """The ids of tasks as processes write them."""
+        return self._inner.changes()
+
+    def _stored(self, stored: Stored) -> Stored:
+        row = stored.row and replace(stored.row, body=self._codec.decrypt(stored.row.body))
+        return replace(stored, row=row, changes=tuple(self._record(each) for each in stored.changes))
+
+    def _record(self, record: Record) -> Record:
+        return replace(record, body=self._codec.decrypt(record.body))
+
+    def _row_or_lost(self, row: Row) -> Row:
+        try:
+            return replace(row, body=self._codec.decrypt(row.body))
+        except StorageKeyMissing:
+            return replace(row, body=LOST)
