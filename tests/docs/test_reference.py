@@ -102,7 +102,9 @@ def test_the_stages_and_the_policies_of_context_management_are_complete():
     page = _page("context.md")
     stages = _first_column(_section(page, "The stages"))
     assert stages == ["repair", *STAGES_IN_ORDER, "clip", "verify"]
-    policies = [row.strip("`") for row in _first_column(_section(page, "Settings"))]
+    policies = [
+        row.split("`")[1] for row in _first_column(_section(page, "Which context policies are there?"))
+    ]
     assert policies == list(PRESETS)
 
 

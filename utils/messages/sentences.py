@@ -8,7 +8,7 @@ _END = re.compile(r"(?<=[.?!;:])\s+|\n+|\s+[-\u2013\u2014]+\s+|\.\.\.\s*|\u2026\
 _FEWEST_WORDS = 4
 """Fewer say nothing alone: "How often?", "Any ideas?"."""
 _MOST = 6
-_ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs)\.$", re.IGNORECASE)
+_ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = "does|do|did|is|are|can|could|should|will|would|must"
 _JOINT = re.compile(

@@ -25,6 +25,8 @@ def chat():
         "Would you mind assigning #3 in acme/rocket to hubot?",
         'I need you to leave a comment under PR 5 of acme/rocket that says "ship it"',
         "start a new release v2 in acme/rocket",
+        "slap the label wontfix on #4 of acme/rocket",
+        "take the milestone v1 off issue 4 of acme/rocket",
     ],
 )
 @pytest.mark.parametrize(("agent", "wanted"), [("supervisor", ["github"]), ("github", ["refuse_change"])])
@@ -52,6 +54,8 @@ def test_what_is_to_be_shown_before_a_change_is_shown(chat):
         "open README.md of acme/rocket",
         "get the pull requests merged last week in acme/rocket",
         "start of the log",
+        "list the labels on issue 4 of acme/rocket",
+        "explain the label wontfix on #4 of acme/rocket",
     ],
 )
 def test_a_question_about_a_change_is_none(question):

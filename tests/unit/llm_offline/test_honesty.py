@@ -152,6 +152,16 @@ def test_sentences_that_only_state_something_belong_to_the_question_beside_them(
     assert [call["args"]["query"] for call in _asked(chat, "rag", said).tool_calls] == [said]
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["My laptop was stolen with the checkout on it. What now?", "Can I use a proxy? example please"],
+)
+def test_a_sentence_that_says_nothing_alone_is_read_with_the_one_before_it(chat, said):
+    answer = _asked(chat, "rag", said)
+    assert [call["args"]["query"] for call in answer.tool_calls] == [said]
+    assert "Not done" not in answer.text
+
+
 def test_what_is_missing_is_a_question_that_waits(chat):
     answer = _asked(chat, "github", "Show the open issues")
     assert asks_user(answer)

@@ -146,6 +146,8 @@ def test_a_state_is_one_of_the_allowed_values():
     assert choice("bugs, regardless of whether they are closed by now", states) == "all"
     assert choice("bugs of either kind, closed or not", states) == "all"
     assert choice("no matter what it costs, show the closed issues", states) == "closed"
+    assert choice("did anybody resolve or close an issue", states) == "closed"
+    assert choice("issues that we could close", states) is None
     assert choice("the issues", states) is None
 
 
@@ -170,6 +172,11 @@ def test_a_state_is_one_of_the_allowed_values():
             "who reviewed PR 5 of a/b and did anybody object",
             ["who reviewed PR 5 of a/b and did anybody object"],
         ),
+        (
+            "open PRs of a/b, and who opened each?",
+            ["open PRs of a/b, and who opened each?"],
+        ),
+        ("issue 5 of a/b incl. what was said", ["issue 5 of a/b incl. what was said"]),
         ("What does it cost, i.e. what is on the bill?", ["What does it cost, i.e. what is on the bill?"]),
     ],
 )

@@ -5,31 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from utils.llm.offline.conversation import Turn
+from utils.llm.offline.conversation import Call
 from utils.llm.offline.followup import detail_call
 from utils.llm.offline.grammar import pattern
-from utils.llm.offline.plan import Step
+from utils.llm.offline.plan import Step, made
 from utils.messages.results import Items, parse_result
 
 _FAILED = pattern(r"\bfail|\bbroke|\bred\b")
 _BAD = frozenset({"failure", "failed", "timed_out", "startup_failure"})
 
 
-def second_calls(turn: Turn, steps: Sequence[Step]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Calls for the rows that the first round's lists were made to find."""
-    callable_steps = [step for step in steps if step.tool and not step.missing]
-    if len(callable_steps) != len(turn.calls):
-        return []
-    found: list[tuple[str, Mapping[str, Any]]] = []
-    for step, call in zip(callable_steps, turn.calls, strict=True):
-        result = parse_result(call.result or "")
-        if not step.then or not isinstance(result, Items):
-            continue
-        row = _row(result.items, step.reading)
-        detail = detail_call(row, call, [step.then]) if row else None
-        if detail:
-            found.append((detail[0].name, detail[1]))
-    return found
+def second_calls(calls: Sequence[Call], steps: Sequence[Step]) -> list[tuple[str, Mapping[str, Any]] | None]:
+    """For each call of the first round the one that shows the row which its list was made to find, or `None`."""
+    return [_second(step, call) for step, call in zip(made(steps), calls, strict=False)]
+
+
+def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
+    result = parse_result(call.result or "")
+    if not step.then or not isinstance(result, Items):
+        return None
+    row = _row(result.items, step.reading)
+    detail = detail_call(row, call, [step.then]) if row else None
+    return (detail[0].name, detail[1]) if detail else None
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:

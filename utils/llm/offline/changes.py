@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.clauses import opens_a_request
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
 
@@ -75,6 +76,12 @@ _WITH_AN_OBJECT = pattern(
     r"|request\s+(?:an?\s+)?(?:review|changes)\b|open\s+(?:it|this|that)\s+again"
 )
 """Verbs that begin other requests as well ("open README.md", "run 7 of a/b"), with what they change."""
+_PUT = pattern(
+    r"[a-z-]+\s+(?:the|an?|another|this)\s+(?:[^\s,.;]+\s+){0,2}?(?:label|milestone|assignee|reviewer|reaction|thumbs?.up)\b[^,.;?]{0,40}?"
+    r"\b(?:on|onto|to|under|off|from)\s+(?:issue|ticket|pr\b|pull|#|it\b|this\b|that\b|both\b)"
+)
+"""Any verb with what is put on an issue, and the issue: "stick the label bug on #2". A verb of reading is none."""
+_SEES = word_set("see view was were want need know got had quote")
 _AT_GITHUB = pattern(
     r"\b(?:issues?|tickets?|pull requests?|prs?|workflows?|repositor(?:y|ies)|repos?|branch|release|git ?hub)\b|#\d"
 )
@@ -128,6 +135,8 @@ def _verb(match: re.Match[str], text: str) -> str | None:
     if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
         return None  # "merged pull requests", "closing date of …", "comments of …"
     if _WITH_AN_OBJECT.match(text, match.start("verb")):
+        return stem(_SAME.get(word, word))
+    if _PUT.match(text, match.start("verb")) and not (word in _SEES or opens_a_request(word)):
         return stem(_SAME.get(word, word))
     verb = stem(word)
     if verb not in _ALONE or _OF_A_NOUN.fullmatch(following):

@@ -27,6 +27,8 @@ _STILL_TO_COME = re.compile(
 )
 _SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b")
 """No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
+_DID = re.compile(r"\bdid(?:n't)?\s+(\w+\s+){1,3}?(close|merge|resolve)\b")
+"""Asks for what is in a state by the verb that leads to it: "did anyone close …"."""
 _WHATEVER = re.compile(
     r"\b(?:no matter|regardless|irrespective|whether or not|does(?:n't| not) matter|don't care|do not care)\b[^,.;?!]*?"
     r"\b(?:state|status|open(?:ed)?|closed|merged)\b|\b(?:open(?:ed)?|closed|merged) or not\b"
@@ -38,7 +40,8 @@ _WEAK = frozenset({"all", "any", "none"})
 
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names, the most telling first; `None` when it names none."""
-    lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", text.lower()))
+    lower = _DID.sub(r" \2d ", text.lower())
+    lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", lower))
     both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b"
     if "all" in allowed and (_WHATEVER.search(text.lower()) or re.search(both, lower)):
         return "all"

@@ -19,7 +19,7 @@ _OPENER = (
     rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(
-    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
+    r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)(?<!\bincl)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
 _JOINT = pattern(
     rf"[,;]?\s+(?:and\s+)?(?:while you(?:'re| are) at it|by the way|btw|in addition|besides(?: that)?|on top of that)\b[:,]?\s+|\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})"
@@ -33,6 +33,7 @@ _SECOND_HALF = pattern(rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b
 """Of a question how two things are done: "how do I list and delete tasks"."""
 _MORE_OF_IT = pattern(
     r"[,;]?\s+and\s+(?:did|has|have|was|were)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
+    r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
 )
 """Begins a question about what the part before names: "who reviewed pull request 5 of a/b and did anybody request changes"."""
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")

@@ -111,7 +111,7 @@ def detail_call(
     row: Mapping[str, Any], call: Call, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, dict[str, Any]] | None:
     """The tool that shows one row of a list in full, with its arguments; `None` where no tool takes what the row has."""
-    listed = next((tool.noun for tool in tools if tool.name == call.tool), call.tool)
+    listed = " ".join(call.tool.split("_")[1:])
     fitting = [
         (tool, arguments) for tool in tools if (arguments := _row_arguments(tool, row, call)) is not None
     ]

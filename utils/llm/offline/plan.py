@@ -27,7 +27,7 @@ from utils.llm.offline.route import (
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
-from utils.llm.offline.tools import DELEGATING, FREE_TEXT, ToolSpec
+from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
 from utils.llm.offline.unmet import unmet, unread
 from utils.llm.offline.words import words
 
@@ -126,13 +126,12 @@ class Planner:
         return [self._told(step) for step in _merged(steps, request)]
 
     def _told(self, step: Step) -> Step:
-        if step.tool is None or step.then or step.missing:
+        if step.tool is None or step.missing:
             return step
         text = step.clause.text
-        found = [
-            *unmet(step.tool, text, step.arguments, self.tools),
-            *unread(step.tool, text, step.arguments),
-        ]
+        found = unmet(step.tool, text, step.arguments, self.tools)
+        if not step.then:
+            found += unread(step.tool, text, step.arguments)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
         kept = [each for each in named if not any(each != other and each in other for other in named)]
         return replace(step, unmet=tuple(sorted(kept, key=found.index)))
@@ -231,7 +230,25 @@ class Planner:
         if listing and (then or not tool.changes):
             listed = fill(listing, clause.text, self.now, repository_arguments(listing, known), known)
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)
-        return Step(clause, reading, tool, filled.arguments, filled.missing, excerpt=filled.excerpt)
+        return Step(
+            clause,
+            reading,
+            tool,
+            filled.arguments,
+            filled.missing,
+            self._reader(tool, filled.arguments),
+            filled.excerpt,
+        )
+
+    def _reader(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolSpec | None:
+        """The tool that shows in full what a list was asked for one of: "the newest issue"."""
+        one = any(arguments.get(name) == 1 for name in LIMITS)
+        shown = [each for each in self.tools if each.noun and f"{each.noun}s" == tool.noun]
+        return (
+            next((each for each in shown if any(p.is_identifier for p in each.parameters)), None)
+            if one
+            else None
+        )
 
     def _listing(self, tool: ToolSpec, missing: Sequence[str]) -> ToolSpec | None:
         """The tool that lists what `tool` shows one of, where the sentence does not say which one by its number."""
@@ -347,3 +364,14 @@ def _said(tool: ToolSpec, arguments: dict[str, Any], text: str) -> dict[str, Any
     """The arguments with the user's words `text` in place of the free text among them."""
     name = tool.text_parameter.name if tool.text_parameter else ""
     return {**arguments, name: text}
+
+
+def made(steps: Sequence[Step]) -> list[Step]:
+    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
+    found: dict[str, Step] = {}
+    for step in steps:
+        if step.tool and not step.missing:
+            key = f"{step.tool.name} {step.arguments}"
+            same = found.get(key, step)
+            found[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
+    return list(found.values())

@@ -15,9 +15,9 @@ from langchain_core.messages import BaseMessage
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.compose import compose, left_over
 from utils.llm.offline.chain import second_calls
-from utils.llm.offline.conversation import Turn, call_ids, turns, waits_for_answer
+from utils.llm.offline.conversation import Call, Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.plan import Planner, Step
+from utils.llm.offline.plan import Planner, Step, made
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import small_talk, without_prelude
 from utils.llm.offline.tools import ToolSpec
@@ -59,27 +59,30 @@ def reply(
     used = call_ids(messages)
     if waits_for_answer(messages):
         return _answered(turn, steps, similarity, used)
-    callable_steps = [step for step in steps if step.tool and not step.missing]
-    if callable_steps:
-        wanted = [(step.tool.name, step.arguments) for step in callable_steps if step.tool]
+    wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
+    if wanted:
         return Reply(calls=_calls(wanted, used))
     return _spoken(turn, steps, tools)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
-    more = second_calls(turn, steps) if turn.rounds < ROUNDS else []
-    if more:
-        return Reply(calls=_calls(more, used))
-    final = [call for call in turn.calls if not any(call is first for first in _replaced(turn, steps))]
-    return Reply(compose(turn, steps, final, similarity))
-
-
-def _replaced(turn: Turn, steps: Sequence[Step]) -> list[Any]:
-    """First-round calls whose rows only served to find what a second-round call shows."""
     if turn.rounds < ROUNDS:
-        return []
-    served = {step.tool.name for step in steps if step.tool and step.then}
-    return [call for call in turn.calls if call.tool in served]
+        more = [each for each in second_calls(turn.calls, steps) if each]
+        return (
+            Reply(calls=_calls(more, used)) if more else Reply(compose(turn, steps, turn.calls, similarity))
+        )
+    return Reply(compose(turn, steps, _final(turn.calls, steps), similarity))
+
+
+def _final(calls: Sequence[Call], steps: Sequence[Step]) -> list[Call]:
+    """The calls of the first round, each in whose rows something was found to show in full replaced by the call that shows it."""
+    count = len(made(steps))
+    wanted = second_calls(calls[:count], steps)
+    shown = {(call.tool, json.dumps(call.arguments, sort_keys=True)): call for call in calls[count:]}
+    return [
+        shown.get((each[0], json.dumps(each[1], sort_keys=True)), call) if each else call
+        for call, each in zip(calls[:count], wanted, strict=True)
+    ]
 
 
 def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Reply:

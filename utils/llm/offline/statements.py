@@ -22,7 +22,7 @@ _OF_THEMSELVES = pattern(r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we
 """The beginning of a sentence in which people tell of themselves before they ask."""
 _TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
 _EMPTY = word_set(
-    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two"
+    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two example examples"
 )
 """Words that say nothing without the part before: "tell me which has more"."""
 _ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
@@ -43,7 +43,7 @@ def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
         elif states and clause != clauses[-1]:
             before = before or clause
         else:
-            found.append(clause if before is None else clause._replace(start=before.start))
+            found.append(clause if before is None else _preceded(clause, before, request))
             before = None
     return found
 
@@ -60,6 +60,13 @@ def _only_states(text: str) -> bool:
     return bool(_OF_THEMSELVES.match(text)) or (
         len(words(text)) > FEW and (bool(_OF_IT.match(text)) or not points_back(text))
     )
+
+
+def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
+    """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
+    alone = set(words(clause.text)) - STOPWORDS
+    text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
+    return clause._replace(text=text, start=before.start)
 
 
 def _extended(clause: Clause, end: int, request: str) -> Clause:

@@ -16,7 +16,7 @@ from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.plan import Step
+from utils.llm.offline.plan import Step, made
 from utils.llm.offline.similarity import Similarity
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
@@ -32,32 +32,21 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     """The Markdown answer. Parts that could not be asked for are named at the end."""
     first, calls = _comparison(turn.request, calls)
     first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
-    made = _made(steps)
+    done = made(steps)
     parts = [
         (
-            _asked(call, made, index, turn),
-            _weighed(_body(call, made, index, turn, similarity), made, calls, index),
+            _asked(call, done, index, turn),
+            _weighed(_body(call, done, index, turn, similarity), done, calls, index),
         )
         for index, call in enumerate(calls)
     ]
-    rest = left_over(steps) if made else []
+    rest = left_over(steps) if done else []
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*first, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
     return "\n\n".join([*first, *sections, *rest])
-
-
-def _made(steps: Sequence[Step]) -> list[Step]:
-    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
-    made: dict[str, Step] = {}
-    for step in steps:
-        if step.tool and not step.missing:
-            key = f"{step.tool.name} {step.arguments}"
-            same = made.get(key, step)
-            made[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
-    return list(made.values())
 
 
 def _weighed(body: str, steps: Sequence[Step], calls: Sequence[Call], index: int) -> str:
@@ -134,7 +123,11 @@ def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
 def _asked(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
     """What a call was made for, in the user's words."""
     step = steps[index] if index < len(steps) else None
-    text = step.clause.text if step and step.tool and step.tool.name == call.tool else ""
+    text = (
+        step.clause.text
+        if step and step.tool and call.tool in {step.tool.name, step.then and step.then.name}
+        else ""
+    )
     text = " ".join((text or _described(call) or turn.request).split()).rstrip(" .,;:")
     return text[:1].upper() + text[1:]
 

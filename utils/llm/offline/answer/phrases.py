@@ -37,7 +37,7 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
         return "Goodbye."
     if kind is Talk.GREETING:
         return f"Hello. {abilities(tools)}"
-    return f"I am a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
+    return f"Hello. I am the platform engineer's offline model, a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
