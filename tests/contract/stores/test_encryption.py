@@ -15,6 +15,7 @@ from langgraph.graph import StateGraph
 from agents.github.changes.encrypted import EncryptedJournal
 from agents.github.changes.journal import DONE, Entry, Journal
 from agents.github.changes.journal_postgres import PostgresJournal
+from agents.github.changes.sender import Book
 from tests.e2e.conversations.asking import files_with
 from tests.postgres import PARAMETER, PostgresServer
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
@@ -150,6 +151,7 @@ async def told_elsewhere(place: tuple[Path, PostgresPool | None], codec: Codec) 
     """What the stores of a server and of an agent keep besides: a webhook and a change at GitHub."""
     home, pool = place
     push: PushConfigs
+    plain: Book
     if pool is None:
         push, plain = SqlitePushConfigs(home / "push.sqlite", codec), Journal(home / "changes.sqlite")
     else:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.tools import BaseTool
+from google.protobuf import json_format, struct_pb2
+from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from utils.a2a_common import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.graph.structured_calls import MOST_CALLS
+from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
@@ -31,8 +34,8 @@ class Shown(Keys):
         return [lookup.model_copy(update={"metadata": {"examples": [EXAMPLE]}})]
 
 
-LOOK_UP = json.dumps({"name": "lookup", "arguments": {"key": "a"}})
-ANSWER = json.dumps({"name": "answer", "arguments": {}})
+LOOK_UP = json.dumps([{"name": "lookup", "arguments": {"key": "a"}}])
+ANSWER = json.dumps([{"name": "answer", "arguments": {}}])
 
 
 def held(request: ChatRequest) -> bool:
@@ -73,7 +76,7 @@ async def test_the_first_decision_shows_an_example_of_each_tool_and_then_the_req
         await answered(double, Shown, LLM_TOOL_CALLS="json")
     first, second, words = double.requests
     instruction = str(first.body["messages"][-1]["content"])
-    example = instruction.index(f'"{EXAMPLE}" -> {{"name": "lookup", "arguments": {{"key": "{EXAMPLE}"}}}}')
+    example = instruction.index(f'"{EXAMPLE}" -> [{{"name": "lookup", "arguments": {{"key": "{EXAMPLE}"}}}}]')
     assert example < instruction.index("The request:") < instruction.index("What is a?")
     assert "art_0123456789ab" not in instruction, "nothing has been cut out"
     for later in (second, words):
@@ -100,11 +103,66 @@ async def test_a_tool_is_offered_a_few_times_only() -> None:
             return Reply("Enough.")
         if "lookup" not in names_in(request):
             return Reply(ANSWER)
-        return Reply(json.dumps({"name": "lookup", "arguments": {"key": next(keys)}}))
+        return Reply(json.dumps([{"name": "lookup", "arguments": {"key": next(keys)}}]))
 
     with run_strict_provider(curious, window=32_000) as double:
         assert await answered(double, LLM_TOOL_CALLS="json") == "Enough."
     assert len(double.requests) == MOST_CALLS + 2
+
+
+async def test_two_parts_of_a_request_are_two_calls_of_one_decision() -> None:
+    two = json.dumps([{"name": "lookup", "arguments": {"key": key}} for key in "aba"])
+
+    def thorough(request: ChatRequest) -> Reply:
+        if not held(request):
+            return Reply("Both are there.")
+        return Reply(ANSWER if any(said.role == "tool" for said in request.messages) else two)
+
+    with run_strict_provider(thorough, window=32_000) as double:
+        assert await answered(double, LLM_TOOL_CALLS="json") == "Both are there."
+    results = [said.text for said in double.requests[-1].messages if said.role == "tool"]
+    assert results == ["the value of a", "the value of b"], "each call once"
+
+
+class Delegates(Keys):
+    """Its tool is a delegation, as a supervisor's are."""
+
+    async def tools(self) -> Sequence[BaseTool]:
+        @tool
+        async def other(request: str) -> str:
+            """Asks another agent."""
+            return f"told: {request}"
+
+        return [other.model_copy(update={"metadata": {DELEGATION: True}})]
+
+
+async def test_an_agent_that_does_all_of_a_request_gets_it_word_for_word() -> None:
+    def garbling(request: ChatRequest) -> Reply:
+        if not held(request):
+            return Reply("Done.")
+        told = any(said.role == "tool" for said in request.messages)
+        return Reply(
+            ANSWER
+            if told
+            else json.dumps([{"name": "other", "arguments": {"request": "What is run 30433642?"}}])
+        )
+
+    with run_strict_provider(garbling, window=32_000) as double:
+        await answered(double, Delegates, LLM_TOOL_CALLS="json")
+    assert [said.text for said in double.requests[-1].messages if said.role == "tool"] == ["told: What is a?"]
+
+
+async def test_a_delegated_task_begins_with_a_tool() -> None:
+    scope = DelegationContext("What is a?", 1, 1, "parent").to_payload()
+    with run_strict_provider(small_model, window=32_000) as double:
+        environ = double.environment("openai-compatible") | {"LLM_TOOL_CALLS": "json"}
+        async with running_agent(Keys, environ=environ) as url, connected(url) as client:
+            delegated = message("What is a?")
+            delegated.message.parts.add().data.CopyFrom(json_format.ParseDict(scope, struct_pb2.Value()))
+            assert Answer([event async for event in client.send_message(delegated)]).text == "a is 1"
+    first, second, _ = double.requests
+    assert "answer" not in names_in(first)
+    assert "answer" in names_in(second)
 
 
 async def test_without_the_setting_no_request_is_held_to_a_schema() -> None:
@@ -123,7 +181,7 @@ async def test_a_server_that_ignores_the_schema_is_answered_as_without_it() -> N
 
 def names_in(request: ChatRequest) -> set[str]:
     schema: dict[str, Any] = request.body["response_format"]["json_schema"]["schema"]
-    return {form["properties"]["name"]["const"] for form in schema["anyOf"]}
+    return {form["properties"]["name"]["const"] for form in schema["items"]["anyOf"]}
 
 
 def offered(request: ChatRequest) -> set[str]:

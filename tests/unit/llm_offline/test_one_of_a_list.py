@@ -1,5 +1,7 @@
 """One thing that is asked for by its place in a list is found in the list, and then shown in full."""
 
+from typing import Any
+
 import pytest
 from langchain_core.messages import HumanMessage, ToolMessage
 
@@ -15,7 +17,8 @@ def github():
 
 def _conversation(model, said, rows):
     """All calls, round by round, and the answer; each list has `rows`."""
-    history, rounds = [HumanMessage(said)], []
+    history: list[Any] = [HumanMessage(said)]
+    rounds: list[Any] = []
     while (reply := model.invoke(history)).tool_calls:
         rounds.append([(call["name"], call["args"].get("number")) for call in reply.tool_calls])
         history.append(reply)

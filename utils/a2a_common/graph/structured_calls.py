@@ -1,8 +1,8 @@
 """Holds a model's tool calls to a JSON schema, for models that do not call tools by themselves.
 
 Such a model writes its calls as text in some form, or answers from memory where it should call. Here each step begins with a
-request whose answer the server holds to a schema (`response_format`, structured output): a tool of those that are offered
-with its arguments, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
+request whose answer the server holds to a schema (`response_format`, structured output): a list of calls of the tools that are
+offered, or `answer`. Only after `answer` the model is asked for words. Both requests offer the same tools and begin with
 the same messages, so that the second one finds the first one's prefix in the server's cache.
 """
 
@@ -12,20 +12,25 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import takewhile, zip_longest
 from typing import Any
 
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolCall
+from langchain_core.messages.tool import tool_call
 from langchain_core.runnables.config import ensure_config, var_child_runnable_config
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.constants import TAG_NOSTREAM
 
 from utils.a2a_common.graph.stream_translator import usage_of
+from utils.a2a_common.graph.tool_boundary import DELEGATION
+from utils.a2a_common.protocol.request import AgentRequest
 from utils.context.tools import TOOL_NAMES
 from utils.events import Usage, UsageReported
+from utils.llm.reply.native_calls import new_id
 from utils.messages.text import message_text
 from utils.messages.tool_examples import spread
 
@@ -43,13 +48,17 @@ MOST_EXAMPLES = 14
 MOST_CALLS = 4
 """Calls of one tool that a turn may decide on."""
 
-_FORM = '{"name": "TOOL", "arguments": {…}}'
-_ANSWER_FORM = f'{{"name": "{ANSWER}", "arguments": {{}}}}'
+MOST_AT_ONCE = 3
+"""Calls in one decision. Without a bound a small model goes on with the list."""
+
+_ANSWER_FORM = f'[{{"name": "{ANSWER}", "arguments": {{}}}}]'
+_FORM = '[{"name": "TOOL", "arguments": {…}}]'
 _FIRST = (
-    f"Decide on the next step, as JSON. To call a tool: {_FORM}, with arguments in the words of the request. "
-    f"Only when no tool can help, as with a greeting: {_ANSWER_FORM}."
+    "Decide on the next step, as JSON: a list of calls, one for each part of the request that a tool can do: "
+    f"{_FORM}, with arguments in the words of the request. Only when no tool can help, as with a greeting: {_ANSWER_FORM}."
 )
 _EXAMPLES_HEAD = "The step for other requests, whose names and numbers you do not use:"
+_GREETINGS = ("Hello!", "Thank you", "Good evening")
 
 AFTER_RESULTS = (
     f"Decide on the next step, as JSON. When the results above answer the request: {_ANSWER_FORM}. Only when a part of the "
@@ -74,10 +83,12 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
         )
         with _unseen():
             decided = await handler(asked)
-        step = _decision(decided)
-        # small models ask without end for what they were told already
-        if step[0] != ANSWER and step not in [(call["name"], call["args"]) for call in made]:
+        steps = _decision(decided)
+        if steps is None:
             return decided
+        calls = _new_calls(steps, made)
+        if calls:
+            return _calling(decided, _in_own_words(calls, request))
         _report(request, decided)
         log.debug("model.answers")
         return await handler(request.override(tool_choice="none"))
@@ -108,8 +119,21 @@ def first_step(tools: Sequence[Any]) -> str:
     in_turn = [each for row in zip_longest(*chosen) for each in row if each is not None]
     if not in_turn:
         return f"{_FIRST}\n\nThe request:\n"
-    lines = "\n".join(f'"{example}" -> {_shown(example, tool)}' for example, tool in in_turn)
-    return f'{_FIRST}\n{_EXAMPLES_HEAD}\n"Hello!" -> {_ANSWER_FORM}\n{lines}\n\nThe request:\n'
+    steps = [(greeting, _ANSWER_FORM) for greeting in _GREETINGS]
+    steps += [(example, _shown([(example, tool)])) for example, tool in in_turn]
+    if both := _of_two_tools(chosen):
+        steps.insert(len(steps) // 2, both)
+    lines = "\n".join(f'"{request}" -> {step}' for request, step in steps)
+    return f"{_FIRST}\n{_EXAMPLES_HEAD}\n{lines}\n\nThe request:\n"
+
+
+def _of_two_tools(chosen: Sequence[Sequence[tuple[str, BaseTool]]]) -> tuple[str, str] | None:
+    """A request of two parts with its two calls, where two tools take the request itself."""
+    last = [examples[-1] for examples in chosen if _request_argument(examples[-1][1])]
+    if len(last) < 2:  # noqa: PLR2004  two parts
+        return None
+    (second, _), (first, _) = last[:2]
+    return f"{first.rstrip('?. ')}, and {second[:1].lower()}{second[1:]}", _shown([last[1], last[0]])
 
 
 def _examples(tool: BaseTool) -> Sequence[str]:
@@ -117,21 +141,35 @@ def _examples(tool: BaseTool) -> Sequence[str]:
     return () if tool.name in TOOL_NAMES else (tool.metadata or {}).get("examples", ())
 
 
-def _shown(example: str, tool: BaseTool) -> str:
-    """The whole call where its one argument is the request itself, so that a model copies it; else the tool's name."""
+def _shown(examples: Sequence[tuple[str, BaseTool]]) -> str:
+    """The whole calls where their one argument is the request itself, so that a model copies them; else the tool's name."""
+    arguments = [_request_argument(tool) for _, tool in examples]
+    if not all(arguments):
+        return ", ".join(tool.name for _, tool in examples)
+    calls = [
+        {"name": tool.name, "arguments": {argument: example}}
+        for (example, tool), argument in zip(examples, arguments, strict=True)
+    ]
+    return json.dumps(calls, ensure_ascii=False)
+
+
+def _request_argument(tool: BaseTool) -> str:
+    """The tool's one required argument where it is a text; empty otherwise."""
     parameters = convert_to_openai_tool(tool)["function"].get("parameters") or {}
     match parameters.get("required") or []:
         case [one] if parameters["properties"][one].get("type") == "string":
-            return json.dumps({"name": tool.name, "arguments": {one: example}}, ensure_ascii=False)
-    return tool.name
+            return str(one)
+    return ""
 
 
-def schema_of(tools: Sequence[Any]) -> dict[str, Any]:
-    """A `response_format` that holds an answer to one call of these tools, or `ANSWER`. Pure."""
+def schema_of(tools: Sequence[Any], *, may_answer: bool = True) -> dict[str, Any]:
+    """A `response_format` that holds an answer to a few calls of these tools, or `ANSWER`. Pure."""
     offered = [convert_to_openai_tool(tool)["function"] for tool in tools]
     calls = [_call(tool["name"], tool.get("parameters") or {}) for tool in offered]
     nothing = {"type": "object", "properties": {}, "additionalProperties": False}
-    schema = {"anyOf": [*calls, _call(ANSWER, nothing)]}
+    if may_answer or not calls:
+        calls.append(_call(ANSWER, nothing))
+    schema = {"type": "array", "minItems": 1, "maxItems": MOST_AT_ONCE, "items": {"anyOf": calls}}
     return {"type": "json_schema", "json_schema": {"name": "step", "schema": schema}}
 
 
@@ -148,7 +186,13 @@ def _body(request: ModelRequest[Any], made: Sequence[ToolCall]) -> dict[str, Any
     offered = [
         tool for tool in request.tools if times[convert_to_openai_tool(tool)["function"]["name"]] < MOST_CALLS
     ]
-    return {**own, "response_format": schema_of(offered)}
+    return {**own, "response_format": schema_of(offered, may_answer=bool(made) or not _is_delegated(request))}
+
+
+def _is_delegated(request: ModelRequest[Any]) -> bool:
+    """Whether an agent delegated the task: then something is to be looked up, and small talk is not expected."""
+    context = request.runtime.context
+    return isinstance(context, AgentRequest) and context.delegation is not None
 
 
 def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,18 +204,50 @@ def _call(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _decision(response: ModelResponse[Any]) -> tuple[str, Any]:
-    """The tool that was decided on, and its arguments; no name where the server did not hold the answer to the schema."""
+def _decision(response: ModelResponse[Any]) -> list[tuple[str, Any]] | None:
+    """Names and arguments that were decided on; `None` where the server did not hold the answer to the schema."""
     message = response.result[-1]
     if not isinstance(message, AIMessage) or message.tool_calls:
-        return "", None
+        return None
     try:
-        decision = json.loads(message_text(message))
+        steps = json.loads(message_text(message))
     except ValueError:
-        return "", None
-    if not isinstance(decision, dict):
-        return "", None
-    return str(decision.get("name", "")), decision.get("arguments")
+        return None
+    if not (isinstance(steps, list) and steps and all(isinstance(step, dict) for step in steps)):
+        return None
+    return [(str(step.get("name", "")), step.get("arguments")) for step in steps]
+
+
+def _new_calls(steps: Sequence[tuple[str, Any]], made: Sequence[ToolCall]) -> list[ToolCall]:
+    """The calls of a decision, without those that have been answered: small models ask without end for what they know."""
+    known = [(call["name"], call["args"]) for call in made]
+    calls: list[ToolCall] = []
+    for name, arguments in steps:
+        if name != ANSWER and isinstance(arguments, dict) and (name, arguments) not in known:
+            known.append((name, arguments))
+            calls.append(tool_call(name=name, args=arguments, id=new_id()))
+    return calls
+
+
+def _in_own_words(calls: Sequence[ToolCall], request: ModelRequest[Any]) -> Sequence[ToolCall]:
+    """A lone delegation with the user's own words where nothing was said before: small models change names and numbers."""
+    said = request.state["messages"]
+    delegations = {
+        tool.name
+        for tool in request.tools
+        if isinstance(tool, BaseTool) and (tool.metadata or {}).get(DELEGATION)
+    }
+    match calls, said:
+        case [{"name": name, "id": own}], [HumanMessage(content=str(words))] if name in delegations:
+            return [tool_call(name=name, args={"request": words}, id=own)]
+    return calls
+
+
+def _calling(decided: ModelResponse[Any], calls: Sequence[ToolCall]) -> ModelResponse[Any]:
+    """The response with the calls in place of the text that held them."""
+    *before, message = decided.result
+    calling = message.model_copy(update={"content": "", "tool_calls": list(calls)})
+    return replace(decided, result=[*before, calling])
 
 
 def _report(request: ModelRequest[Any], decided: ModelResponse[Any]) -> None:

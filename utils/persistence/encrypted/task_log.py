@@ -71,9 +71,9 @@ class EncryptedTaskLog(TaskLogStore):
         """Rows in one of `states`; one that no key reads has the body `LOST`."""
         return [self._row_or_lost(row) for row in await self._inner.unfinished(states)]
 
-    async def idle(self, before: int, limit: int) -> list[IdleContext]:
+    async def idle(self, before: int, limit: int, *, ended: bool = False) -> list[IdleContext]:
         """Conversations that nobody went on with."""
-        return await self._inner.idle(before, limit)
+        return await self._inner.idle(before, limit, ended=ended)
 
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Conversations of an owner."""
