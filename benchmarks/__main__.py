@@ -17,11 +17,12 @@ PARTS: Mapping[str, str] = {
     "startup": "what the start of the service costs",
     "guard": "what the guard before the event queue costs",
     "turn_cost": "what a delegated turn costs in processor time, beside a request of the bare SDK",
+    "scale": "several replicas over PostgreSQL: beside the bare SDK and beside one, take-over, followers",
     "profile": "where the processor time of a delegated turn goes",
 }
 """Each is a module here with `run()`, or `main()`, which may be a coroutine."""
 
-QUICK: Mapping[str, int] = {"ROUNDS": 1, "REQUESTS": 32, "CHUNKS": 30, "TURNS": 16}
+QUICK: Mapping[str, int] = {"ROUNDS": 1, "REQUESTS": 32, "CHUNKS": 30, "TURNS": 16, "TAKEOVERS": 1}
 """Constants of the modules that `--quick` lowers: enough to see that a part runs, too little to compare."""
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,22 +117,32 @@ async def long_answers(http: httpx.AsyncClient, server: Server, counts: list[int
     return taken
 
 
+def connections() -> httpx.AsyncClient:
+    """As many connections as calls at the same time."""
+    limits = httpx.Limits(max_connections=CONCURRENCY)
+    return httpx.AsyncClient(timeout=600, trust_env=False, limits=limits)
+
+
+async def in_turn(http: httpx.AsyncClient, servers: Sequence[Server], rounds: int) -> None:
+    """Measure all, round by round, after a round that does not count."""
+    for server in servers:
+        await unary(http, server)
+        server.figures.clear()
+    for _ in range(rounds):
+        for server in servers:
+            await unary(http, server)
+            await streamed(http, server)
+
+
 async def compare(storage: str, folder: Path) -> None:
     with ExitStack() as stack:
         pair = [
             stack.enter_context(served(kind, "memory" if storage == "memory" else str(folder / f"{kind}.db")))
             for kind in ("ours", "bare")
         ]
-        limits = httpx.Limits(max_connections=CONCURRENCY)
-        async with httpx.AsyncClient(timeout=600, trust_env=False, limits=limits) as http:
-            for server in pair:
-                await unary(http, server)
-                server.figures.clear()
-            for _ in range(ROUNDS):
-                for server in pair:
-                    await unary(http, server)
-                    await streamed(http, server)
-            _print(storage, *pair)
+        async with connections() as http:
+            await in_turn(http, pair, ROUNDS)
+            print_ratios(storage, *pair)
             counts = {"ours": [1000, 10_000], "bare": [1000, 3000]}
             for server in pair:
                 small, large = await long_answers(http, server, counts[server.kind])
@@ -143,7 +153,8 @@ async def compare(storage: str, folder: Path) -> None:
                 )
 
 
-def _print(storage: str, ours: Server, bare: Server) -> None:
+def print_ratios(storage: str, ours: Server, bare: Server) -> None:
+    """The best round of each."""
     print(f"{storage}:")
     for name in ours.figures:
         mine, theirs = ours.best(name), bare.best(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -33,18 +34,14 @@ def test_the_profile_is_valid_and_starts_only_when_it_is_asked_for(project: Path
     assert set(services_of(project, "scale")) == DEFAULT | {*OURS, "database", "balancer"}
 
 
-def test_the_balancer_brings_all_of_the_profile_up_and_nothing_of_the_other_stack(project: Path):
-    services = services_of(project, "scale")
-    needed, new = set(), {"balancer"}
-    while new:
-        needed |= new
-        new = {name for each in new for name in services[each].get("depends_on", {})} - needed
-    assert needed == {*OURS, "database", "balancer"}
-    conditions = {
-        one["condition"] for each in needed for one in services[each].get("depends_on", {}).values()
-    }
+def test_naming_the_balancer_brings_all_of_the_profile_up_and_nothing_of_the_other_stack(project: Path):
+    done = config(project, "--format", "json", "balancer")
+    assert done.returncode == 0, done.stderr
+    named = json.loads(done.stdout)["services"]
+    assert set(named) == {*OURS, "database", "balancer"}
+    conditions = {one["condition"] for each in named.values() for one in each.get("depends_on", {}).values()}
     assert conditions == {"service_healthy"}
-    assert all("healthcheck" in services[each] for each in needed)
+    assert all("healthcheck" in each for each in named.values())
 
 
 def test_all_processes_are_replicas_over_one_database_whatever_the_env_file_says(project: Path):
