@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
-from utils.errors import StorageError
+from utils.encryption.codec import PLAIN, Codec
+from utils.errors import StorageError, StorageKeyMissing
 
 FILE = "chat_history"
 """Name in the data folder."""
 
 
-def forget(home: Path, said: Collection[str]) -> None:
+def forget(home: Path, said: Collection[str], codec: Codec = PLAIN) -> None:
     """Rewrite the file without the entries that say one of these texts; a chat that is open reads it anew when it begins.
+
+    `codec` reads entries that are encrypted.
 
     Raises:
         StorageError: The file cannot be written.
@@ -23,7 +27,7 @@ def forget(home: Path, said: Collection[str]) -> None:
     if not texts or not file.exists():
         return
     try:
-        kept = without(file.read_bytes(), texts)
+        kept = without(file.read_bytes(), texts, codec)
         beside = file.with_name(f"{FILE}.new")
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
             opened.write(kept)
@@ -34,11 +38,18 @@ def forget(home: Path, said: Collection[str]) -> None:
         ) from error
 
 
-def without(content: bytes, texts: Collection[str]) -> bytes:
+def without(content: bytes, texts: Collection[str], codec: Codec = PLAIN) -> bytes:
     """The content without these entries. An entry is a line that begins with #, then its lines, each behind a +. Pure."""
     kept: list[bytes] = []
     for entry in content.split(b"\n# "):
         typed = b"\n".join(line[1:] for line in entry.split(b"\n") if line.startswith(b"+"))
-        if typed.decode("utf-8", "replace").strip() not in texts:
+        if _read(typed.decode("utf-8", "replace"), codec).strip() not in texts:
             kept.append(entry)
     return b"\n# ".join(kept)
+
+
+def _read(typed: str, codec: Codec) -> str:
+    """What was typed; nothing where no key reads it."""
+    with suppress(StorageKeyMissing):
+        return codec.decrypt_text(typed)
+    return ""

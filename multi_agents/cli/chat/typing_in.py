@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from multi_agents.cli.chat.interrupts import InterruptWatch
 from multi_agents.cli.console import say
 from multi_agents.cli.typed_lines import FILE
+from utils.encryption.settings import EncryptionSettings
 from utils.errors import StorageError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class PromptLines:
 
 
 def _history(file: Path | None) -> History:
-    from prompt_toolkit.history import FileHistory, InMemoryHistory
+    from prompt_toolkit.history import InMemoryHistory
 
     if file is None:
         return InMemoryHistory()
@@ -116,7 +117,9 @@ def _history(file: Path | None) -> History:
         file.touch(mode=0o600)
     except OSError as error:
         raise StorageError(f"{file} cannot be written: {error.strerror}.") from error
-    return FileHistory(str(file))
+    from multi_agents.cli.chat.typed_history import TypedHistory
+
+    return TypedHistory(file, EncryptionSettings.load().codec())
 
 
 def line_source(home: Path | None, commands: Sequence[str]) -> LineSource:

@@ -13,6 +13,7 @@ from multi_agents.cli.peer.connection import Peer, plain_errors
 from multi_agents.cli.typed_lines import forget
 from utils.a2a_common.client.conversations import ask_conversations, keeps_conversations
 from utils.a2a_common.protocol.conversations import MOST_LISTED, Action, Asked, Reason, parse_kept
+from utils.encryption.settings import EncryptionSettings
 
 NOT_KEPT = "The agent at {} does not list or delete conversations: its card does not declare it."
 
@@ -77,7 +78,7 @@ async def deleted(peer: Peer, context_id: str, home: Path, *, here_only: bool) -
     tasks = (await whole_of(peer, context_id))["tasks"]
     typed = [text_of(each) for task in tasks for each in task.get("history") or []]
     answer = await ask(peer, Asked(Action.DELETE, context_id, here_only=here_only))
-    await asyncio.to_thread(forget, home, typed)
+    await asyncio.to_thread(forget, home, typed, EncryptionSettings.load().codec())
     return answer
 
 

@@ -10,6 +10,10 @@ _LOG = "utils/persistence/encrypted/task_log.py::EncryptedTaskLog"
 _CONTRACT = "tests/contract/stores/test_encryption.py::"
 _NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on"
 _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
+_LINES = (
+    "tests/e2e/conversations/test_encrypted.py::"
+    "test_the_terminal_encrypts_its_lines_and_forgets_those_of_a_deleted_conversation"
+)
 _START = _CONTRACT + "test_a_start_without_the_keys_of_the_last_one_is_refused"
 
 ENCRYPTION: tuple[Rule, ...] = (
@@ -161,6 +165,33 @@ ENCRYPTION: tuple[Rule, ...] = (
                 "self._codec.encrypt(vector.astype(np.float32).tobytes())",
                 "vector.astype(np.float32).tobytes()",
                 "tests/unit/encryption/test_codec.py::test_cached_vectors_of_texts_are_encrypted_and_found_again",
+            ),
+        ),
+    ),
+    Rule(
+        "encrypted-lines",
+        "Lines that are typed into the chat are encrypted where that is set, and forgotten with their conversation.",
+        (
+            broken(
+                "lines are stored as they are",
+                "multi_agents/cli/chat/typed_history.py::TypedHistory.store_string",
+                "self._codec.encrypt_text(string)",
+                "string",
+                _LINES,
+            ),
+            broken(
+                "lines are shown as they are stored",
+                "multi_agents/cli/chat/typed_history.py::TypedHistory.load_history_strings",
+                "self._codec.decrypt_text(stored)",
+                "stored",
+                _LINES,
+            ),
+            broken(
+                "encrypted lines are not found",
+                "multi_agents/cli/typed_lines.py::_read",
+                "codec.decrypt_text(typed)",
+                "typed",
+                _LINES,
             ),
         ),
     ),

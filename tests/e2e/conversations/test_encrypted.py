@@ -12,12 +12,16 @@ from cryptography.fernet import Fernet
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, ask, connected
+from tests.e2e.cli.command import run
+from tests.e2e.cli.terminal import terminal
 from tests.e2e.conversations.asking import asked, files_with
+from tests.e2e.conversations.test_commands import client_url
+from tests.e2e.conversations.test_deleting import finding
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(300)]
 
 SECRET = "zanzibar-4711"
 LONG = " ".join(f"word{number}" for number in range(3_000))
@@ -72,6 +76,36 @@ async def test_a_conversation_from_before_the_first_key_goes_on(tmp_path: Path) 
     assert files_with(tmp_path, SECRET)
     async with service(tmp_path, OLD, again=True) as client:
         assert SECRET in (await ask(client, "What did I ask?", context_id=context_id)).text
+
+
+async def test_the_terminal_encrypts_its_lines_and_forgets_those_of_a_deleted_conversation(
+    tmp_path: Path,
+) -> None:
+    environ = {"ENCRYPTION_KEYS": OLD}
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    async with (
+        running_agent(Keys, home=tmp_path / "home", model=finding(SECRET), environ=environ) as url,
+        connected(url) as client,
+    ):
+        async with terminal("chat", "--url", client_url(client), home=mine, **environ) as screen:
+            await screen.asks()
+            screen.type(f"What is {SECRET}?\r")
+            await screen.shows("is 1.")
+            await screen.asks()
+        (history,) = mine.rglob("chat_history")
+        assert files_with(tmp_path, SECRET) == []
+        rotated = {"ENCRYPTION_KEYS": f"{NEW},{OLD}"}
+        async with terminal("chat", "--url", client_url(client), home=mine, **rotated) as screen:
+            await screen.asks()
+            screen.type("\x1b[A")
+            await screen.shows(f"What is {SECRET}?")
+        stored = history.read_bytes()
+        assert stored.count(b"encrypted:") == 1
+        (listed,) = (await asked(client, action="list"))["conversations"]
+        command = ("conversations", "delete", listed["contextId"], "--url", client_url(client), "--yes")
+        assert (await run(*command, home=mine, **rotated)).code == 0
+        assert b"encrypted:" not in history.read_bytes()
 
 
 async def test_a_key_that_is_gone_is_told_in_a_sentence(tmp_path: Path) -> None:

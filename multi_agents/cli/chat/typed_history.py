@@ -1,0 +1,35 @@
+"""The lines that were typed into the chat, for the arrow keys, encrypted where that is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from prompt_toolkit.history import FileHistory
+
+from utils.encryption.codec import Codec
+from utils.errors import StorageKeyMissing
+
+
+class TypedHistory(FileHistory):
+    """Lines in a file. Those that no key reads are left out.
+
+    Args:
+        file: The file.
+        codec: Encrypts each line.
+    """
+
+    def __init__(self, file: Path, codec: Codec) -> None:
+        super().__init__(str(file))
+        self._codec = codec
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The lines, newest first."""
+        for stored in super().load_history_strings():
+            with suppress(StorageKeyMissing):
+                yield self._codec.decrypt_text(stored)
+
+    def store_string(self, string: str) -> None:
+        """Add a line."""
+        super().store_string(self._codec.encrypt_text(string))
