@@ -65,15 +65,17 @@ class PlatformError(Exception):
         retryable: Whether the same request may succeed later without a change.
         message: One plain sentence, safe to show.
         advice: What a model is told besides where a tool failed so; never shown to a user.
+        sentence: The message of an error that is raised without one.
     """
 
     code: str = INTERNAL
     retryable: bool = False
     advice: str = ""
+    sentence: str = ""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, message: str = "") -> None:
+        self.message = message or self.sentence
+        super().__init__(self.message)
 
 
 class SettingsError(PlatformError):
@@ -97,11 +99,7 @@ class ModelFailure(PlatformError):
 
 
 class ContextOverflow(ModelFailure):
-    """The request was larger than the model's context window.
-
-    Attributes:
-        limit: The window in tokens, where the provider told it.
-    """
+    """The request was larger than the model's context window: `limit` tokens, where the provider told it."""
 
     code = "context_overflow"
 
@@ -117,11 +115,7 @@ class OrphanedToolCall(ModelFailure):
 
 
 class RateLimited(ModelFailure):
-    """The provider asks to slow down.
-
-    Attributes:
-        retry_after: Seconds to wait, where the provider told it.
-    """
+    """The provider asks to slow down: to wait `retry_after` seconds, where it told so."""
 
     code = "rate_limited"
     retryable = True
@@ -269,9 +263,7 @@ class NoAnswer(PlatformError):
 
     code = "no_answer"
     retryable = True
-
-    def __init__(self) -> None:
-        super().__init__("The agent ended without an answer. Please try again.")
+    sentence = "The agent ended without an answer. Please try again."
 
 
 class RetrievalFailed(PlatformError):
@@ -333,18 +325,16 @@ class StorageError(PlatformError):
     code = "storage_failed"
     retryable = True
 
-    def __init__(self, message: str, *, for_operator: str = "") -> None:
+    def __init__(self, message: str = "", *, for_operator: str = "") -> None:
         super().__init__(message)
-        self.for_operator = for_operator or message
+        self.for_operator = for_operator or self.message
 
 
 class StorageFull(StorageError):
     """There is no room on the disk for a database or file of this agent."""
 
     code = "storage_full"
-
-    def __init__(self) -> None:
-        super().__init__("The disk is full, so nothing can be stored. Free some space and try again.")
+    sentence = "The disk is full, so nothing can be stored. Free some space and try again."
 
 
 class StorageKeyMissing(StorageError):
@@ -352,14 +342,10 @@ class StorageKeyMissing(StorageError):
 
     code = "storage_key_missing"
     retryable = False
-
-    def __init__(self, variable: str) -> None:
-        super().__init__(
-            "What is needed cannot be read: it was encrypted with a key that this agent does not have any more. "
-            "Its operator can see in the log which setting names the keys.",
-            for_operator=f"Something that is stored was encrypted with a key that {variable} does not name. Put that key "
-            "back, behind the first one.",
-        )
+    sentence = (
+        "What is needed cannot be read: it was encrypted with a key that this agent does not have any more. "
+        "Its operator can see in the log which setting names the keys."
+    )
 
 
 class RetryLater(PlatformError):
@@ -400,9 +386,7 @@ class TaskBusy(PlatformError):
 
     code = "task_busy"
     retryable = True
-
-    def __init__(self) -> None:
-        super().__init__("The task is working. Wait for its end, or cancel it.")
+    sentence = "The task is working. Wait for its end, or cancel it."
 
 
 class TurnInterrupted(PlatformError):
@@ -410,6 +394,4 @@ class TurnInterrupted(PlatformError):
 
     code = "interrupted"
     retryable = True
-
-    def __init__(self) -> None:
-        super().__init__("The agent was restarted while it worked on this. Send the request again.")
+    sentence = "The agent was restarted while it worked on this. Send the request again."

@@ -53,6 +53,9 @@ def fernet_of(variable: str, keys: Sequence[str]) -> MultiFernet:
         raise SettingsError(variable, _WRONG.format(variable=variable)) from error
 
 
+_KEY_MISSING = f"Something that is stored was encrypted with a key that {VARIABLE} does not name. Put that key back, behind the first one."
+
+
 class Codec:
     """Encrypts and decrypts what stores are given.
 
@@ -115,7 +118,7 @@ class Codec:
             with suppress(InvalidToken):
                 return self._fernet.decrypt(token)
         log.error("storage.key_missing", setting=VARIABLE)
-        raise StorageKeyMissing(VARIABLE)
+        raise StorageKeyMissing(for_operator=_KEY_MISSING)
 
 
 PLAIN = Codec()
