@@ -70,7 +70,7 @@ class EmbeddedChatModel(BaseChatModel):
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
     ) -> Runnable[LanguageModelInput, AIMessage]:
-        """Bind tools. Their `metadata["examples"]` and `metadata["skills"]` are what requests are routed by."""
+        """Bind tools. Their `metadata["examples"]` are what requests are routed by."""
         return self.bind(tools=[payload(tool) for tool in tools], tool_choice=tool_choice, **kwargs)
 
     def _generate(

@@ -29,8 +29,6 @@ _LEAD = pattern(
 )
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
-_SECOND_HALF = pattern(rf"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b[^?]*\band (?:{_CHANGE})\b")
-"""Of a question how two things are done: "how do I list and delete tasks"."""
 _MORE_OF_IT = pattern(
     r"[,;]?\s+and\s+(?:did|has|have|was|were)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
     r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
@@ -128,8 +126,7 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
     """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    more = _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right])
-    if more or _SECOND_HALF.search(text, before[0], right):
+    if _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right]):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

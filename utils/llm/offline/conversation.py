@@ -18,7 +18,6 @@ class Call:
     tool: str
     arguments: Mapping[str, Any]
     result: str | None = None
-    failed: bool = False
 
 
 @dataclass(slots=True)
@@ -62,8 +61,7 @@ def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage]) -> 
     for call in message.tool_calls:
         result = results.get(call["id"] or "")
         text = message_text(result) if result is not None else None
-        failed = result is not None and result.status == "error"
-        turn.calls.append(Call(call["name"], call["args"], text, failed))
+        turn.calls.append(Call(call["name"], call["args"], text))
     if message.tool_calls:
         turn.rounds += 1
     else:

@@ -164,12 +164,11 @@ def route(
     enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
-    answering = library or next((spec for _, spec in scored if _answers(spec, clause)), None)
     asks = bool(_QUESTION.search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
     product = about_the_product(clause) and outside < best + HOW_ELSE
-    if answering and (outside < least or product):
-        return Route(answering, best, ranking)
+    if library and (outside < least or product):
+        return Route(library, best, ranking)
     return Route(None, best, ranking)
 
 
@@ -238,19 +237,6 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
     ]
     score, tool = max(found, key=lambda pair: pair[0])
     return Route(tool, score, tuple(sorted(found, key=lambda pair: -pair[0])))
-
-
-def _answers(tool: ToolSpec, clause: str) -> bool:
-    """Whether a tool for questions about one subject takes one that nothing else is near to: in its own words for the subject."""
-    if not tool.answers_questions or tool.about_repositories:
-        return False
-    return not tool.noun or not _own_words(tool).isdisjoint(content_stems(clause))
-
-
-def _own_words(tool: ToolSpec) -> set[str]:
-    """Stems of the words that at least two of a tool's examples have in common."""
-    uses = Counter(stem for text in tool.examples for stem in set(content_stems(masked(text))))
-    return {stem for stem, count in uses.items() if count > 1}
 
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:

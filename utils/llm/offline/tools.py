@@ -136,15 +136,7 @@ def specs(payloads: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
 
 
 def _examples(metadata: Mapping[str, Any]) -> list[str]:
-    listed = [*metadata.get("examples", ()), *metadata.get("skills", ())]
-    return [text for item in listed for text in _texts(item)]
-
-
-def _texts(item: Any) -> list[str]:
-    if isinstance(item, str):
-        return [item]
-    examples = item.get("examples", ()) if isinstance(item, Mapping) else getattr(item, "examples", ())
-    return [str(example) for example in examples]
+    return [str(text) for text in metadata.get("examples", ())]
 
 
 def _spec(value: Mapping[str, Any]) -> ToolSpec:

@@ -35,7 +35,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     done = made(steps)
     parts = [
         (
-            _asked(call, done, index, turn),
+            _asked(done, index, turn),
             _weighed(_body(call, done, index, turn, similarity), done, calls, index),
         )
         for index, call in enumerate(calls)
@@ -117,28 +117,14 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
 
 def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
     query = call.arguments.get("query") or call.arguments.get("question")
-    return str(query) if query else _asked(call, steps, index, turn)
+    return str(query) if query else _asked(steps, index, turn)
 
 
-def _asked(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
+def _asked(steps: Sequence[Step], index: int, turn: Turn) -> str:
     """What a call was made for, in the user's words."""
-    step = steps[index] if index < len(steps) else None
-    text = (
-        step.clause.text
-        if step and step.tool and call.tool in {step.tool.name, step.then and step.then.name}
-        else ""
-    )
-    text = " ".join((text or _described(call) or turn.request).split()).rstrip(" .,;:")
+    text = steps[index].clause.text if index < len(steps) else turn.request
+    text = " ".join(text.split()).rstrip(" .,;:")
     return text[:1].upper() + text[1:]
-
-
-def _described(call: Call) -> str:
-    request = next(
-        (str(call.arguments[name]) for name in ("request", "query") if call.arguments.get(name)), ""
-    )
-    context = _context(call.arguments)
-    name = call.tool.replace("_", " ")
-    return request or (f"{name} ({context})" if context else name)
 
 
 def _context(arguments: Mapping[str, Any]) -> str:
