@@ -43,9 +43,15 @@ def example(name: str) -> Any:
 
 
 class GitHubData:
-    """Rows of the lists; `count` open pull requests, `count` open issues, and some closed ones."""
+    """Rows of the lists; `count` open pull requests, `count` open issues, and some closed ones.
 
-    def __init__(self, count: int) -> None:
+    Args:
+        count: How many are open.
+        issue_text: Body of each issue that is read alone; that of GitHub's example where empty.
+    """
+
+    def __init__(self, count: int, issue_text: str = "") -> None:
+        self._issue_text = issue_text
         self._numbers = range(1, count + count // (_EVERY_CLOSED - 1) + 1)
 
     @cached_property
@@ -74,7 +80,10 @@ class GitHubData:
 
     def issue(self, number: int) -> dict[str, Any] | None:
         """One issue in full."""
-        return _issue(example("issue"), number) if number in self._numbers else None
+        if number not in self._numbers:
+            return None
+        row = _issue(example("issue"), number)
+        return row | {"body": self._issue_text} if self._issue_text else row
 
     def repeated(self, sample_name: str, count: int, **changes: str) -> list[dict[str, Any]]:
         """An example's first row `count` times, with `{n}` filled in."""

@@ -75,14 +75,19 @@ class Foreign:
 
 @asynccontextmanager
 async def foreign(
-    script: Script, *, modes: Sequence[str] = JSON, extensions: Sequence[str] = (SCOPE_EXTENSION,)
+    script: Script,
+    *,
+    modes: Sequence[str] = JSON,
+    extensions: Sequence[str] = (SCOPE_EXTENSION,),
+    description: str = "Tells the weather.",
+    skill: str = "S",
 ) -> AsyncIterator[Foreign]:
     """Serve it; parts of other media types than `modes` are refused."""
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
         name="github",  # what a card says of itself makes nobody ours
-        description="Tells the weather.",
+        description=description,
         version="1.0.0",
         supported_interfaces=[
             AgentInterface(url=f"{url}/", protocol_binding="JSONRPC", protocol_version="1.0")
@@ -92,7 +97,7 @@ async def foreign(
         ),
         default_input_modes=list(modes),
         default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="s", name="S", description="Something.", tags=["s"])],
+        skills=[AgentSkill(id="s", name=skill, description="Something.", tags=["s"])],
     )
     handler = DefaultRequestHandler(
         agent_executor=ScriptedAgent(script),
