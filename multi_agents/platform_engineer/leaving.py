@@ -1,7 +1,7 @@
-"""What a foreign agent would be told after the conversation has read results of our own: the user sees it first. Pure.
+"""What a foreign agent would be told after the conversation has read results of our own or of an MCP server: the user sees it first. Pure.
 
-Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent that
-counts, whose result stands in the conversation, and never a text.
+Who wrote what the model has read cannot be seen in it, and a model may obey what it reads. So it is the kind of agent or
+tool that counts, whose result stands in the conversation, and never a text.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from utils.a2a_common.protocol.shares import Shares
 from utils.messages.approval import LONGEST_SHOWN, approval_form, fenced
 from utils.messages.invisible import written_out
+from utils.messages.source import is_of_mcp_server
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
 _QUESTION = (
-    "May I ask the agent {agent}, which is not one of ours? This conversation holds results of your own agents. It will be told "
-    "exactly this:"
+    "May I ask the agent {agent}, which is not one of ours? This conversation holds results of your own agents or tools. "
+    "It will be told exactly this:"
 )
 REFUSED = "not_consented"
 DECLINED = (
@@ -83,8 +84,8 @@ def _before(messages: Sequence[BaseMessage], call_id: str) -> Sequence[BaseMessa
 
 
 def _is_result(message: BaseMessage, is_own: Callable[[str], bool]) -> bool:
-    return (
-        isinstance(message, ToolMessage)
-        and FINISHED_AT in message.additional_kwargs
-        and is_own(message.name or "")
+    if not isinstance(message, ToolMessage):
+        return False
+    return is_of_mcp_server(message) or (
+        FINISHED_AT in message.additional_kwargs and is_own(message.name or "")
     )

@@ -14,6 +14,7 @@ from utils.errors import UpstreamRefused
 from utils.mcp.approval import DECLINED, asks_first, is_read_only, may_call
 from utils.mcp.blocks import blocks_of, text_of
 from utils.messages.repeatable import READ_ONLY
+from utils.messages.source import MCP_SERVER
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -152,5 +153,5 @@ def _tool(connection: Connection, offered: types.Tool, name: str, schema: dict[s
         description=description_of(server, offered.description) + (f" {_ASKS}" if asks else ""),
         args_schema=schema,
         coroutine=call,
-        metadata={"mcp_server": server, READ_ONLY: is_read_only(offered)},
+        metadata={MCP_SERVER: server, READ_ONLY: is_read_only(offered)},
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -46,11 +45,13 @@ def example(name: str) -> Any:
 class GitHubData:
     """Rows of the lists; `count` open pull requests, `count` open issues, and some closed ones.
 
-    Issues have the example's body where `bodies` has none for their number.
+    Args:
+        count: How many are open.
+        issue_text: Body of each issue that is read alone; that of GitHub's example where empty.
     """
 
-    def __init__(self, count: int, bodies: Mapping[int, str] | None = None) -> None:
-        self._bodies = bodies or {}
+    def __init__(self, count: int, issue_text: str = "") -> None:
+        self._issue_text = issue_text
         self._numbers = range(1, count + count // (_EVERY_CLOSED - 1) + 1)
 
     @cached_property
@@ -81,8 +82,8 @@ class GitHubData:
         """One issue in full."""
         if number not in self._numbers:
             return None
-        issue = _issue(example("issue"), number)
-        return issue | {"body": self._bodies.get(number, issue["body"])}
+        row = _issue(example("issue"), number)
+        return row | {"body": self._issue_text} if self._issue_text else row
 
     def repeated(self, sample_name: str, count: int, **changes: str) -> list[dict[str, Any]]:
         """An example's first row `count` times, with `{n}` filled in."""

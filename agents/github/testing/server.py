@@ -11,7 +11,7 @@ repositories of the owner `faulty` fail as their names say (`faults.FAULTS`).
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -43,7 +43,7 @@ def github_app(
     pulls: int = 60,
     log_host: str | None = None,
     accounts: Accounts | None = None,
-    bodies: Mapping[int, str] | None = None,
+    issue_text: str = "",
 ) -> ASGIApp:
     """The ASGI application.
 
@@ -53,20 +53,21 @@ def github_app(
         log_host: Where job logs redirect to, the way GitHub redirects to its storage; this server
             when omitted.
         accounts: Who signs in.
-        bodies: Texts of issues, by number; GitHub's example where there is none.
+        issue_text: Body of each issue that is read alone; that of GitHub's example where empty.
     """
     signing_in = (accounts or Accounts()).routes()
-    app = FaultMiddleware(Starlette(routes=[*signing_in, *routes(GitHubData(pulls, bodies), log_host)]))
+    data = GitHubData(pulls, issue_text)
+    app = FaultMiddleware(Starlette(routes=[*signing_in, *routes(data, log_host)]))
     return RecorderMiddleware(app, recorder)
 
 
 @contextmanager
 def run_github_server(
-    *, pulls: int = 60, log_host: str | None = None, port: int = 0, bodies: Mapping[int, str] | None = None
+    *, pulls: int = 60, log_host: str | None = None, port: int = 0, issue_text: str = ""
 ) -> Iterator[GitHubServer]:
     """Serve on loopback, on a free port when `port` is 0, in a thread, until the block ends."""
     recorder, accounts = Recorder(), Accounts()
-    app = github_app(recorder, pulls=pulls, log_host=log_host, accounts=accounts, bodies=bodies)
+    app = github_app(recorder, pulls=pulls, log_host=log_host, accounts=accounts, issue_text=issue_text)
     with loopback_socket(port) as listener, threaded_server(app, listener, name="github"):
         yield GitHubServer(f"http://127.0.0.1:{listener.getsockname()[1]}", recorder, accounts)
 

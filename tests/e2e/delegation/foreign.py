@@ -80,8 +80,9 @@ async def foreign(
     modes: Sequence[str] = JSON,
     extensions: Sequence[str] = (SCOPE_EXTENSION,),
     description: str = "Tells the weather.",
+    skill: str = "S",
 ) -> AsyncIterator[Foreign]:
-    """Serve it; parts of other media types than `modes` are refused. The description is that of its card."""
+    """Serve it; parts of other media types than `modes` are refused."""
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
@@ -96,7 +97,7 @@ async def foreign(
         ),
         default_input_modes=list(modes),
         default_output_modes=["text/plain"],
-        skills=[AgentSkill(id="s", name="S", description="Something.", tags=["s"])],
+        skills=[AgentSkill(id="s", name=skill, description="Something.", tags=["s"])],
     )
     handler = DefaultRequestHandler(
         agent_executor=ScriptedAgent(script),

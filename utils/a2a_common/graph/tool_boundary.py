@@ -25,6 +25,7 @@ from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, 
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
 from utils.messages.results import ToolProblem, dump_result
+from utils.messages.source import labelled
 from utils.messages.text import message_text
 from utils.observability.observed import ObservedCall, observed_delegation, observed_tool_call
 
@@ -100,6 +101,8 @@ class ToolBoundary(AgentMiddleware):
                     raise
                 except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
                     result = _problem_message(error, call_id, name)
+                if isinstance(result, ToolMessage) and request.tool is not None:
+                    result = labelled(result, request.tool.metadata)
                 await recorder.finish(CallOutcome(result, events))
                 seen.status = _status(result, call_id)
                 said = _message_of(result, call_id)
