@@ -75,3 +75,35 @@ def conversations_delete(
     from multi_agents.cli.commands.conversations import delete_conversation
 
     raise typer.Exit(delete_conversation(url, token, which, yes=yes, here_only=here_only, as_json=as_json))
+
+
+@conversations.command("adopt", epilog=EXIT_CODE_HELP)
+def conversations_adopt(
+    subject: Annotated[
+        str, typer.Argument(metavar="SUBJECT", help="Name of the API key, or subject of the person's tokens.")
+    ],
+    *,
+    issuer: Annotated[
+        str, typer.Option("--issuer", help="Provider of these tokens, as in AUTH_ISSUERS; default: API keys.")
+    ] = "",
+    tenant: Annotated[
+        str, typer.Option("--tenant", help="Tenant that the conversations are in; default: outside tenants.")
+    ] = "",
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
+    ] = None,
+    agents_file: Annotated[
+        Path | None, typer.Option("--agents-file", help="List of the agents; default: agents/agents.yaml.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list them.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Give conversations that were had without authentication to one person. Stop the service before."""
+    from multi_agents.cli.commands.adopt import adopt_conversations
+    from multi_agents.cli.service.plan import AGENTS_FILE
+    from utils.auth.api_keys import ISSUER
+
+    person = f"{issuer or ISSUER} {subject}"
+    raise typer.Exit(
+        adopt_conversations(person, tenant, agent, agents_file or AGENTS_FILE, dry=dry_run, as_json=as_json)
+    )

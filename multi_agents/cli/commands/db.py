@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,12 @@ async def _db(verb: str, agent: str | None, agents_file: Path, *, as_json: bool)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
     own = {one.agent: one for one in own_settings(agents_file, environ)}
     current = True
-    for name, module in _modules(
+    for name, module in local_modules(
         agent, agents_file
     ).items():  # one after the other: each waits for the same lock
-        told = await _tended(module, verb, own[name].over(environ) if name in own else environ)
+        told = await by_program(
+            module, ("--database", verb), own[name].over(environ) if name in own else environ
+        )
         current = current and told is not None and bool(told["current"])
         if told is not None and as_json:
             print_json(told)
@@ -43,7 +45,7 @@ async def _db(verb: str, agent: str | None, agents_file: Path, *, as_json: bool)
     return ExitCode.OK if current else ExitCode.USAGE
 
 
-def _modules(agent: str | None, agents_file: Path) -> dict[str, str]:
+def local_modules(agent: str | None, agents_file: Path) -> dict[str, str]:
     """The modules of local agents by name, or that of one.
 
     Raises:
@@ -59,10 +61,12 @@ def _modules(agent: str | None, agents_file: Path) -> dict[str, str]:
     return {agent: modules[agent]}
 
 
-async def _tended(module: str, verb: str, environ: Mapping[str, str]) -> dict[str, Any] | None:
-    """What the program of an agent tells of its tables; `None` where it failed, which it has said on standard error."""
+async def by_program(
+    module: str, options: Sequence[str], environ: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """What the program of an agent tells, as JSON; `None` where it failed, which it has said on standard error."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", module, "--database", verb),
+        *(sys.executable, "-P", "-m", module, *options),
         env={**environ, "PYTHONPATH": module_path(environ), "LOG_LEVEL": "ERROR"},
         stdout=asyncio.subprocess.PIPE,
     )

@@ -19,7 +19,7 @@ from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
-from utils.settings import process_environment
+from utils.settings import HomeSettings, process_environment
 
 if TYPE_CHECKING:
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
@@ -63,6 +63,20 @@ def serve(
         )
         warn_of_unknown_settings(agent_class.__module__)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            if options.adopt:
+                from utils.a2a_common.server.adopt_command import adopt
+
+                runner.run(
+                    adopt(
+                        agent_class.name,
+                        DatabaseSettings.load(environ),
+                        HomeSettings.load(environ),
+                        person=options.adopt,
+                        tenant=options.tenant,
+                        dry=options.dry_run,
+                    )
+                )
+                return 0
             if options.database:
                 from utils.a2a_common.server.database_command import Verb, tend_database
 
@@ -119,6 +133,13 @@ def _parser(name: str) -> argparse.ArgumentParser:
         choices=("upgrade", "status"),
         help="upgrade or show the tables at DATABASE_URL, and exit",
     )
+    parser.add_argument(
+        "--adopt",
+        metavar="PERSON",
+        help="give the conversations that were had without authentication to this issuer and subject, and exit",
+    )
+    parser.add_argument("--tenant", default="", help="the tenant of these conversations")
+    parser.add_argument("--dry-run", action="store_true", help="only show which")
     return parser
 
 

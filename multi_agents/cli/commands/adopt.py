@@ -1,0 +1,58 @@
+"""`conversations adopt`: gives conversations that were had without authentication to a person, by each agent's own program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from multi_agents.cli.commands.db import by_program, local_modules
+from multi_agents.cli.console import clean, out, print_json
+from multi_agents.cli.exit_codes import ExitCode
+from multi_agents.cli.own_settings import own_settings
+from multi_agents.cli.running import run
+from multi_agents.cli.service.local import home_folder
+from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.auth.service_tokens import ISSUER
+from utils.settings import process_environment
+
+
+def adopt_conversations(
+    person: str, tenant: str, agent: str | None, agents_file: Path, *, dry: bool, as_json: bool
+) -> ExitCode:
+    """Give the conversations of every local agent, or of one, to a person; exit code 2 where an agent's could not be given.
+
+    Args:
+        person: Issuer and subject of the person.
+        tenant: The tenant of the conversations.
+        agent: The agent; all local ones when omitted.
+        agents_file: The list of agents.
+        dry: Whether they are only listed.
+        as_json: Whether programs read what is shown.
+    """
+
+    async def main() -> ExitCode:
+        environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
+        own = {one.agent: one for one in own_settings(agents_file, environ)}
+        more = ("--tenant", tenant, *(("--dry-run",) if dry else ()))
+        code = ExitCode.OK
+        for name, module in local_modules(agent, agents_file).items():
+            # an agent behind the supervisor knows a person by the supervisor's word
+            whose = person if name == SUPERVISOR else f"{ISSUER} {person}"
+            options = ("--adopt", whose, *more)
+            told = await by_program(module, options, own[name].over(environ) if name in own else environ)
+            if told is None:
+                code = ExitCode.USAGE
+            elif as_json:
+                print_json(told)
+            else:
+                for line in _lines(told["agent"], told["conversations"], told["left"], dry=dry):
+                    out().print(clean(line), markup=False, highlight=False, soft_wrap=True)
+        return code
+
+    return run(main(), as_json=as_json)
+
+
+def _lines(agent: str, moved: list[str], left: list[str], *, dry: bool) -> list[str]:
+    done = "to be adopted" if dry else "adopted"
+    lines = [f"{agent}: {len(moved)} {done}", *(f"  {each}" for each in moved)]
+    why = "left: a turn has not ended, or the person has one of this id"
+    return lines + [f"  {each}  {why}" for each in left]
