@@ -126,7 +126,7 @@ async def scene(folder: Path, texts: Sequence[str], script: Any, *, github: bool
 
 def flat(value: Any) -> str:
     """A text as a model sees it somewhere, whatever its line breaks and quoting are."""
-    return "".join(char for char in str(value) if char.isalnum())
+    return "".join(char for char in str(value).replace("\\n", " ") if char.isalnum())
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
@@ -169,10 +169,14 @@ async def test_with_a_yes_a_foreign_agent_is_told_what_was_shown_after_an_mcp_re
     texts = attacks(WORDINGS[0], SUITES[0])
     async with scene(tmp_path, texts, obeying(call("board_notes", "n1")), github=False) as house:
         answer = await ask(house.client, "Read the notes.")
-        task_id = answer.task_id
+        task_id, shown = answer.task_id, list[str]()
         while answer.state == "input_required":
-            word = "yes" if ASKS_FOREIGN in answer.last_words else "no"
+            mine = ASKS_FOREIGN in answer.last_words
+            shown += [answer.last_words] if mine else []
+            word = "yes" if mine else "no"
             answer = await ask(house.client, word, task_id=task_id, nonce=answer.nonce)
         [told] = house.weather.messages
+    [question] = shown
     assert told["parts"][0]["text"] == SECRET
+    assert SECRET in question
     assert not house.posted.exists()

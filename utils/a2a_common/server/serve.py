@@ -7,8 +7,8 @@ import asyncio
 import importlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import fail, run_agent
@@ -63,26 +63,9 @@ def serve(
         )
         warn_of_unknown_settings(agent_class.__module__)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
-            if options.adopt:
-                from utils.a2a_common.server.adopt_command import adopt
-
-                runner.run(
-                    adopt(
-                        agent_class.name,
-                        DatabaseSettings.load(environ),
-                        HomeSettings.load(environ),
-                        person=options.adopt,
-                        tenant=options.tenant,
-                        dry=options.dry_run,
-                    )
-                )
-                return 0
-            if options.database:
-                from utils.a2a_common.server.database_command import Verb, tend_database
-
-                settings = DatabaseSettings.load(environ)
-                verb, own = Verb(options.database), agent_class.own_tables
-                runner.run(tend_database(agent_class.name, settings, verb, own))
+            settings = DatabaseSettings.load(environ), HomeSettings.load(environ)
+            if tending := _tending(agent_class, options, *settings):
+                runner.run(tending)
                 return 0
             runner.run(
                 run_agent(
@@ -101,6 +84,31 @@ def serve(
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _tending(
+    agent_class: type[BaseLangGraphAgent],
+    options: argparse.Namespace,
+    database: DatabaseSettings,
+    home: HomeSettings,
+) -> Coroutine[Any, Any, None] | None:
+    """What is done with the agent's data in place of serving; `None` where it is to be served."""
+    if options.adopt:
+        from utils.a2a_common.server.adopt_command import adopt
+
+        return adopt(
+            agent_class.name,
+            database,
+            home,
+            person=options.adopt,
+            tenant=options.tenant,
+            dry=options.dry_run,
+        )
+    if options.database:
+        from utils.a2a_common.server.database_command import Verb, tend_database
+
+        return tend_database(agent_class.name, database, Verb(options.database), agent_class.own_tables)
+    return None
 
 
 def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
