@@ -66,7 +66,7 @@ class Tab:
     def check(self) -> None:
         for page in self.context.pages:
             self.wrong += page.evaluate("window.heard || []")
-        assert self.wrong == []
+        assert self.wrong == [], self.wrong
 
     def ask(self, text: str) -> None:
         self.page.get_by_label("Message", exact=True).fill(text)
