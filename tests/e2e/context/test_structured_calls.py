@@ -15,7 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from tests.e2e.agents.peers import Answer, Keys, ask, connected, message
 from utils.a2a_common import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.graph.structured_calls import MOST_CALLS
+from utils.a2a_common.graph.structured_calls import IN_WORDS, MOST_CALLS
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.errors import SettingsError
@@ -69,6 +69,8 @@ async def test_each_step_is_a_decision_of_the_schema_and_only_the_answer_is_word
     assert names_in(decision) == {"lookup", "answer"} | offered(decision)
     assert offered(decision) == offered(second) == offered(words), "a server's cache finds the prefix again"
     assert words.body["tool_choice"] == "none"
+    assert words.messages[-1].text == IN_WORDS
+    assert IN_WORDS not in str(double.requests[0].body) + str(second.body)
 
 
 async def test_the_first_decision_shows_an_example_of_each_tool_and_then_the_request() -> None:

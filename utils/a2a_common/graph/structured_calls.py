@@ -66,6 +66,9 @@ AFTER_RESULTS = (
 )
 """What is asked when there are results, since small models repeat a call that has been answered."""
 
+IN_WORDS = "Answer the request in words now, with what the results above say. Name no tool and write no JSON."
+"""What is asked for the answer where there are results: without it small models tell which tool one could call."""
+
 Handler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 
 
@@ -91,7 +94,8 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
             return _calling(decided, _in_own_words(calls, request))
         _report(request, decided)
         log.debug("model.answers")
-        return await handler(request.override(tool_choice="none"))
+        words = [*request.messages, HumanMessage(IN_WORDS)] if made else request.messages
+        return await handler(request.override(messages=words, tool_choice="none"))
 
 
 def with_instruction(messages: Sequence[BaseMessage], tools: Sequence[Any]) -> list[Any]:
