@@ -84,6 +84,7 @@ def test_a_deleted_conversation_names_the_foreign_agent_that_keeps_its_part(tmp_
         page.get_by_role("button", name="Close").click()
         expect(page.get_by_role("button", name="New conversation")).to_be_focused()
         expect(page.locator(".entry")).to_have_count(0)
+        tab.leave()
 
 
 def test_an_agent_that_is_away_is_named_and_the_user_may_delete_here_only(tmp_path, open_tab):
@@ -114,6 +115,7 @@ def test_an_agent_that_is_away_is_named_and_the_user_may_delete_here_only(tmp_pa
         page.get_by_role("button", name="Delete here only").click()
         expect(page.get_by_role("dialog", name="Deleted here")).to_contain_text("it could not be reached")
         assert tasks_of(url) == []
+        tab.leave()
 
 
 def test_an_agent_without_the_extension_offers_no_deletion_and_names_stay_in_the_browser(open_tab):
@@ -130,3 +132,4 @@ def test_an_agent_without_the_extension_offers_no_deletion_and_names_stay_in_the
         page.keyboard.press("Enter")
         expect(page.get_by_role("link", name="Mine")).to_be_visible()
         assert "Mine" in page.evaluate("JSON.stringify({ ...localStorage })")
+        tab.leave()

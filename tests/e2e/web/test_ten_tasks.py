@@ -130,12 +130,14 @@ def test_see_why_it_took_long(service, newcomer):
 
 def test_stop_an_answer(newcomer):
     with serving_page({"slowly": slowly}) as served:
-        page = newcomer(served.url).page
+        tab = newcomer(served.url)
+        page = tab.page
         say(page, "slowly please")
         expect(page.get_by_text("The first half")).to_be_visible()
         page.keyboard.press("Escape")
         expect(page.get_by_text("Stopped.")).to_be_visible()
         took(page, CANCEL)
+        tab.leave()
 
 
 def test_send_a_file(service, newcomer):
