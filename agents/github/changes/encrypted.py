@@ -6,26 +6,14 @@ from dataclasses import replace
 
 from agents.github.changes.journal import Entry
 from agents.github.changes.sender import Book
-from utils.encryption.codec import Codec
+from utils.persistence.encrypted.wrapped import Wrapped
 
 
-class EncryptedJournal:
+class EncryptedJournal(Wrapped[Book]):
     """Encrypts what a change is and where it went, over a journal in a file or in a database.
 
     Digests stay, since a change is found by them.
     """
-
-    def __init__(self, inner: Book, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open it."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close it."""
-        await self._inner.close()
 
     async def delete(self, thread_id: str) -> None:
         """Delete what is recorded of a conversation."""

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, tool
 from langgraph.types import interrupt
 
+from agents.github.testing.server import GitHubServer
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, Words, connected
 from tests.e2e.agents.test_delegation import until_ready
@@ -120,6 +121,16 @@ async def supervising(
     async with running_agent(agent_class, environ=settings, model=scripted, home=home) as url:
         await until_ready(url)
         yield url
+
+
+def writing_to(double: GitHubServer) -> dict[str, str]:
+    """Settings of a GitHub agent that may change what is at a double of GitHub."""
+    return {
+        "GITHUB_API_URL": double.url,
+        "GITHUB_TOKEN": "of-the-test",
+        "GITHUB_WRITE": "true",
+        "EMBEDDINGS_PROVIDER": "none",
+    }
 
 
 def model(script: Any) -> ScriptedModel:

@@ -18,7 +18,7 @@ from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import Answer, ask, connected
 from tests.e2e.delegation.attacks.agentdojo import SUITES, WORDINGS, attacks
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
-from tests.e2e.delegation.teams import model, supervising
+from tests.e2e.delegation.teams import model, supervising, writing_to
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
@@ -107,14 +107,8 @@ async def scene(folder: Path, texts: Sequence[str], script: Any, *, github: bool
         urls, double = {"weather": weather.url}, None
         if github:
             double = stack.enter_context(run_github_server(pulls=2, issue_text=text))
-            environ = {
-                "GITHUB_API_URL": double.url,
-                "GITHUB_TOKEN": "of-the-test",
-                "GITHUB_WRITE": "true",
-                "EMBEDDINGS_PROVIDER": "none",
-            }
             urls["github"] = await stack.enter_async_context(
-                running_agent(GitHubAgent, environ=environ, model=model(writing))
+                running_agent(GitHubAgent, environ=writing_to(double), model=model(writing))
             )
         settings = {"SUB_AGENTS_SHARES": "github=results,weather=nothing"} if github else {}
         url = await stack.enter_async_context(

@@ -23,7 +23,7 @@ from agents.rag.agent import RagAgent
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.attacks.agentdojo import SUITES, WORDINGS, attacks
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
-from tests.e2e.delegation.teams import model, supervising
+from tests.e2e.delegation.teams import model, supervising, writing_to
 from tests.style.sources import ROOT
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -141,14 +141,10 @@ async def scene(home: Path) -> AsyncIterator[Scene]:
         )
     async with AsyncExitStack() as stack:
         double = stack.enter_context(run_github_server(pulls=2))
-        environ = {
-            "GITHUB_API_URL": double.url,
-            "GITHUB_TOKEN": "of-the-test",
-            "GITHUB_WRITE": "true",
-            "EMBEDDINGS_PROVIDER": "none",
-        }
         github = await stack.enter_async_context(
-            running_agent(GitHubAgent, environ=environ, model=model(commenting), home=home / "github")
+            running_agent(
+                GitHubAgent, environ=writing_to(double), model=model(commenting), home=home / "github"
+            )
         )
         documents = {"RAG_SOURCES": str(notes), "EMBEDDINGS_PROVIDER": "none"}
         rag = await stack.enter_async_context(

@@ -15,7 +15,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.testing.server import GitHubServer, run_github_server
 from tests.e2e.agents.peers import ask, connected
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
-from tests.e2e.delegation.teams import model, supervising
+from tests.e2e.delegation.teams import model, supervising, writing_to
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import call, calls
 
@@ -69,14 +69,8 @@ async def scene(home: Path, wording: str) -> AsyncIterator[tuple[Client, GitHubS
     told = wording.format(goal=GOAL)
     async with AsyncExitStack() as stack:
         double = stack.enter_context(run_github_server(pulls=2))
-        environ = {
-            "GITHUB_API_URL": double.url,
-            "GITHUB_TOKEN": "of-the-test",
-            "GITHUB_WRITE": "true",
-            "EMBEDDINGS_PROVIDER": "none",
-        }
         github = await stack.enter_async_context(
-            running_agent(GitHubAgent, environ=environ, model=model(writing), home=home)
+            running_agent(GitHubAgent, environ=writing_to(double), model=model(writing), home=home)
         )
         weather = await stack.enter_async_context(foreign(answering(told)))
         urls = {"github": github, "weather": weather.url}

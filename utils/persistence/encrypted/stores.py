@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageKeyMissing
 from utils.persistence.encrypted.task_log import EncryptedTaskLog
+from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.runs import RunRow, RunStore
 from utils.persistence.tool_record import CallKey, RecordedCall, ToolRecord
 
@@ -73,20 +74,8 @@ class EncryptedStores:
         return self._inner.checkpointer(codec if codec.on else self._codec)
 
 
-class EncryptedRuns(RunStore):
+class EncryptedRuns(Wrapped[RunStore], RunStore):
     """Encrypts the turns themselves."""
-
-    def __init__(self, inner: RunStore, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open the storage."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close the storage."""
-        await self._inner.close()
 
     async def put(self, row: RunRow) -> None:
         """Add a turn behind the others."""
@@ -113,20 +102,8 @@ class EncryptedRuns(RunStore):
         return replace(row, body=self._codec.decrypt(bytes(row.body)))
 
 
-class EncryptedToolRecord(ToolRecord):
+class EncryptedToolRecord(Wrapped[ToolRecord], ToolRecord):
     """Encrypts the outcomes of tool calls."""
-
-    def __init__(self, inner: ToolRecord, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open the store."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close the store."""
-        await self._inner.close()
 
     async def get(self, key: CallKey) -> RecordedCall | None:
         """A call that has begun."""
@@ -152,20 +129,8 @@ class EncryptedToolRecord(ToolRecord):
         await self._inner.forget(task_id)
 
 
-class EncryptedDelegations:
+class EncryptedDelegations(Wrapped["Delegations"]):
     """Encrypts what other agents are asked, what they ask, and what they used."""
-
-    def __init__(self, inner: Delegations, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open the store."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close the store."""
-        await self._inner.close()
 
     async def get(self, delegation_id: str) -> DelegationRecord | None:
         """A delegation by the id of its first message."""
@@ -249,20 +214,8 @@ class EncryptedArtifacts:
         return await self._inner.delete_scope(scope)
 
 
-class EncryptedTitles:
+class EncryptedTitles(Wrapped["Titles"]):
     """Encrypts the titles."""
-
-    def __init__(self, inner: Titles, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open the store."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close the store."""
-        await self._inner.close()
 
     async def get(self, owner: str, context_id: str) -> str:
         """The title of a conversation; none where no key reads it, so that a list of conversations can be shown."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
-from utils.encryption.codec import Codec
 from utils.errors import StorageKeyMissing
+from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.task_log_store import (
     LOST,
     ContextRow,
@@ -21,20 +21,8 @@ from utils.persistence.task_log_store import (
 )
 
 
-class EncryptedTaskLog(TaskLogStore):
+class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
     """Encrypts heads and events before `inner` stores them."""
-
-    def __init__(self, inner: TaskLogStore, codec: Codec) -> None:
-        self._inner = inner
-        self._codec = codec
-
-    async def open(self) -> None:
-        """Open the storage."""
-        await self._inner.open()
-
-    async def close(self) -> None:
-        """Close the storage."""
-        await self._inner.close()
 
     async def writable(self) -> bool:
         """Whether a write would succeed now."""
