@@ -129,6 +129,11 @@ class MemoryTaskLogStore(TaskLogStore):
         )
         return [IdleContext(*key, tuple(sorted(row.id for row in contexts[key]))) for key in idle]
 
+    async def count_contexts(self) -> int:
+        """All conversations."""
+        rows = (log.row for log in self._logs.values() if log.row is not None)
+        return len({(row.owner, row.context_id) for row in rows})
+
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Conversations of an owner."""
         found: dict[str, list[int]] = {}

@@ -90,6 +90,10 @@ class SqliteTaskLogStore(TaskLogStore):
         """Conversations that nobody went on with."""
         return await self._database.read(lambda db: _idle(db, before, limit, ended=ended))
 
+    async def count_contexts(self) -> int:
+        """All conversations."""
+        return int(await self._database.read(lambda db: db.execute(_COUNT).fetchone()[0]))
+
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Conversations of an owner."""
         found = await self._database.read(lambda db: db.execute(_CONTEXTS, (owner, *after, limit)).fetchall())
@@ -246,6 +250,8 @@ _IDLE = f"""
 SELECT owner, context_id, json_group_array(id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < ? AND min(state IN ({_ENDED})) >= ? ORDER BY max(updated) LIMIT ?
 """  # noqa: S608
+
+_COUNT = "SELECT count(*) FROM (SELECT DISTINCT owner, context_id FROM tasks)"
 
 _CONTEXTS = """
 SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = ?

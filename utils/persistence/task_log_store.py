@@ -288,6 +288,10 @@ class TaskLogStore(ABC):
         """
 
     @abstractmethod
+    async def count_contexts(self) -> int:
+        """How many conversations there are, of every owner."""
+
+    @abstractmethod
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Up to `limit` conversations of an owner, newest first, past the `(updated, context_id)` of `after`."""
 

@@ -70,6 +70,12 @@ async def all_of(log: TaskLog, after: int = 0) -> list[Event]:
         return [entry.event async for entry in entries]
 
 
+async def read_into(told: list[Event], log: TaskLog) -> None:
+    async with aclosing(log.read("t", "ann")) as entries:
+        async for entry in entries:
+            told.append(entry.event)
+
+
 def texts(events: list[Event]) -> str:
     return "".join(
         part.text for e in events if isinstance(e, TaskArtifactUpdateEvent) for part in e.artifact.parts
@@ -198,17 +204,40 @@ async def test_a_turn_that_is_taken_over_here_is_followed_on(logs: Two) -> None:
         assert texts(await reading) == "ab"
 
 
+async def test_who_reads_a_turn_that_another_process_takes_over_reads_on_what_that_one_writes(
+    logs: Two,
+) -> None:
+    here, there = logs
+    writer = await begun(here)
+    await writer.append(chunk("a", append=False))
+    readings = [asyncio.create_task(all_of(here)) for _ in range(2)]
+    await until(lambda: not writer.unstored())
+    taken = await there.claim("t", "ann")
+    await writer.append(chunk("b"))  # its readers see it before the store refuses it
+    await writer.lost.wait()
+    writer.release()
+    await taken.append(chunk("c", append=False))
+    await taken.append(status(DONE))
+    async with asyncio.timeout(60):
+        assert [texts(await reading) for reading in readings] == ["abc"] * 2
+
+
+async def test_who_begins_to_follow_while_the_process_ends_is_told_to_subscribe_again(logs: Two) -> None:
+    here, there = logs
+    await begun(here)
+    there.elsewhere.cut(told_again)
+    told: list[Event] = []
+    async with asyncio.timeout(60):
+        with pytest.raises(Suspended):
+            await read_into(told, there)
+    assert "resubscribe" in str(told[-1])
+
+
 async def test_readers_are_told_to_subscribe_again_where_their_process_ends(logs: Two) -> None:
     here, there = logs
     await begun(here)
     told: list[Event] = []
-
-    async def read() -> None:
-        async with aclosing(there.read("t", "ann")) as entries:
-            async for entry in entries:
-                told.append(entry.event)
-
-    reading = asyncio.create_task(read())
+    reading = asyncio.create_task(read_into(told, there))
     await until(lambda: bool(told) and there.elsewhere.follows("t"))
     there.elsewhere.cut(told_again)
     with pytest.raises(Suspended):

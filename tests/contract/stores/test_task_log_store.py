@@ -242,6 +242,7 @@ async def test_conversations_that_nobody_went_on_with_are_found_with_all_their_t
     assert found == [IdleContext("ann", "older", ("e",)), IdleContext("ann", "old", ("a", "b"))]
     assert await store.idle(5, 1) == found[:1]
     assert await store.idle(1, 10) == []
+    assert await store.count_contexts() == 3
 
 
 async def test_a_conversation_of_which_a_task_works_or_waits_for_its_user_is_not_among_the_ended_ones(store):

@@ -112,18 +112,40 @@ async def test_what_an_agent_holds_besides_ended_conversations_ends_the_look() -
 
 
 @pytest.mark.parametrize(
-    ("deleted", "freed", "excess", "wanted"),
+    ("size", "conversations", "deleted", "freed", "wanted"),
     [
-        (8, 800, 300, 3),
-        (8, 800, 301, 4),
-        (8, 0, 300, 16),
-        (8, -5, 300, 16),
-        (8, 1, 300, BATCH),
-        (8, 800, 1, 1),
+        (1_300, 13, 0, 0, 3),  # each is as large as the average
+        (1_301, 13, 0, 0, 4),
+        (1_300, 13, 8, 1_200, 2),  # the oldest ones are larger than the average
+        (1_300, 13, 8, 1, 3),  # as much was written meanwhile as they freed
+        (1_300, 13, 8, -500, 3),
+        (1_001, 13, 8, 800, 1),
+        (9_000, 1, 0, 0, 1),
+        (90_000, 900, 8, 800, BATCH),
     ],
 )
-def test_the_next_batch_is_as_large_as_the_last_one_says(deleted, freed, excess, wanted) -> None:
-    assert how_many(deleted, freed, excess) == wanted
+def test_the_next_batch_is_no_larger_than_what_is_too_much(
+    size: int, conversations: int, deleted: int, freed: int, wanted: int
+) -> None:
+    assert how_many(size, 1_000, conversations, deleted=deleted, freed=freed) == wanted
+
+
+async def test_what_is_written_while_conversations_are_deleted_deletes_none_that_could_stay() -> None:
+    house, kept = House(Executor()), Kept()
+    for number in range(30):
+        await house.submit(turn(f"t{number}", context=f"c{number}"))
+        assert await house.settled(f"t{number}") == ["completed"]
+
+    async def in_use() -> dict[str, int]:
+        """While the first ones are deleted, as many come."""
+        if 0 < len(kept.forgotten) < 10:
+            for number in range(len(kept.forgotten)):
+                await house.submit(turn(f"n{number}", context=f"n{number}"))
+                assert await house.settled(f"n{number}") == ["completed"]
+        return {"tasks": 100 * len(await house.log.idle(2**62, 1_000)) - bool(kept.forgotten)}
+
+    plan = DeletionPlan(kept.forget, limits={"tasks": 2_000}, in_use=in_use)
+    assert await Retention(plan, house.log, PushConfigs(), house.engine).look() == 18
 
 
 def of_size(house: House, kept: Kept, *, each: int, limit: int, base: int = 0) -> Retention:

@@ -204,27 +204,24 @@ class PlatformRequestHandler(RequestHandler):
         return Course(task_id, owner, whole.sequence, whole.task, ended)
 
     async def _events(self, course: Course) -> AsyncGenerator[Event, None]:
-        """The task of a course, and the events after it. A turn that is kept for the next process ends it early.
+        """The task of a course, and the events after it. A turn that goes on in another process ends it early.
 
         Raises:
-            Draining: It is kept before its first event.
+            Draining: It does, and no event says that the caller may subscribe again.
         """
         with held(catalogue.STREAMS):
             if course.task is not None:
                 yield course.task
             if course.ended:
                 return
-            told = course.task is not None
             reading = self._log.read(course.task_id, course.owner, after=course.after, stream=True)
             async with aclosing(reading) as entries:
                 try:
                     async for entry in entries:
-                        told = True
                         yield self._consent.told(entry.event) if course.trusted else entry.event
-                except Suspended:
-                    if not told:
+                except Suspended as suspended:
+                    if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
-                    return  # the last event says that the caller may subscribe again
 
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task | None:
         """A task with its artifacts."""

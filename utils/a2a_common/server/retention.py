@@ -37,16 +37,21 @@ def fullest(sizes: Mapping[str, int], limits: Mapping[str, int]) -> str | None:
     return max(over, key=over.__getitem__, default=None)
 
 
-def how_many(deleted: int, freed: int, excess: int) -> int:
+def how_many(size: int, limit: int, conversations: int, *, deleted: int = 0, freed: int = 0) -> int:
     """How many conversations to delete next.
 
+    One of them counts as large as the average of all, or of the last batch where those were larger. What the last batch
+    freed is a lower bound alone: others write meanwhile.
+
     Args:
+        size: Bytes of the kind there is too much of.
+        limit: Most bytes of it.
+        conversations: How many there are.
         deleted: Conversations of the last batch.
-        freed: Bytes that these left, of the kind there is too much of.
-        excess: Bytes of it that are still too many.
+        freed: By how many bytes that batch made `size` smaller.
     """
-    wanted = math.ceil(excess * deleted / freed) if freed > 0 else 2 * deleted
-    return min(max(wanted, 1), BATCH)
+    each = max(size / max(conversations, 1), freed / max(deleted, 1))
+    return min(max(math.ceil((size - limit) / each), 1), BATCH)
 
 
 class Retention:
@@ -117,17 +122,21 @@ class Retention:
 
     async def _make_room(self) -> int:
         """Delete the oldest ended conversations until no kind is above its limit."""
-        limits, deleted, next_ones = self._plan.limits, 0, FEW
+        limits, deleted, done, freed = self._plan.limits, 0, 0, 0
         sizes = await self._in_use()
         while kind := fullest(sizes, limits):
-            batch = await self._tasks.idle(self._nanoseconds(1), next_ones, ended=True)
+            there = await self._tasks.store.count_contexts()
+            wanted = how_many(sizes[kind], limits[kind], there, deleted=done, freed=freed)
+            batch = await self._tasks.idle(
+                self._nanoseconds(1), wanted if deleted else min(wanted, FEW), ended=True
+            )
             done = sum([await self._delete(context) for context in batch])
             deleted += done
             if not done:
                 log.warning("retention.still_full", kind=kind, bytes=sizes[kind], limit=limits[kind])
                 break
             before, sizes = sizes[kind], await self._in_use()
-            next_ones = how_many(done, before - sizes[kind], sizes[kind] - limits[kind])
+            freed = before - sizes[kind]
         return deleted
 
     async def _in_use(self) -> Mapping[str, int]:

@@ -46,7 +46,13 @@ class Elsewhere:
         self._unreadable = unreadable
         self._followed: dict[str, set[LiveLog]] = {}
         self._background: list[asyncio.Task[None]] = []
+        self._last: Callable[[Task], Event] | None = None
         self.works_on: Callable[[str, str], Awaitable[bool]] = _nowhere
+
+    @property
+    def listens(self) -> bool:
+        """Whether what other processes write is followed."""
+        return bool(self._background)
 
     def start(self) -> None:
         """Begin to listen, where other processes write the store."""
@@ -73,21 +79,28 @@ class Elsewhere:
             StorageError: The storage failed.
             UnsupportedOperationError: A stored event cannot be read.
         """
-        if not self._background:
+        if not self.listens:
             return False
         goes_on = await self._goes_on(live)
         if not goes_on:
             live.followed = False  # a turn may have ended since the last look
         if not live.followed and await self._catch_up(live):
             return True
-        return goes_on or live.writer is not None or _is_open(live)
+        goes_on = goes_on or live.writer is not None or _is_open(live)
+        if goes_on:
+            self._cut(live)
+        return goes_on
 
     def cut(self, last: Callable[[Task], Event]) -> None:
-        """Let the readers of followed tasks go: this process ends. `last` makes what they are told."""
+        """Let the readers of followed tasks go, now and from now: this process ends. `last` makes what they are told."""
+        self._last = last
         for live in [live for each in self._followed.values() for live in each]:
-            if live.writer is None and live.cut is None:
-                live.cut = Cut(last(live.head) if live.head is not None else None)
-                live.notify()
+            self._cut(live)
+
+    def _cut(self, live: LiveLog) -> None:
+        if self._last is not None and live.writer is None and live.cut is None:
+            live.cut = Cut(self._last(live.head) if live.head is not None else None)
+            live.notify()
 
     async def _catch_up(self, live: LiveLog) -> bool:
         """Read what was stored since the last look; whether there is anything new."""

@@ -48,4 +48,12 @@ class Fenced(Exception):
 
 
 class Suspended(Exception):
-    """The turn is not over, but goes on in another process or after the next start."""
+    """The turn is not over, but goes on in another process or after the next start.
+
+    Args:
+        told: Whether the last event says so.
+    """
+
+    def __init__(self, *, told: bool = False) -> None:
+        super().__init__()
+        self.told = told

@@ -17,7 +17,7 @@ from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.assembly import assemble
-from utils.a2a_common.tasks.elsewhere import Elsewhere
+from utils.a2a_common.tasks.elsewhere import READ, Elsewhere
 from utils.a2a_common.tasks.ends import UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.event_codec import entry_of
@@ -44,9 +44,6 @@ InThread = Callable[..., Awaitable[Any]]
 
 LONG = 1000
 """Number of records above which artifacts are assembled in a thread: these take about 3 ms."""
-
-READ = 256
-"""Most events that a reader takes from the store at once."""
 
 CLOSE_SECONDS = 10.0
 """Longest wait for events that are still to be stored when the log is closed."""
@@ -240,24 +237,28 @@ class TaskLog:
             StorageError: The storage failed before there was a task, or while this reader was far behind.
             UnsupportedOperationError: A stored event cannot be read.
         """
-        live = self._enter(task_id, owner)
-        live.readers += stream
-        try:
-            await self._load(live)
-            cursor = after
-            while entries := await self._next(live, cursor):
-                for entry in entries:
-                    yield entry
-                    cursor = entry.sequence
-                    if entry.settles:
-                        return
-            if live.cut is not None:
-                if live.cut.last is not None:
-                    yield Entry(cursor, live.cut.last)
-                raise Suspended
-        finally:
-            live.readers -= stream
-            self._leave(live)
+        cursor, goes_on = after, True
+        while goes_on:
+            live = self._enter(task_id, owner)
+            live.readers += stream
+            try:
+                await self._load(live)
+                while entries := await self._next(live, cursor):
+                    for entry in entries:
+                        yield entry
+                        cursor = entry.sequence
+                        if entry.settles:
+                            return
+                if live.cut is None:
+                    return
+                if (last := live.cut.last) is not None:
+                    yield Entry(cursor, last)
+                # another process writes it: who reads here follows that one
+                goes_on = last is None and self.elsewhere.listens and not self._is_known(live)
+            finally:
+                live.readers -= stream
+                self._leave(live)
+        raise Suspended(told=last is not None)
 
     async def _load(self, live: LiveLog) -> None:
         if live.loaded and self._ends.unseen(live.task_id) is None:

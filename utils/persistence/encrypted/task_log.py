@@ -63,6 +63,10 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         """Conversations that nobody went on with."""
         return await self._inner.idle(before, limit, ended=ended)
 
+    async def count_contexts(self) -> int:
+        """All conversations."""
+        return await self._inner.count_contexts()
+
     async def contexts(self, owner: str, after: tuple[int, str], limit: int) -> list[ContextRow]:
         """Conversations of an owner."""
         return await self._inner.contexts(owner, after, limit)

@@ -76,6 +76,7 @@ SELECT owner, context_id, array_agg(id ORDER BY id) FROM tasks
 GROUP BY owner, context_id HAVING max(updated) < %s AND (bool_and(state = ANY(%s)) OR NOT %s)
 ORDER BY max(updated) LIMIT %s
 """
+_COUNT = "SELECT count(*) FROM (SELECT DISTINCT owner, context_id FROM tasks) AS conversations"
 _CONTEXTS = """
 SELECT context_id, max(updated), count(*) FROM tasks WHERE owner = %s
 GROUP BY context_id HAVING (max(updated), context_id) < (%s::bigint, %s::text)
@@ -173,6 +174,15 @@ class PostgresTaskLogStore(TaskLogStore):
         async def read(db: Connection) -> list[IdleContext]:
             rows: list[Any] = await (await db.execute(_IDLE, (before, _ENDED, ended, limit))).fetchall()
             return [IdleContext(owner, context_id, tuple(ids)) for owner, context_id, ids in rows]
+
+        return await self._pool.run(read)
+
+    async def count_contexts(self) -> int:
+        """All conversations."""
+
+        async def read(db: Connection) -> int:
+            (number,) = await (await db.execute(_COUNT)).fetchone() or (0,)
+            return int(number)
 
         return await self._pool.run(read)
 
