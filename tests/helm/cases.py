@@ -140,6 +140,34 @@ ACCEPTED: dict[str, Values] = {
         "database": {"url": "postgresql://engineer:secret@db.example.com/engineer"}
     },
     "keys of encryption": {"encryption": {"keys": [f"{'a' * 43}=", f"{'b' * 43}="]}},
+    "callers that are known": {
+        "settings": {
+            "AUTH_MODE": "oidc",
+            "AUTH_ISSUERS": "https://a.example.com",
+            "AUTH_SERVICE_PUBLIC_KEY": "{}",
+        },
+        "supervisor": {"secrets": {"values": {"AUTH_SERVICE_KEY": "{}"}}},
+        "test": {"existing": "engineer-test"},
+    },
+    "callers that are known, with keys in secrets": {
+        "settings": {"AUTH_MODE": "api-key"},
+        "supervisor": {"secrets": {"existing": "engineer-supervisor"}},
+        "agents": [
+            {
+                **GITHUB,
+                "secrets": {
+                    "external": {"store": "vault", "keys": {"AUTH_SERVICE_PUBLIC_KEY": {"key": "service"}}}
+                },
+            }
+        ],
+    },
+    "callers that are known, and no agents of one's own": {
+        "settings": {"AUTH_MODE": "api-key"},
+        "agents": [{"name": "weather", "url": "https://weather.example.com"}],
+    },
+    "callers that are known of one agent alone": {
+        "agents": [{**GITHUB, "env": {"AUTH_MODE": "api-key", "AUTH_SERVICE_PUBLIC_KEY": "{}"}}],
+    },
     "keys of encryption in a secret": {"encryption": {"existing": "engineer-keys"}},
 }
 
@@ -199,6 +227,37 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     "keys of encryption as a setting": (
         {"settings": {"ENCRYPTION_KEYS": f"{'a' * 43}="}},
         "ENCRYPTION_KEYS cannot be a setting: set encryption.existing or encryption.keys",
+    ),
+    "callers that are known, and a supervisor that is not": (
+        {"settings": {"AUTH_MODE": "oidc"}},
+        "AUTH_MODE is oidc, and supervisor has no AUTH_SERVICE_KEY, so that the agents would refuse",
+    ),
+    "callers that are known, and agents that do not know the supervisor": (
+        {
+            "settings": {"AUTH_MODE": "api-key"},
+            "supervisor": {"secrets": {"values": {"AUTH_SERVICE_KEY": "{}"}}},
+        },
+        "github has no AUTH_SERVICE_PUBLIC_KEY",
+    ),
+    "API keys of one replica": (
+        {
+            "settings": {"AUTH_MODE": "api-key", "AUTH_SERVICE_PUBLIC_KEY": "{}"},
+            "database": {"existing": "db"},
+            "supervisor": {"replicas": 2, "storage": {"enabled": False}, "secrets": {"existing": "keys"}},
+        },
+        "The supervisor cannot have several replicas with AUTH_MODE=api-key",
+    ),
+    "the key of the supervisor as a setting": (
+        {"settings": {"AUTH_SERVICE_KEY": "{}"}},
+        "AUTH_SERVICE_KEY is a secret of the supervisor and cannot be a setting",
+    ),
+    "the key of the supervisor for every pod": (
+        {"secrets": {"values": {"AUTH_SERVICE_KEY": "{}"}}},
+        "AUTH_SERVICE_KEY would reach every agent: set it under supervisor.secrets",
+    ),
+    "the key of the supervisor for every pod, from a store": (
+        {"secrets": {"external": {"store": "vault", "keys": {"AUTH_SERVICE_KEY": {"key": "k"}}}}},
+        "AUTH_SERVICE_KEY would reach every agent",
     ),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (

@@ -13,7 +13,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -28,12 +28,21 @@ START_SECONDS = 90
 
 @dataclass(frozen=True)
 class Cluster:
-    """Rendered manifests, and where their services and volumes are here."""
+    """Rendered manifests, and where their services and volumes are here.
+
+    Attributes:
+        manifests: What was rendered.
+        namespace: Where it would be.
+        ports: Where each service is on loopback.
+        folders: Where volumes and logs are.
+        secrets: Secrets of the namespace that the chart did not make.
+    """
 
     manifests: list[Manifest]
     namespace: str
     ports: dict[str, int]
     folders: Path
+    secrets: dict[str, dict[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifests: list[Manifest], folders: Path) -> Cluster:
@@ -69,13 +78,16 @@ class Cluster:
         return str(claim) if claim else f"{name}-{id(volume)}"
 
     def _environment(self, container: Manifest) -> dict[str, str]:
-        maps, secrets = of_kind(self.manifests, "ConfigMap"), of_kind(self.manifests, "Secret")
+        maps = of_kind(self.manifests, "ConfigMap")
+        secrets = self.secrets | {
+            name: one["stringData"] for name, one in of_kind(self.manifests, "Secret").items()
+        }
         found: dict[str, str] = {}
         for source in container.get("envFrom", []):
             if "configMapRef" in source:
                 found |= maps[source["configMapRef"]["name"]]["data"]
             else:
-                found |= secrets[source["secretRef"]["name"]]["stringData"]
+                found |= secrets[source["secretRef"]["name"]]
         return found
 
     def _mapped(self, text: str, mounts: dict[str, Path]) -> str:

@@ -58,13 +58,13 @@ def test_a_documented_release_renders(checkers: Tools, tmp_path: Path, line: str
 
 
 def test_the_document_installs_and_upgrades():
-    assert len(INSTALLS) == 4
+    assert len(INSTALLS) == 5
     assert len(COMPOSE) >= 5
 
 
 def test_the_documented_chat_goes_to_the_release_at_its_own_address(checkers: Tools, tmp_path: Path):
     manifests = _rendered(checkers, tmp_path, INSTALLS[0])
-    (chat,) = [line for line in LINES if " exec " in line]
+    (chat,) = [line for line in LINES if " exec " in line and " chat " in line]
     (deployment,) = re.findall(r"deployment/(\S+)", chat)
     every = {name for line in LINES for name in re.findall(r"deployment/(\S+)", line)}
     assert every <= of_kind(manifests, "Deployment").keys()
@@ -75,9 +75,9 @@ def test_the_documented_chat_goes_to_the_release_at_its_own_address(checkers: To
 def test_every_secret_and_config_map_of_the_example_is_made_by_a_documented_command(
     checkers: Tools, tmp_path: Path
 ):
-    line = next(one for one in INSTALLS if "production.yaml" in one)
+    line = next(one for one in INSTALLS if "callers.yaml" in one)
     text = yaml.safe_dump_all(_rendered(checkers, tmp_path, line))
-    for name in ("model-keys", "github-token", "handbook"):
+    for name in ("model-keys", "github-token", "handbook", "engineer-supervisor", "engineer-test"):
         assert re.search(rf"name: {name}\b", text)
         assert any(re.search(rf"create (secret generic|configmap) {name}\b", one) for one in LINES)
 

@@ -34,11 +34,27 @@
 {{- if hasKey .Values.settings "DATABASE_URL" -}}{{- fail "DATABASE_URL holds a password and cannot be a setting: set database.existing or database.url." -}}{{- end -}}
 {{- if and .Values.encryption.existing .Values.encryption.keys -}}{{- fail "The keys of encryption are given in two ways (existing, keys); choose one." -}}{{- end -}}
 {{- range $name := list "ENCRYPTION_KEYS" "ENCRYPTION_KEYS_FILE" -}}{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s cannot be a setting: set encryption.existing or encryption.keys." $name) -}}{{- end -}}{{- end -}}
+{{- include "pe.checkCallers" . -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}{{- fail "The ingress needs a host: set ingress.host to the name that clients use." -}}{{- end -}}
 {{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
+{{- end -}}
+
+{{- define "pe.checkCallers" -}}
+{{- if hasKey .Values.settings "AUTH_SERVICE_KEY" -}}{{- fail "AUTH_SERVICE_KEY is a secret of the supervisor and cannot be a setting: set supervisor.secrets." -}}{{- end -}}
+{{- if or (hasKey (.Values.secrets.values | default dict) "AUTH_SERVICE_KEY") (hasKey (dig "external" "keys" dict .Values.secrets) "AUTH_SERVICE_KEY") -}}{{- fail "AUTH_SERVICE_KEY would reach every agent: set it under supervisor.secrets." -}}{{- end -}}
+{{- $all := (include "pe.components" . | fromYaml).components -}}
+{{- $first := first $all -}}
+{{- if and (eq "api-key" (include "pe.known" (dict "root" $ "it" $first))) (include "pe.several" $first) -}}{{- fail "The supervisor cannot have several replicas with AUTH_MODE=api-key: the keys are in a file of one pod, and the others would refuse them. Set AUTH_MODE to oidc, or leave replicas at 1." -}}{{- end -}}
+{{- if gt (len $all) 1 -}}
+{{- range $it := $all -}}
+{{- $variable := ternary "AUTH_SERVICE_KEY" "AUTH_SERVICE_PUBLIC_KEY" (eq $it.name "supervisor") -}}
+{{- $mode := include "pe.known" (dict "root" $ "it" $it) -}}
+{{- if and $mode (not (include "pe.given" (dict "root" $ "it" $it "name" $variable))) -}}{{- fail (printf "AUTH_MODE is %s, and %s has no %s, so that the agents would refuse the supervisor. `platform-engineer keys service` prints AUTH_SERVICE_KEY for supervisor.secrets and AUTH_SERVICE_PUBLIC_KEY for settings." $mode $it.name $variable) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "pe.checkSecrets" -}}

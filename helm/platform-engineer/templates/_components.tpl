@@ -92,6 +92,23 @@ RAG_SOURCES: /documents
 {{- end }}
 {{- end -}}
 
+{{/* How a component knows its callers; empty where everybody may call. Arguments: root, it. */}}
+{{- define "pe.known" -}}
+{{- $mode := dig "AUTH_MODE" (dig "AUTH_MODE" "none" .root.Values.settings) (.it.env | default dict) -}}
+{{- if ne $mode "none" -}}{{- $mode -}}{{- end -}}
+{{- end -}}
+
+{{/* Whether a component is given a variable, or may be: a Secret of yours cannot be seen. Arguments: root, it, name. */}}
+{{- define "pe.given" -}}
+{{- $given := or (hasKey .root.Values.settings .name) (hasKey (.it.env | default dict) .name) -}}
+{{- $name := .name -}}
+{{- range $secrets := list .root.Values.secrets .it.secrets -}}
+{{- $secrets = $secrets | default dict -}}
+{{- if or $secrets.existing (hasKey ($secrets.values | default dict) $name) (hasKey (dig "external" "keys" dict $secrets) $name) -}}{{- $given = true -}}{{- end -}}
+{{- end -}}
+{{- if $given -}}true{{- end -}}
+{{- end -}}
+
 {{/* The Secret's name with DATABASE_URL; empty where pods keep files. */}}
 {{- define "pe.database" -}}
 {{- if .Values.database.existing -}}
