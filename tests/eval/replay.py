@@ -113,7 +113,8 @@ async def replay(
     return result, sum(map(counter.message, talk))
 
 
-def _in_turn(group: Sequence[Task]) -> Iterator[tuple[Task, int]]:
+def in_turn(group: Sequence[Task]) -> Iterator[tuple[Task, int]]:
+    """The requests of one task after the other."""
     for task in group:
         for turn in range(len(task.requests)):
             yield task, turn
@@ -267,7 +268,7 @@ async def measure_all() -> None:
     print(
         f"multi-turn tasks of bfcl-eval: {turns} turns in {len(groups)} conversations, budget {SHARE:.0%} of each"
     )
-    await measure("one after the other", _in_turn, groups, counter)
+    await measure("one after the other", in_turn, groups, counter)
     await measure("woven", _woven, groups, counter)
 
 
