@@ -47,7 +47,7 @@ def middleware_stack(
 ) -> MiddlewareStack:
     """The middleware that the agent's settings ask for; tool calls are recorded in `record`.
 
-    Around a tool: events and errors, time limit, loop guard, truncation. Around the model, from the outside: the model's
+    Around a tool: events and errors, time limit, loop guard, truncation, the rows as a file. Around the model, from the outside: the model's
     questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
     management, structured calls where they are set, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
     metrics and time limits are innermost so that each request is measured as it is sent.
@@ -60,6 +60,7 @@ def middleware_stack(
     from utils.a2a_common.graph.model_questions import ModelQuestions
     from utils.a2a_common.graph.prompt_cache import PromptCache
     from utils.a2a_common.graph.results_fallback import ResultsFallback
+    from utils.a2a_common.graph.row_files import RowFiles
     from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
     from utils.context.call_limit import ModelCallLimit
@@ -93,7 +94,8 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
-    inside = (LoopEnd(), retrying, managed, *_structured_calls(settings), PromptCache(), ModelMetrics(), pace)
+    calls = _structured_calls(settings)
+    inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), ModelMetrics(), pace, RowFiles())
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 

@@ -18,6 +18,7 @@ from utils.llm.offline.grammar import MONTH, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
 from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
+from utils.messages.answer_form import without_form
 
 _TO_THE_PLACE = r"(?=\s+(?:in|of|from|on|at|for)\s+[\w.-]+/|\s+(?:and|or)\s|[,.?!]|$)"
 _TIME = pattern(
@@ -85,6 +86,7 @@ def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[st
     """Groups of words, after a joint, of which a call and its tool have not one: "the releases and sponsors of a/b"."""
     if tool.text_parameter or tool.changes or is_foreign(clause):
         return []
+    clause = without_form(clause)
     understood = _known_words([tool]) | _values(arguments) | _COLUMNS
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
     for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
@@ -116,7 +118,7 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     one = any(p.required and p.is_identifier for p in tool.parameters)
     if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
-    text = without_opening(clause)
+    text = without_opening(without_form(clause))
     found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
