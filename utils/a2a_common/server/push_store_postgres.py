@@ -31,6 +31,9 @@ _NOTE = "UPDATE push_configs SET sent = %s WHERE owner = %s AND task_id = %s AND
 _DELETE = "DELETE FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
 
 
+_Key = tuple[str, str, str]
+
+
 class PostgresPushConfigs(PushConfigs):
     """Webhooks in the table `push_configs` of an agent's schema, and in the memory of each of its processes."""
 
@@ -70,27 +73,33 @@ class PostgresPushConfigs(PushConfigs):
                     await self._read_again(task_id)
 
     async def _read_again(self, task_id: str) -> None:
-        """Read the webhooks of one task, or of all."""
+        """Read the webhooks of one task, or of all; what is changed here meanwhile is newer than what was read."""
 
         async def read(db: Connection) -> list[Any]:
             if task_id:
                 return await (await db.execute(_OF_TASK, (task_id,))).fetchall()
             return await (await db.execute(_ALL)).fetchall()
 
-        stored = {}
+        before, stored = self._known(task_id), {}
         for owner, body, sent in await self._db.run(read):
             config = self._config(body)
             stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
-        known = {
+        now = self._known(task_id)
+        for key in before.keys() | stored.keys():
+            known, found = now.get(key), stored.get(key)
+            if known is not before.get(key):
+                continue
+            if found is None:
+                await super().delete(key[1], key[0], key[2])
+            elif known is None or known.config != found.config:
+                self._keep(found)
+
+    def _known(self, task_id: str) -> dict[_Key, Webhook]:
+        return {
             (hook.owner, hook.config.task_id, hook.config.id): hook
             for hook in self.all_webhooks()
             if task_id in ("", hook.config.task_id)
         }
-        for owner, task, config_id in known.keys() - stored.keys():
-            await super().delete(task, owner, config_id)
-        for key, webhook in stored.items():
-            if key not in known or known[key].config != webhook.config:
-                self._keep(webhook)
 
     @asynccontextmanager
     async def alone(self, webhook: Webhook) -> AsyncIterator[None]:
