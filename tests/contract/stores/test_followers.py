@@ -115,6 +115,28 @@ async def test_a_task_elsewhere_is_seen_as_it_is_and_followed_from_there(logs: T
     assert await there.snapshot("t", "bob") is None
 
 
+async def test_a_turn_that_begins_and_ends_here_while_a_reader_asks_the_others_is_read(logs: Two) -> None:
+    here, _ = logs
+    writer = await begun(here)
+    await writer.append(status(ASKS))
+    await writer.flushed()
+    writer.release()
+    asked = await here.snapshot("t", "ann")
+    assert asked is not None
+
+    async def another_turn_meanwhile(*_: str) -> bool:
+        answering = await here.claim("t", "ann")
+        for event in (status(WORKING), chunk("b", append=False), status(DONE)):
+            await answering.append(event)
+        await answering.flushed()
+        answering.release()
+        return False
+
+    here.elsewhere.works_on = another_turn_meanwhile
+    async with asyncio.timeout(60):
+        assert texts(await all_of(here, after=asked.sequence)) == "b"
+
+
 async def test_several_readers_of_one_task_see_the_same(logs: Two) -> None:
     here, there = logs
     writer = await begun(here)

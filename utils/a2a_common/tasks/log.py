@@ -286,8 +286,8 @@ class TaskLog:
                 raise live.failure
             if live.cut is not None or (live.writer is not None and live.writer.idle):
                 return ()
-            if live.writer is None and not await self.elsewhere.moves(live):
-                return ()
+            if live.writer is None and not await self.elsewhere.moves(live) and not changed.is_set():
+                return ()  # else a turn began here during the look, and may have ended
             await changed.wait()
 
     async def _stored_entries(self, live: LiveLog, cursor: int) -> Sequence[Entry]:
