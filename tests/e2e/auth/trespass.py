@@ -45,8 +45,8 @@ def _about(action: str, task: pb.Task) -> pb.SendMessageRequest:
     return about_conversation(action=action, contextId=task.context_id, title="mine")
 
 
-def _hook(owner: Person, **fields: Any) -> pb.TaskPushNotificationConfig:
-    return pb.TaskPushNotificationConfig(task_id=owner.waiting.id, url="https://example.com/hook", **fields)
+def _hook(owner: Person, name: str = "") -> pb.TaskPushNotificationConfig:
+    return pb.TaskPushNotificationConfig(task_id=owner.waiting.id, url="https://example.com/hook", id=name)
 
 
 REFUSED: Mapping[str, tuple[str, Try]] = {
@@ -81,7 +81,7 @@ REFUSED: Mapping[str, tuple[str, Try]] = {
     "replace the webhook": (
         "CreateTaskPushNotificationConfig",
         lambda c, me, it: _text(
-            c.create_task_push_notification_config(_hook(it, id=it.webhook), context=me.proof())
+            c.create_task_push_notification_config(_hook(it, it.webhook), context=me.proof())
         ),
     ),
     "get the webhook": (
