@@ -53,7 +53,8 @@ async def ours(storage: str, stack: AsyncExitStack) -> Starlette:
 
 async def _over_postgres(url: str, stack: AsyncExitStack) -> AgentService:
     from benchmarks.wire_agent import CARD, Agent
-    from utils.a2a_common.engine.turn_queue import TurnQueue
+    from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
+    from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
     from utils.a2a_common.server.app import AgentService
     from utils.a2a_common.server.database_command import further_tables
     from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
@@ -74,7 +75,7 @@ async def _over_postgres(url: str, stack: AsyncExitStack) -> AgentService:
         log=TaskLog(PostgresTaskLogStore(pool)),
         runs=PostgresRuns(pool),
         push_configs=PostgresPushConfigs(pool),
-        queue=TurnQueue(pool, at_once=AT_ONCE, takeover_seconds=10, grace=5),
+        queue=ProcrastinateQueue(PostgresQueueTables(pool), at_once=AT_ONCE, takeover_seconds=10, grace=5),
     )
 
 

@@ -12,7 +12,8 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.postgres import AGENT
 from tests.unit.engine.turns import CALL, OWNER, Executor
 from utils.a2a_common.engine.distributed import DistributedEngine
-from utils.a2a_common.engine.turn_queue import TurnQueue
+from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
+from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
@@ -38,7 +39,9 @@ class Replica:
         self.executor = executor
         self.log = TaskLog(PostgresTaskLogStore(pool))
         self.runs = PostgresRuns(pool)
-        self.queue = TurnQueue(pool, at_once=max_turns, takeover_seconds=takeover, grace=1)
+        self.queue = ProcrastinateQueue(
+            PostgresQueueTables(pool), at_once=max_turns, takeover_seconds=takeover, grace=1
+        )
         runner = ExecutorRunner(executor, self.log)
         self.engine = DistributedEngine(
             self.log, self.runs, runner, self.queue, max_turns=max_turns, max_waiting=max_waiting

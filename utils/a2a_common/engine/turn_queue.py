@@ -1,59 +1,17 @@
-"""The queue of an agent's turns in PostgreSQL, which all its replicas work on: Procrastinate's, behind one class.
+"""`TurnQueue`: the line of an agent's turns that all its replicas work on, and what is said of a turn in it.
 
-Import this module only where DATABASE_URL is set. A job holds the id of a task and nothing else. Its lock is the conversation,
-so that one turn of it runs at a time, over all replicas, in order. A job has one worker only: what a worker that was taken
-for dead left is queued again as a job of its own, so that the first can neither end nor move it when it wakes.
+Turns of a conversation run one at a time over all replicas, in the order in which they were added, those that were begun
+before first.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
-import psycopg
-import structlog
-from procrastinate import App, BaseRetryStrategy, JobContext, PsycopgConnector, RetryDecision, exceptions
-from procrastinate.job_context import AbortReason
-from procrastinate.jobs import DeleteJobCondition, Job, Status
-from procrastinate.manager import JobManager
-from psycopg import sql
-
-from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.shared_line import Load
-from utils.a2a_common.engine.waking_jobs import AGAIN_SECONDS, WakingJobs, task_of
-from utils.errors import Draining, StorageError
-from utils.persistence.postgres.errors import FAILED
-from utils.persistence.postgres.names import lock_number, short_name
-from utils.persistence.postgres.pool import Connection, PostgresPool
-
-log = structlog.get_logger(__name__)
-
-TASK_NAME = "turn"
-
-GOES_ON = 1
-"""Priority of a turn that was begun before: it runs before the later turns of its conversation."""
-
-HEARTBEAT_SECONDS = 1.0
-POLL_SECONDS = 0.5
-"""How long a worker sleeps that no notification wakes."""
-
-LONGEST_QUEUE_NAME = 40
-"""PostgreSQL takes 63 bytes for the name of a channel, of which Procrastinate uses 23."""
-
-_UNFINISHED = ("todo", "doing")
-
-_LOAD = """
-SELECT count(*) FILTER (WHERE status = 'doing'), count(*) FILTER (WHERE status = 'todo'), count(DISTINCT lock),
-    coalesce(bool_or(lock = %(lock)s), false), coalesce(bool_or(queueing_lock = %(task)s), false),
-    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s))
-FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing')
-"""
-
-Work = Callable[["QueuedTurn"], Awaitable[None]]
 
 
 class PutBack(Exception):
@@ -86,7 +44,7 @@ class Place:
     Attributes:
         load: How busy the replicas are.
         task_busy: Whether a turn of the same task waits or runs.
-        take: Adds the turn. It begins when the transaction ends.
+        take: Adds the turn, with whether it was begun before. It begins when the transaction ends.
     """
 
     load: Load
@@ -94,294 +52,64 @@ class Place:
     take: Callable[[bool], Awaitable[None]]
 
 
-class TurnQueue:
-    """The queue, and this process' worker on it.
+Work = Callable[[QueuedTurn], Awaitable[None]]
+"""Runs a turn. Raises `PutBack` where the turn goes on elsewhere; whatever else it raises, the job is over."""
 
-    Args:
-        pool: The agent's database.
-        at_once: Turns that each replica runs at the same time.
-        takeover_seconds: How long after its last sign of life a worker's turns have begun elsewhere.
-        grace: Seconds that turns have to stop where the worker ends by itself.
+
+class TurnQueue(Protocol):
+    """The queue, and this process' worker on it. A job holds the id of a task and nothing else.
+
+    A job has one worker only: what a worker that was taken for dead left is queued again as a job of its own, so that the
+    first can neither end nor move it when it wakes.
+
+    Every method but `stop_working` and `close` raises `StorageError` where the storage fails, and `Draining` after `close`.
     """
 
-    def __init__(
-        self, pool: PostgresPool, *, at_once: int, takeover_seconds: float, grace: float = 5.0
-    ) -> None:
-        self._pool = pool
-        self._at_once = at_once
-        self._grace = grace
-        self.stalled_seconds = stalled_seconds(takeover_seconds)
-        self.name = queue_name(pool.schema)
-        self._app: App | None = None
-        self._manager: WakingJobs | None = None
-        self._worker_id: int | None = None
-        self._beat: asyncio.Task[None] | None = None
-        self._worker: asyncio.Task[None] | None = None
-        self._stopping = False
+    @property
+    def stalled_seconds(self) -> float:
+        """After how many seconds without a sign of life a worker counts as dead."""
 
     async def open(self, work: Work) -> None:
-        """Connect, and run turns with `work` from now.
-
-        Raises:
-            StorageError: The database cannot be reached.
-        """
-        logging.getLogger("procrastinate").setLevel(logging.WARNING)
-        connector = PsycopgConnector(
-            conninfo=self._pool.conninfo,
-            configure=self._configure,
-            min_size=1,
-            max_size=4,
-            timeout=self._pool.wait_seconds,
-            name=f"{self._pool.schema} queue",
-        )
-        self._app = app = App(connector=connector)
-        app.job_manager = self._manager = WakingJobs(connector, self.name)
-        _register(app, self.name, self._noted(work))
-        with _storage_errors():
-            await connector.open_async()
-        self._worker = asyncio.create_task(self._keep_working(app))
-
-    async def _configure(self, connection: Any) -> None:
-        await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self._pool.schema)))
-        await connection.commit()
+        """Connect, and run turns with `work` from now."""
 
     async def stop_working(self) -> None:
         """Fetch no more turns. Those that run go on until `close`; their signs of life do too. Safe to call twice."""
-        if not self._stopping and self._worker is not None:
-            self._stopping = True
-            self._worker.cancel()
-            self._beat = asyncio.create_task(self._stay_alive())
-
-    async def _stay_alive(self) -> None:
-        """Send signs of life for the turns that still run: a worker that stops does not, and would be taken for dead."""
-        while self._manager is not None and self._worker_id is not None:
-            with suppress(exceptions.ConnectorException):
-                await self._manager.update_heartbeat(self._worker_id)
-            await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def close(self) -> None:
         """End the worker, which puts back what still runs, and disconnect. Safe to call twice."""
-        await self.stop_working()
-        if self._manager is not None:
-            self._manager.closing = True
-        if self._worker is not None:
-            await asyncio.wait([self._worker])
-        if self._beat is not None:
-            self._beat.cancel()
-            await asyncio.wait([self._beat])
-        if self._app is not None:
-            app, self._app = self._app, None
-            await app.close_async()
 
-    def _noted(self, work: Work) -> Callable[[JobContext], Awaitable[None]]:
-        async def run(context: JobContext) -> None:
-            self._worker_id = context.job.worker_id
-            await work(_queued(context.job, lambda: context.abort_reason() is AbortReason.USER_REQUEST))
+    def place(self, task_id: str, conversation: str) -> AbstractAsyncContextManager[Place]:
+        """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice."""
 
-        return run
-
-    async def _keep_working(self, app: App) -> None:
-        """Run a worker until it is told to stop; one that lost the database is followed by another."""
-        while not self._stopping:
-            try:
-                await app.run_worker_async(
-                    queues=[self.name],
-                    name=self._pool.schema,
-                    concurrency=self._at_once,
-                    fetch_job_polling_interval=POLL_SECONDS,
-                    abort_job_polling_interval=HEARTBEAT_SECONDS,
-                    shutdown_graceful_timeout=self._grace,
-                    update_heartbeat_interval=HEARTBEAT_SECONDS,
-                    stalled_worker_timeout=self.stalled_seconds,
-                    delete_jobs=DeleteJobCondition.ALWAYS.value,
-                    install_signal_handlers=False,
-                )
-            except (exceptions.ProcrastinateException, psycopg.Error, OSError) as error:
-                log.warning("queue.worker_failed", kind=type(error).__name__, seconds=AGAIN_SECONDS)
-            if not self._stopping:
-                await asyncio.sleep(AGAIN_SECONDS)
-
-    @asynccontextmanager
-    async def place(self, task_id: str, conversation: str) -> AsyncIterator[Place]:
-        """The end of the line, in the transaction that adds a turn to it: no replica takes the last place twice.
-
-        Raises:
-            StorageError: The database failed.
-        """
-        async with self._pool.transaction() as connection:
-            await connection.execute("SET LOCAL idle_in_transaction_session_timeout = '30s'")
-            rests = self._lock("rest", conversation)
-            await connection.execute("SELECT pg_advisory_xact_lock_shared(%s)", (rests,))
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (self._lock("line"),))
-            load, busy = await self._load(connection, task_id, conversation)
-
-            async def take(goes_on: bool) -> None:
-                with _storage_errors():
-                    await self._defer(task_id, conversation, goes_on=goes_on, connection=connection)
-
-            yield Place(load, busy, take)
-
-    async def _load(self, connection: Connection, task_id: str, conversation: str) -> tuple[Load, bool]:
-        values = {
-            "lock": conversation,
-            "task": task_id,
-            "queue": self.name,
-            "alive": self.stalled_seconds,
-        }
-        row: Any = await (await connection.execute(_LOAD, values)).fetchone()
-        running, waiting, conversations, busy, task_busy, workers = row
-        places = self._at_once * max(1, workers)
-        return Load(places, running, waiting, conversations, busy), task_busy
-
-    @asynccontextmanager
-    async def at_rest(self, conversation: str) -> AsyncIterator[bool]:
+    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Let no turn of a conversation be added within the block; `False` where there is one."""
-        async with self._pool.transaction() as connection:
-            lock = self._lock("rest", conversation)
-            cursor = await connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (lock,))
-            row = await cursor.fetchone()
-            if row is None or not row[0]:
-                yield False
-            else:
-                yield not await self._unfinished(lock=conversation)
-
-    def _lock(self, *parts: str) -> int:
-        return lock_number(self.name, *parts)
 
     async def find(self, task_id: str) -> QueuedTurn | None:
         """The turn of a task that waits or runs, on any replica."""
-        found = await self._unfinished(queueing_lock=task_id)
-        return _queued(found[0]) if found else None
-
-    async def _unfinished(self, *, lock: str | None = None, queueing_lock: str | None = None) -> list[Job]:
-        with _storage_errors():
-            jobs = await self._jobs.list_jobs_async(queue=self.name, lock=lock, queueing_lock=queueing_lock)
-        return [job for job in jobs if job.status in _UNFINISHED]
 
     async def withdraw(self, turn: QueuedTurn) -> bool:
         """Take a turn that waits out of the queue; `False` where it runs or is gone."""
-        with _storage_errors():
-            return await self._jobs.cancel_job_by_id_async(turn.job_id, abort=False, delete_job=True)
 
     async def abort(self, turn: QueuedTurn) -> None:
         """Stop a turn wherever it runs."""
-        with _storage_errors():
-            await self._jobs.cancel_job_by_id_async(turn.job_id, abort=True)
 
     async def all_tasks(self) -> set[str]:
         """The tasks of all turns that wait or run."""
-        return {task_of(job) for job in await self._unfinished()}
 
     async def waiting(self) -> int:
         """How many turns no replica runs yet."""
-        return sum(job.status == "todo" for job in await self._unfinished())
 
     async def restore(self, task_id: str, conversation: str) -> None:
-        """Queue a turn that is stored and not in the queue."""
-        with _storage_errors(), suppress(exceptions.AlreadyEnqueued):
-            await self._defer(task_id, conversation, goes_on=True)
+        """Queue a turn that is stored and not in the queue; nothing where it is."""
 
-    @asynccontextmanager
-    async def sweeping(self) -> AsyncIterator[bool]:
+    def sweeping(self) -> AbstractAsyncContextManager[bool]:
         """One sweeper at a time, over all replicas; `False` for the others."""
-        async with self._pool.transaction() as connection:
-            cursor = await connection.execute(
-                "SELECT pg_try_advisory_xact_lock(%s)", (self._lock("sweeper"),)
-            )
-            row = await cursor.fetchone()
-            yield bool(row and row[0])
 
     async def put_back_stalled(self) -> list[str]:
-        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
-        with _storage_errors():
-            stalled = list(
-                await self._jobs.get_stalled_jobs(
-                    queue=self.name, seconds_since_heartbeat=self.stalled_seconds
-                )
-            )
-            for job in stalled:
-                if not job.abort_requested:
-                    with suppress(exceptions.AlreadyEnqueued):  # a sweeper died between the two steps
-                        await self._defer(task_of(job), job.lock or "", goes_on=True)
-                await self._jobs.finish_job(job, Status.FAILED, delete_job=True)
-        return [task_of(job) for job in stalled]
+        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`.
+
+        A job whose end was asked for is over instead.
+        """
 
     async def clear(self) -> None:
         """Delete what is left of jobs that were canceled or put back at the same moment; the others leave nothing."""
-        with _storage_errors():
-            await self._jobs.delete_old_jobs(
-                0, queue=self.name, include_failed=True, include_cancelled=True, include_aborted=True
-            )
-
-    async def _defer(
-        self, task_id: str, conversation: str, *, goes_on: bool, connection: Connection | None = None
-    ) -> None:
-        job = Job(
-            queue=self.name,
-            lock=conversation,
-            queueing_lock=task_id,
-            task_name=TASK_NAME,
-            task_kwargs={"task_id": task_id},
-            priority=GOES_ON if goes_on else 0,
-        )
-        await self._jobs.defer_job_async(job, connection=connection)
-
-    @property
-    def _jobs(self) -> JobManager:
-        if self._app is None:  # the process ends
-            raise Draining(RESTART_SECONDS)
-        return self._app.job_manager
-
-
-class _PutBackAlone(BaseRetryStrategy):
-    """A job runs again where its worker put it back, and else never: what fails has ended its task."""
-
-    def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision | None:
-        del job
-        return RetryDecision(priority=GOES_ON) if isinstance(exception, PutBack) else None
-
-
-def _register(app: App, queue: str, run: Callable[[JobContext], Awaitable[None]]) -> None:
-    @app.task(name=TASK_NAME, queue=queue, pass_context=True, retry=_PutBackAlone())
-    async def run_turn(context: JobContext, task_id: str) -> None:
-        del task_id  # it is in the job as well
-        await run(context)
-
-
-def _queued(job: Job, canceled: Callable[[], bool] = bool) -> QueuedTurn:
-    assert job.id is not None
-    goes_on = job.priority >= GOES_ON or job.attempts > 0
-    return QueuedTurn(job.id, task_of(job), goes_on, job.status == "doing", canceled)
-
-
-def queue_name(schema: str) -> str:
-    """The queue of an agent. It names the agent's schema: notifications belong to the whole database, job ids to a schema."""
-    return short_name(f"turns:{schema}", LONGEST_QUEUE_NAME)
-
-
-def stalled_seconds(takeover_seconds: float) -> float:
-    """After how many seconds without a sign of life a worker counts as dead, so that there is time left to begin elsewhere."""
-    return max(2 * HEARTBEAT_SECONDS, 0.7 * takeover_seconds)
-
-
-async def apply_schema(pool: PostgresPool) -> None:
-    """Install Procrastinate's tables in the agent's schema, where they are not there yet.
-
-    Raises:
-        StorageError: The database failed.
-    """
-    from procrastinate.schema import SchemaManager
-
-    async with pool.connection() as connection:
-        cursor = await connection.execute("SELECT to_regclass('procrastinate_jobs') IS NOT NULL")
-        row = await cursor.fetchone()
-        if not (row and row[0]):
-            await connection.execute(SchemaManager.get_schema())
-
-
-@contextmanager
-def _storage_errors() -> Iterator[None]:
-    try:
-        yield
-    except exceptions.ConnectorException as error:
-        raise StorageError(FAILED) from error

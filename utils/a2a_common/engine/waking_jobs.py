@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 import structlog
-from procrastinate import PsycopgConnector, exceptions
+from procrastinate import exceptions
+from procrastinate.connector import BaseAsyncConnector
 from procrastinate.jobs import Job, Status
 from procrastinate.manager import JobManager
 
@@ -19,7 +20,11 @@ log = structlog.get_logger(__name__)
 AGAIN_SECONDS = 1.0
 """Pause before what failed with the database is tried again."""
 
-_CHANNEL = "procrastinate_queue_v1#"
+WAKE = "SELECT pg_notify(%(channel)s, %(payload)s)"
+"""The query that tells the workers of a queue to look."""
+
+CHANNEL = "procrastinate_queue_v1#"
+"""What Procrastinate puts before the name of a queue."""
 
 
 class WakingJobs(JobManager):
@@ -29,7 +34,7 @@ class WakingJobs(JobManager):
         closing: Whether the process ends, so that a database that is away is not waited for.
     """
 
-    def __init__(self, connector: PsycopgConnector, queue: str) -> None:
+    def __init__(self, connector: BaseAsyncConnector, queue: str) -> None:
         super().__init__(connector)
         self._queue = queue
         self.closing = False
@@ -66,9 +71,7 @@ class WakingJobs(JobManager):
 
     async def _wake(self, job: Job) -> None:
         payload = json.dumps({"type": "job_inserted", "job_id": job.id})
-        await self.connector.execute_query_async(
-            "SELECT pg_notify(%(channel)s, %(payload)s)", channel=_CHANNEL + self._queue, payload=payload
-        )
+        await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
 
 
 def task_of(job: Job) -> str:

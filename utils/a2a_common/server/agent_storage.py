@@ -66,10 +66,11 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
     settings = runtime.settings
     if runtime.database is None or not settings.engine.distributed(settings.database):
         return None
-    from utils.a2a_common.engine.turn_queue import TurnQueue
+    from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
+    from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
 
-    return TurnQueue(
-        runtime.database,
+    return ProcrastinateQueue(
+        PostgresQueueTables(runtime.database),
         at_once=settings.server.max_concurrent_turns,
         takeover_seconds=settings.engine.takeover_seconds,
         grace=settings.server.shutdown_grace_seconds,

@@ -45,7 +45,7 @@ def further_tables(own: Path | None = None) -> tuple[Further, ...]:
 
 
 async def _apply_queue(pool: PostgresPool) -> None:
-    from utils.a2a_common.engine.turn_queue import apply_schema
+    from utils.a2a_common.engine.procrastinate_queue import apply_schema
 
     await apply_schema(pool)
 

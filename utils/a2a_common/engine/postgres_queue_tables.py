@@ -1,0 +1,85 @@
+"""The tables of the queue in PostgreSQL. Import this module only where DATABASE_URL is set: it imports the driver."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from procrastinate import PsycopgConnector
+from psycopg import sql
+
+from utils.a2a_common.engine.queue_tables import Counts
+from utils.persistence.postgres.pool import Connection, PostgresPool
+
+LONGEST_PAUSE = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
+"""A process that stands still within a transaction must not hold up the others for longer."""
+
+_COUNTS = """
+SELECT count(*) FILTER (WHERE status = 'doing'), count(*) FILTER (WHERE status = 'todo'), count(DISTINCT lock),
+    coalesce(bool_or(lock = %(lock)s), false), coalesce(bool_or(queueing_lock = %(task)s), false),
+    (SELECT count(*) FROM procrastinate_workers WHERE last_heartbeat > now() - make_interval(secs => %(alive)s))
+FROM procrastinate_jobs WHERE queue_name = %(queue)s AND status IN ('todo', 'doing')
+"""
+
+
+class PostgresQueueTables:
+    """Procrastinate's tables in the agent's schema.
+
+    Args:
+        pool: The agent's database.
+    """
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+        self.schema = pool.schema
+
+    def connector(self) -> PsycopgConnector:
+        """Connections of the queue's own: the worker keeps some of them busy."""
+        return PsycopgConnector(
+            conninfo=self._pool.conninfo,
+            configure=self._configure,
+            min_size=1,
+            max_size=4,
+            timeout=self._pool.wait_seconds,
+            name=f"{self.schema} queue",
+        )
+
+    async def _configure(self, connection: Any) -> None:
+        await connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
+        await connection.commit()
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[PostgresQueueTransaction]:
+        """A transaction on a connection of the agent's pool."""
+        async with self._pool.transaction() as connection:
+            await connection.execute(LONGEST_PAUSE)
+            yield PostgresQueueTransaction(connection)
+
+
+class PostgresQueueTransaction:
+    """A transaction with advisory locks.
+
+    Attributes:
+        connection: Its connection.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    async def lock(self, number: int, *, shared: bool = False) -> None:
+        """Wait for a lock."""
+        take = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+        await self.connection.execute(sql.SQL("SELECT {}(%s)").format(sql.Identifier(take)), (number,))
+
+    async def try_lock(self, number: int) -> bool:
+        """Take a lock where nobody has it."""
+        cursor = await self.connection.execute("SELECT pg_try_advisory_xact_lock(%s)", (number,))
+        row = await cursor.fetchone()
+        return bool(row and row[0])
+
+    async def counts(self, queue: str, task_id: str, conversation: str, alive: float) -> Counts:
+        """The unfinished jobs of a queue."""
+        values = {"lock": conversation, "task": task_id, "queue": queue, "alive": alive}
+        row: Any = await (await self.connection.execute(_COUNTS, values)).fetchone()
+        return Counts(*row)
