@@ -73,6 +73,7 @@ class Request:
         artifacts: The artifacts that a whole answer to it has, by id.
         hook: Id of the webhook that it brings; empty for none.
         follows: Whether it continues a task.
+        again: Whether it had to be sent again, since no answer came or an error.
     """
 
     message: str
@@ -81,6 +82,7 @@ class Request:
     artifacts: tuple[tuple[str, str], ...] = ()
     hook: str = ""
     follows: bool = False
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,9 @@ class Facts:
         left_runs: Ids of tasks whose run is still to be done.
         unhandled: Errors that nobody handled.
         lost_processes: Names of those that died, stalled or were stopped: their turns may run again elsewhere.
-        spared: Names of those among them that were not killed: they were asked to stop, or went on again.
+        handed_over: Names of processes that live, and whose turns may run elsewhere or once more: they gave no sign of life
+            for too long, or a worker of theirs lost the database.
+        spared: Names of those among the lost that were not killed: they were asked to stop, or went on again.
         unstored: Names of those that had a write fail.
         taken_over: Names of processes and ids of tasks whose end the process could not store before another process
             claimed the task.
@@ -157,6 +161,7 @@ class Facts:
     left_runs: list[str] = field(default_factory=list)
     unhandled: list[str] = field(default_factory=list)
     lost_processes: set[str] = field(default_factory=set)
+    handed_over: set[str] = field(default_factory=set)
     spared: set[str] = field(default_factory=set)
     unstored: set[str] = field(default_factory=set)
     taken_over: set[tuple[str, str]] = field(default_factory=set)

@@ -40,9 +40,16 @@ class Link:
 
     An operation is done outside of the process, so that it is done although its caller was cancelled or died meanwhile: or,
     by lot, it is lost with its caller. Its answer never reaches a dead process.
+
+    Args:
+        process: The process.
+        faults: Deals the faults.
+        error_of: Makes the error of a failed operation.
+        pooled: Whether there are several connections, so that no operation waits for another.
     """
 
-    def __init__(self, process: Process, faults: Faults, error_of: ErrorOf) -> None:
+    def __init__(self, process: Process, faults: Faults, error_of: ErrorOf, *, pooled: bool = False) -> None:
+        self._pooled = pooled
         self.process = process
         self.faults = faults
         self.error_of = error_of
@@ -90,7 +97,7 @@ class Link:
     @asynccontextmanager
     async def _in_order(self, name: str) -> AsyncGenerator[None, None]:
         """Writes of one process are done in the order in which they were asked for."""
-        if name in READS:
+        if self._pooled or name in READS:
             yield
             return
         before, done = self._last_write, asyncio.get_running_loop().create_future()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from benchmarks.simulate.facts import Facts, Reading, Stored
+from benchmarks.simulate.facts import Facts, Reading, Run, Stored
 from benchmarks.simulate.house_script import RESPONSE
 from benchmarks.simulate.view import SETTLED, TERMINAL, Gap, Said, Seen, Snapshot, Status, View, follow
 
@@ -57,7 +57,7 @@ def _told_too_early(reading: Reading, facts: Facts) -> bool:
     """Whether a process told of a failure while the storage was down, and was lost or fenced off before it could store it."""
     last = reading.seen[-1] if reading.seen else None
     cut_short = isinstance(last, Status | Snapshot) and last.state in TERMINAL - {"completed"}
-    lost = reading.process in facts.lost_processes & facts.unstored
+    lost = reading.process in (facts.lost_processes | facts.handed_over) & facts.unstored
     return cut_short and (lost or (reading.process, reading.task) in facts.taken_over)
 
 
@@ -141,14 +141,23 @@ def runs_once(facts: Facts) -> Iterator[str]:
     runs = Counter((run.message, run.task, run.process) for run in facts.runs)
     for (message, task, process), number in runs.items():
         beside = {each for known, of, each in runs if (known, of) == (message, task)} - {process}
-        if number > 1 and not beside:  # else another process took it, and this one took it back
+        if number > 1 and not beside | (
+            {process} & facts.handed_over
+        ):  # else it was taken away, and came back
             yield f"message {message} of task {task} ran {number} times in {process}"
     for message, task in {(run.message, run.task): None for run in facts.runs}:
         lost = [run for run in facts.runs if (run.message, run.task) == (message, task)]
-        if sum(run.process not in facts.lost_processes for run in lost) > 1:
+        kept = [run for run in lost if not _lost_turn(run, facts)]
+        if len(kept) > 1:
             yield f"message {message} of task {task} ran in {', '.join(run.process for run in lost)}"
-        if sum(run.process not in facts.spared for run in lost) > MOST_ATTEMPTS:
+        if sum(run.process not in facts.spared | facts.handed_over for run in lost) > MOST_ATTEMPTS:
             yield f"message {message} of task {task} ran {len(lost)} times"
+
+
+def _lost_turn(run: Run, facts: Facts) -> bool:
+    """Whether a turn may go on elsewhere: its process was lost, or could not store its end."""
+    away = facts.lost_processes | facts.handed_over
+    return run.process in away or (run.process, run.task) in facts.taken_over
 
 
 def webhooks_hear_ends(facts: Facts) -> Iterator[str]:

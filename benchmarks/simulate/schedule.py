@@ -22,6 +22,7 @@ import structlog
 from benchmarks.simulate.house_world import HouseWorld
 from benchmarks.simulate.invariants import violations
 from benchmarks.simulate.log_world import LogWorld
+from benchmarks.simulate.replicas_world import ReplicasWorld
 from benchmarks.simulate.service_world import ServiceWorld
 from benchmarks.simulate.setting import Setting
 
@@ -64,6 +65,7 @@ WORLDS: dict[str, Callable[[Setting], LogWorld | ServiceWorld]] = {
     "service": ServiceWorld,
     "log": LogWorld,
     "house": HouseWorld,
+    "replicas": ReplicasWorld,
 }
 
 
@@ -74,14 +76,14 @@ def kind_of(seed: int) -> str:
     return "house" if seed % 50 == 3 else "log"
 
 
-def run_schedule(seed: int) -> Outcome:
-    """Run the schedule of a seed."""
-    with _quiet(), _collected(through_all=kind_of(seed) == "house"):
-        return _run(seed)
+def run_schedule(seed: int, engines: int = 1) -> Outcome:
+    """Run the schedule of a seed; with two engines, one of replicas of the service."""
+    kind = "replicas" if engines > 1 else kind_of(seed)
+    with _quiet(), _collected(through_all=kind == "house"):
+        return _run(seed, kind)
 
 
-def _run(seed: int) -> Outcome:
-    kind = kind_of(seed)
+def _run(seed: int, kind: str) -> Outcome:
     setting = Setting(seed, in_order=kind == "house")  # LangGraph streams by calls that must stay in order
     with _determined(setting), _watched():
         try:

@@ -33,6 +33,13 @@ from utils.settings import ServerSettings
 
 OWNER = '["", ""]'
 
+CARD = AgentCard(
+    name="agent",
+    default_input_modes=["text/plain"],
+    default_output_modes=["text/plain"],
+    capabilities=AgentCapabilities(streaming=True, push_notifications=True),
+)
+
 
 @dataclass(slots=True)
 class Node:
@@ -52,13 +59,24 @@ class Node:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
+    def serves(self) -> bool:
+        """Whether it takes new requests."""
+        return self.ready and not self.stopping and not self.lost.is_set()
+
+    @property
     def handler(self) -> RequestHandler:
         """Answers its requests."""
         return self.parts.handler
 
 
 class ServiceWorld:
-    """Users, and one process after the other that serves them."""
+    """Users, and one process after the other that serves them.
+
+    Attributes:
+        push_look_seconds: Time between two looks of a process for webhooks that others left.
+    """
+
+    push_look_seconds: float | None = None
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -90,30 +108,41 @@ class ServiceWorld:
         await self._gather_facts()
 
     async def node(self) -> Node:
-        """The process that serves now; waits for one that does."""
-        while not self.nodes[-1].ready or self.nodes[-1].stopping or self.nodes[-1].lost.is_set():  # noqa: ASYNC110 - as a client
+        """A process that serves now; waits for one that does."""
+        while not (serving := self._serving()):  # noqa: ASYNC110 - as a client
             await asyncio.sleep(0.1)
-        return self.nodes[-1]
+        return serving[0] if len(serving) == 1 else self.lots.choice(serving)
+
+    def _serving(self) -> list[Node]:
+        """The processes that take requests: one, which is the last that was started."""
+        return [node for node in self.nodes[-1:] if node.serves]
+
+    def loses_nothing(self, node: Node) -> bool:
+        """Whether nothing has happened yet that may end a stream of a process before its turn is settled."""
+        return not self.setting.facts.lost_processes and not node.stopping
 
     # processes
 
     def _start(self) -> None:
         process = self.setting.process("p", self._lost)
-        link = Link(process, self.setting.faults, StorageError)
-        log = TaskLog(faulty(self.store, link), clock=self.setting.now)
-        service = AgentService(
-            card=_card(),
-            executor=self.executor(process, link),
-            log=log,
-            runs=faulty(self.runs, link),
-            push_configs=StoredHooks(self.hooks, link, partial(self._hook_changed, process)),
-        )
+        service = self._service(process)
         parts = process.context().run(assemble, service, self._settings)
         delivery = SimulatedDelivery(PushPolicy(), process.name, self.receivers)
         parts.push._delivery = delivery  # noqa: SLF001 - what goes over the network in the product
-        node = Node(process, log, parts, service.push_configs)
+        node = Node(process, service.log, parts, service.push_configs)
         self.nodes.append(node)
         process.spawn(self._begin(node))
+
+    def _service(self, process: Process) -> AgentService:
+        """What one process serves."""
+        link = Link(process, self.setting.faults, StorageError)
+        return AgentService(
+            card=CARD,
+            executor=self.executor(process, link),
+            log=TaskLog(faulty(self.store, link), clock=self.setting.now),
+            runs=faulty(self.runs, link),
+            push_configs=StoredHooks(self.hooks, link, partial(self._hook_changed, process)),
+        )
 
     def _hook_changed(self, process: Process, name: str, task: str, stored: bool) -> None:
         """A process stored or deleted a webhook: each holds them in memory, as its start found them."""
@@ -137,9 +166,10 @@ class ServiceWorld:
 
     async def _begin(self, node: Node) -> None:
         try:
+            await node.log.open()
             await node.hooks.open()
             await node.parts.engine.start()
-            node.parts.push.start()
+            node.parts.push.start(every=self.push_look_seconds)
             node.ready = True
         except StorageError as error:
             self.setting.trace.note(node.process.name, f"does not start: {error}")
@@ -156,8 +186,12 @@ class ServiceWorld:
         for node in self.nodes:
             if node.process is process:
                 node.lost.set()
-        if self.nodes[-1].process is process:
+        if self._is_replaced(process):
             self.setting.later(self.lots.uniform(0.0, 2.0), self._start)
+
+    def _is_replaced(self, process: Process) -> bool:
+        """Whether another process takes the place of one that is lost."""
+        return self.nodes[-1].process is process
 
     async def _stop_sometimes(self) -> None:
         """Stop the process in order, as SIGTERM does."""
@@ -188,13 +222,16 @@ class ServiceWorld:
         if self.setting.facts.lost_processes:
             self._exit(node)
             node = await self.node()
+        await self._wait_until_done([node])
+
+    async def _wait_until_done(self, nodes: list[Node]) -> None:
         for _ in range(300):
             working = await TaskLog(self.store).unfinished()
-            sends = node.parts.push._lanes  # noqa: SLF001 - nobody else knows
+            sends = any(node.parts.push._lanes for node in nodes)  # noqa: SLF001 - nobody else knows
             if not working and not sends and not await self.runs.rows():
                 return
             await asyncio.sleep(1.0)
-        self.setting.trace.note(node.process.name, "has still something to do")
+        self.setting.trace.note("world", "something is still to be done")
 
     async def _gather_facts(self) -> None:
         facts = self.setting.facts
@@ -213,9 +250,3 @@ class ServiceWorld:
 
     def _messages(self, task: Task) -> tuple[str, ...]:
         return tuple(each.message_id for each in task.history if each.message_id in self.requests)
-
-
-def _card() -> AgentCard:
-    card = AgentCard(name="agent", default_input_modes=["text/plain"], default_output_modes=["text/plain"])
-    card.capabilities.CopyFrom(AgentCapabilities(streaming=True, push_notifications=True))
-    return card

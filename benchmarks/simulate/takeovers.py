@@ -24,10 +24,12 @@ class Takeovers:
 
 def watched(store: MemoryTaskLogStore, process: str, takeovers: Takeovers) -> MemoryTaskLogStore:
     """The same store as one process uses it."""
-    return _Watched(store, process, takeovers)
+    return WatchedStore(store, process, takeovers)
 
 
-class _Watched(MemoryTaskLogStore):
+class WatchedStore(MemoryTaskLogStore):
+    """The store as one process uses it, which notes what it claims and what it could not store."""
+
     def __init__(self, store: MemoryTaskLogStore, process: str, takeovers: Takeovers) -> None:
         self.__dict__ = dict(store.__dict__)  # its logs and its numbers of attempts are shared
         self._process = process

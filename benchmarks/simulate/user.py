@@ -139,6 +139,7 @@ class User:
                 state = ""
             if state:
                 return state
+            known.again |= not known.accepted
             await asyncio.sleep(self._lots.choice((0.05, 0.5, 3.0)))
 
     async def _once(self, node: Node, request: SendMessageRequest, known: Request) -> str:
@@ -209,7 +210,7 @@ class User:
                     return ""
                 await asyncio.sleep(pace)
         reading.ended = last in SETTLED or last == "said"
-        if not reading.ended and not self.world.setting.facts.lost_processes and not node.stopping:
+        if not reading.ended and self.world.loses_nothing(node):
             self._fault(f"{reading.reader}: the stream of task {reading.task} ended in state {last!r}")
         return last
 
@@ -257,7 +258,7 @@ class User:
         if known.hook:
             hook = self.world.receivers.hook(known.hook, task)
             hook.owed |= hook.stored or state not in TERMINAL  # else this very answer tells the end
-            hook.whole = not known.follows
+            hook.whole = not (known.follows or known.again)
 
     def _read(self, node: Node, task: Task, how: str) -> None:
         seen = snapshot_of(task)

@@ -62,6 +62,22 @@ class Timer(asyncio.TimerHandle):
         super().cancel()
 
 
+class NumberedTask(asyncio.Task[Any]):
+    """A task whose place in a set is the same in every run: libraries iterate over sets of tasks."""
+
+    _number: int
+
+    def __new__(cls, *_args: Any, loop: VirtualLoop, **_options: Any) -> NumberedTask:
+        """A task with the loop's next number, which asyncio asks for before `__init__` is done."""
+        task = super().__new__(cls)
+        task._number = next(loop.task_numbers)
+        return task
+
+    def __hash__(self) -> int:
+        """The number."""
+        return self._number
+
+
 class VirtualLoop(asyncio.AbstractEventLoop):
     """Runs one schedule.
 
@@ -69,6 +85,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     not exist: what would run in one runs at once.
 
     Attributes:
+        task_numbers: Numbers of its tasks.
         unhandled: What asyncio reports of errors that nobody handled.
         steps: Number of steps that ran.
     """
@@ -85,6 +102,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._kept: list[object] = []
         self.current: Process | None = None
         self.steps = 0
+        self.task_numbers = count()
         self.unhandled: list[str] = []
 
     @classmethod
@@ -144,7 +162,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         context: Context | None = None,
     ) -> asyncio.Task[T]:
         """A task of this loop, known to its process."""
-        task = asyncio.Task(coro, loop=self, name=name, context=context)
+        task = NumberedTask(coro, loop=self, name=name, context=context)
         process = (context or copy_context()).get(PROCESS)
         if process is not None:
             process.own(task)

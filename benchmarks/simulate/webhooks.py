@@ -14,10 +14,12 @@ from google.protobuf.json_format import Parse
 
 from benchmarks.simulate.facts import Heard, Hook
 from benchmarks.simulate.faulty_store import Link
+from benchmarks.simulate.sql_pool import SqlPool
 from benchmarks.simulate.view import seen_of
 from utils.a2a_common.server import push_store
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
-from utils.a2a_common.server.push_store import SqlitePushConfigs
+from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
+from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 
 if TYPE_CHECKING:
     from benchmarks.simulate.setting import Setting
@@ -79,13 +81,32 @@ class LinkedDatabase:
         return answer
 
 
-class StoredHooks(SqlitePushConfigs):
-    """The webhooks of one process, over the database that all share.
+class NotedHooks(PushConfigs):
+    """Webhooks of one process; `changed` is told the name and the task of each that it stores or deletes, and which of both."""
+
+    _changed: Callable[[str, str, bool], None]
+
+    async def put(
+        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
+    ) -> TaskPushNotificationConfig:
+        """Store a configuration."""
+        stored = await super().put(task_id, owner, config, after=after)
+        self._changed(config.id, task_id, True)
+        return stored
+
+    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
+        """Forget a configuration: it is gone in the database before a process that dies now would know."""
+        self._changed(config_id, task_id, False)
+        await super().delete(task_id, owner, config_id)
+
+
+class StoredHooks(NotedHooks, SqlitePushConfigs):
+    """The webhooks of one process, over a file that one process after the other opens.
 
     Args:
         database: The database.
         link: The way to it.
-        changed: Told the name and the task of each webhook that the process stores or deletes, and whether it stores it.
+        changed: See the base class.
     """
 
     def __init__(
@@ -100,19 +121,14 @@ class StoredHooks(SqlitePushConfigs):
         """Read what is stored."""
         await self._load()
 
-    async def put(
-        self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
-    ) -> TaskPushNotificationConfig:
-        """Store a configuration."""
-        try:
-            return await super().put(task_id, owner, config, after=after)
-        finally:
-            self._changed(config.id, task_id, True)
 
-    async def delete(self, task_id: str, owner: str, config_id: str) -> None:
-        """Forget a configuration: it is gone in the database before a process that dies now would know."""
-        self._changed(config_id, task_id, False)
-        await super().delete(task_id, owner, config_id)
+class SharedHooks(NotedHooks, PostgresPushConfigs):
+    """The webhooks of one process, over a database that all processes have open."""
+
+    def __init__(self, pool: SqlPool, changed: Callable[[str, str, bool], None]) -> None:
+        linked: Any = pool
+        super().__init__(linked)
+        self._changed = changed
 
 
 class Receivers:

@@ -1,4 +1,4 @@
-"""The webhook that comes with a message is taken back where the turn is not accepted."""
+"""The webhook of a message that comes again."""
 
 from __future__ import annotations
 
@@ -26,23 +26,6 @@ async def anything(_: str) -> None:
 
 def webhooks(configs: PushConfigs) -> Webhooks:
     return Webhooks(TaskLog(MemoryTaskLogStore()), configs, Nobody(), anything)
-
-
-async def test_a_webhook_of_a_refused_message_is_forgotten() -> None:
-    configs = PushConfigs()
-    hooks = webhooks(configs)
-    await hooks.forget(await hooks.store(GIVEN, "task", "owner", after=0), "task", "owner")
-    assert list(configs.of_task("task", "owner")) == []
-
-
-async def test_a_webhook_that_an_earlier_send_of_the_message_stored_stays_where_the_later_one_is_refused() -> (
-    None
-):
-    configs = PushConfigs()
-    hooks = webhooks(configs)
-    await hooks.store(GIVEN, "task", "owner", after=0)
-    await hooks.forget(await hooks.store(GIVEN, "task", "owner", after=0), "task", "owner")
-    assert [each.id for each in configs.of_task("task", "owner")] == ["mine"]
 
 
 async def test_a_message_that_comes_again_stores_the_webhook_that_its_task_has_not_got_and_moves_no_other() -> (

@@ -86,7 +86,7 @@ class Sweeper:
         queued = await self._queue.all_tasks()
         tasks = {task_id: owner for task_id, owner in open_tasks if task_id not in rows}
         strays = (rows.keys() | tasks.keys()) - queued
-        for task_id in strays & self._suspects:
+        for task_id in sorted(strays & self._suspects):
             log.warning("turn.stray", task_id=task_id)
             with contextlib.suppress(UnsupportedOperationError):  # the log lists it as failed
                 if task_id not in rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -33,6 +34,7 @@ from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.turn import Turn
 from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue
 from utils.observability.metrics import held
@@ -166,7 +168,7 @@ class PlatformRequestHandler(RequestHandler):
             owner = owner_of(call)
             if admitted.repeated:
                 course = await self._as_it_is(admitted.task_id, owner)
-                if not course.ended:
+                if course.task is None or course.task.status.state not in TERMINAL:
                     await self._webhooks.add(
                         params.configuration, admitted.task_id, owner, after=course.after
                     )
@@ -182,16 +184,20 @@ class PlatformRequestHandler(RequestHandler):
         task_id, owner = admitted.task_id, owner_of(call)
         context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
         turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=self._clock())
-        webhook = await self._webhooks.store(params.configuration, task_id, owner, after=after)
+        await self._webhooks.check(params.configuration)
+        accepting = asyncio.ensure_future(self._accept(turn, call, params.configuration, after))
+        accepting.add_done_callback(_unheard)
+        await asyncio.shield(accepting)
+
+    async def _accept(
+        self, turn: Turn, call: ServerCallContext, configuration: pb.SendMessageConfiguration, after: int
+    ) -> None:
+        """Submit a turn and store its webhook; both, also where the caller goes away meanwhile."""
         try:
             await self._engine.submit(turn, call)
         except TaskBusy as error:
-            await self._webhooks.forget(webhook, task_id, owner)
             raise UnsupportedOperationError(error.message) from None
-        except Exception:
-            await self._webhooks.forget(webhook, task_id, owner)
-            raise
-        self._webhooks.follow(task_id, owner, after=after)
+        await self._webhooks.store(configuration, turn.task_id, turn.owner, after=after)
 
     async def _as_it_is(self, task_id: str, owner: str) -> Course:
         """The task as it is shown to a caller who did not begin its turn."""
@@ -294,3 +300,9 @@ class PlatformRequestHandler(RequestHandler):
         if self._extended_card is None:
             raise ExtendedAgentCardNotConfiguredError
         return self._extended_card
+
+
+def _unheard(accepting: asyncio.Future[None]) -> None:
+    """Nobody may be there any more to hear of an error."""
+    if not accepting.cancelled():
+        accepting.exception()

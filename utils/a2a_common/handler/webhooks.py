@@ -63,25 +63,30 @@ class Webhooks:
         self._pushes = pushes
         self._url_rule = url_rule
 
-    async def store(
-        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
-    ) -> str:
-        """Store the webhook that comes with a message, before its turn is submitted.
-
-        Returns:
-            The id for `forget`; empty where the task had it before, as by the same message sent earlier.
+    async def check(self, configuration: SendMessageConfiguration) -> None:
+        """Look at the webhook that comes with a message, before its turn is submitted.
 
         Raises:
             InvalidParamsError: Its URL may not be called.
-            StorageError: It cannot be written.
         """
-        if not configuration.HasField("task_push_notification_config"):
-            return ""
-        given = configuration.task_push_notification_config
-        await self._url_rule(given.url)
-        known = {each.id for each in self._configs.of_task(task_id, owner)}
-        stored = await self._configs.put(task_id, owner, given, after=after)
-        return "" if stored.id in known else stored.id
+        if configuration.HasField("task_push_notification_config"):
+            await self._url_rule(configuration.task_push_notification_config.url)
+
+    async def store(
+        self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
+    ) -> None:
+        """Store the webhook that came with a message whose turn was accepted, and send the events past `after`.
+
+        It is stored after that, so that nothing need be taken back of a turn that is refused: the same message may have been
+        accepted in another process meanwhile.
+
+        Raises:
+            StorageError: It cannot be written. The same message, sent again, stores it.
+        """
+        if configuration.HasField("task_push_notification_config"):
+            given = configuration.task_push_notification_config
+            await self._configs.put(task_id, owner, given, after=after)
+        self._pushes.follow(task_id, owner, after=after)
 
     async def add(
         self, configuration: SendMessageConfiguration, task_id: str, owner: str, *, after: int
@@ -95,17 +100,8 @@ class Webhooks:
         given = configuration.task_push_notification_config
         name = normalize_push_notification_config(task_id, given).id
         if given.url and name not in {each.id for each in self._configs.of_task(task_id, owner)}:
+            await self.check(configuration)
             await self.store(configuration, task_id, owner, after=after)
-            self.follow(task_id, owner, after=after)
-
-    def follow(self, task_id: str, owner: str, *, after: int) -> None:
-        """The turn of a task was submitted: its events, past `after`, are sent."""
-        self._pushes.follow(task_id, owner, after=after)
-
-    async def forget(self, config_id: str, task_id: str, owner: str) -> None:
-        """Take back what `store` stored, where the turn was not accepted."""
-        if config_id:
-            await self._configs.delete(task_id, owner, config_id)
 
     async def create(
         self, params: TaskPushNotificationConfig, call: ServerCallContext

@@ -61,10 +61,19 @@ class PushConfigs:
     async def put(
         self, task_id: str, owner: str, config: TaskPushNotificationConfig, *, after: int
     ) -> TaskPushNotificationConfig:
-        """Store a configuration, in the place of one with the same id; events up to `after` are not sent."""
+        """Store a configuration, in the place of another with the same id; events up to `after` are not sent.
+
+        One that is stored already stays as it is, with what it was sent: the message that brought it may come again.
+        """
         stored = normalize_push_notification_config(task_id, config)
-        self._keep(Webhook(owner, stored, after))
+        if not self._has(owner, stored):
+            self._keep(Webhook(owner, stored, after))
         return stored
+
+    def _has(self, owner: str, config: TaskPushNotificationConfig) -> bool:
+        """Whether a configuration is stored as it is."""
+        known = self._webhooks.get((owner, config.task_id), {}).get(config.id)
+        return known is not None and known.config == config
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
         """Forget a configuration."""
@@ -148,6 +157,8 @@ class SqlitePushConfigs(PushConfigs):
             StorageError: It cannot be written; it is not in use then.
         """
         stored = normalize_push_notification_config(task_id, config)
+        if self._has(owner, stored):
+            return stored
         key = (owner, task_id, stored.id)
         body = self._codec.encrypt(stored.SerializeToString())
         await self._write(

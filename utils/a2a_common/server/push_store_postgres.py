@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
 
 _ALL = "SELECT owner, body, sent FROM push_configs"
-_PUT = """
+_ADD = """
 INSERT INTO push_configs (owner, task_id, id, body, sent) VALUES (%s, %s, %s, %s, %s)
-ON CONFLICT (owner, task_id, id) DO UPDATE SET body = excluded.body, sent = excluded.sent
+ON CONFLICT (owner, task_id, id) DO NOTHING
 """
+_BODY = "SELECT body FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
+_REPLACE = "UPDATE push_configs SET body = %s, sent = %s WHERE owner = %s AND task_id = %s AND id = %s"
 _OF_TASK = "SELECT owner, body, sent FROM push_configs WHERE task_id = %s"
 _SENT = "SELECT sent FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
 _CHANNEL = "push_configs"
@@ -85,7 +87,7 @@ class PostgresPushConfigs(PushConfigs):
             config = self._config(body)
             stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
         now = self._known(task_id)
-        for key in before.keys() | stored.keys():
+        for key in sorted(before.keys() | stored.keys()):
             known, found = now.get(key), stored.get(key)
             if known is not before.get(key):
                 continue
@@ -126,7 +128,17 @@ class PostgresPushConfigs(PushConfigs):
         """
         stored = normalize_push_notification_config(task_id, config)
         body = self._codec.encrypt(stored.SerializeToString())
-        await self._change(task_id, _PUT, (owner, task_id, stored.id, body, after))
+        key = (owner, task_id, stored.id)
+
+        async def put(db: Connection) -> None:
+            if (await db.execute(_ADD, (*key, body, after))).rowcount == 0:
+                known: Any = await (await db.execute(_BODY, key)).fetchone()
+                if known is not None and self._config(known[0]) == stored:
+                    return
+                await db.execute(_REPLACE, (body, after, *key))
+            await self._db.notify(db, _CHANNEL, task_id)
+
+        await self._db.run(put)
         return await super().put(task_id, owner, stored, after=after)
 
     async def delete(self, task_id: str, owner: str, config_id: str) -> None:
@@ -135,18 +147,16 @@ class PostgresPushConfigs(PushConfigs):
         Raises:
             StorageError: It cannot be written.
         """
-        await self._change(task_id, _DELETE, (owner, task_id, config_id))
+
+        async def delete(db: Connection) -> None:
+            await db.execute(_DELETE, (owner, task_id, config_id))
+            await self._db.notify(db, _CHANNEL, task_id)
+
+        await self._db.run(delete)
         await super().delete(task_id, owner, config_id)
 
     def _config(self, body: bytes) -> TaskPushNotificationConfig:
         return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body)))
-
-    async def _change(self, task_id: str, statement: str, values: Sequence[Any]) -> None:
-        async def change(db: Connection) -> None:
-            await db.execute(statement.encode(), values)
-            await self._db.notify(db, _CHANNEL, task_id)
-
-        await self._db.run(change)
 
     async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:
         """Note the last event that was sent.
