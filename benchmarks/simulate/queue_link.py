@@ -15,7 +15,7 @@ from benchmarks.simulate.faulty_store import Link
 from benchmarks.simulate.notices import Notices
 from benchmarks.simulate.queue_table import JobRow, QueueTable, Rows
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.waking_jobs import WAKE
+from utils.a2a_common.engine.steady_jobs import WAKE
 from utils.errors import StorageError
 
 _NAMES = {query: name for name, query in sql.queries.items()}

@@ -10,10 +10,11 @@ from typing import Any
 from procrastinate import exceptions
 from procrastinate.manager import QUEUEING_LOCK_CONSTRAINT
 from procrastinate.types import JobToDefer
+from psycopg.errors import ForeignKeyViolation
 
 from benchmarks.simulate.notices import Notices
 from utils.a2a_common.engine.queue_tables import Counts
-from utils.a2a_common.engine.waking_jobs import CHANNEL
+from utils.a2a_common.engine.steady_jobs import CHANNEL
 
 JobRow = dict[str, Any]
 Rows = list[dict[str, Any]]
@@ -108,7 +109,7 @@ class QueueTable:
         if not free:
             return [{"id": None}]
         if worker_id not in self.workers:
-            raise exceptions.ConnectorException("the worker is not in the table any more")
+            raise exceptions.ConnectorException from ForeignKeyViolation("the worker is not in the table")
         job = min(free, key=lambda each: (-each["priority"], each["id"]))
         job["status"], job["worker_id"] = "doing", worker_id
         return [dict(job)]

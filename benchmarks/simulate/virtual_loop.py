@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from contextvars import Context, copy_context
 from itertools import count
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, Self, TypeVar, TypeVarTuple
 
 from benchmarks.simulate.process import PROCESS, Process
 
@@ -67,7 +67,7 @@ class NumberedTask(asyncio.Task[Any]):
 
     _number: int
 
-    def __new__(cls, *_args: Any, loop: VirtualLoop, **_options: Any) -> NumberedTask:
+    def __new__(cls, *_args: Any, loop: VirtualLoop, **_options: Any) -> Self:
         """A task with the loop's next number, which asyncio asks for before `__init__` is done."""
         task = super().__new__(cls)
         task._number = next(loop.task_numbers)

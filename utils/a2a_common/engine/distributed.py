@@ -13,7 +13,7 @@ from a2a.utils.errors import TaskNotCancelableError
 
 from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS
-from utils.a2a_common.engine.job import Job, has_received
+from utils.a2a_common.engine.job import Job, has_received, is_over
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
@@ -24,13 +24,16 @@ from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.stored_call import stored_call
 from utils.a2a_common.tasks.turn import Turn
 from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
-from utils.errors import Draining, Overloaded, TaskBusy
+from utils.errors import Draining, Overloaded, StorageError, TaskBusy
 from utils.persistence.runs import RunStore
 
 log = structlog.get_logger(__name__)
 
 ACCEPTING = 3
 """Turns that one replica accepts at the same time: each holds a connection, and its storage needs others."""
+
+AGAIN_SECONDS = 1.0
+"""Pause before a turn waits again that could not be read from the storage."""
 
 LOOK_SECONDS = 0.02
 """Pause between two looks whether a turn has left the queue."""
@@ -95,7 +98,13 @@ class DistributedEngine(TurnEngine):
             if not _asks(head) or loop.time() > until:
                 return True
             await asyncio.sleep(LOOK_SECONDS)
-        return False
+        return await self._is_stray(task_id, owner)
+
+    async def _is_stray(self, task_id: str, owner: str) -> bool:
+        """Whether a turn was accepted that is in no queue, or not yet: the sweeper restores it."""
+        row = await self._runs.row(task_id)
+        turn = decoded(row) if row is not None and row.owner == owner else None
+        return turn is not None and not is_over(turn, await self._tasks.head(task_id, owner))
 
     def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
         """Let no turn of a conversation begin within the block, on no replica; `False` where one is under way."""
@@ -166,17 +175,24 @@ class DistributedEngine(TurnEngine):
         """Run a turn of the queue to its end.
 
         Raises:
-            PutBack: It goes on elsewhere.
+            PutBack: It goes on elsewhere, or later.
         """
         opening = asyncio.create_task(self._open(queued))
         try:
             await asyncio.wait([opening])
+            if isinstance(opening.exception(), StorageError):
+                log.warning("turn.not_opened", task_id=queued.task_id)
+                await asyncio.sleep(AGAIN_SECONDS)
+                raise PutBack from opening.exception()
             job = opening.result()
             if job is not None:
                 job.work = self._spawn(self._run(job), context=job.context)
                 await asyncio.wait([job.work])
         except asyncio.CancelledError:
-            job = await opening
+            await asyncio.wait([opening])
+            if isinstance(opening.exception(), StorageError):
+                raise PutBack from opening.exception()
+            job = opening.result()
             if job is not None:
                 await self._end_early(job, canceled=queued.canceled())
             if _is_put_off(job):

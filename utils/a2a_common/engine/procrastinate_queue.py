@@ -23,8 +23,8 @@ from procrastinate.manager import JobManager
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
+from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, SteadyJobs, task_of
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
-from utils.a2a_common.engine.waking_jobs import AGAIN_SECONDS, WakingJobs, task_of
 from utils.errors import Draining, StorageError
 from utils.persistence.postgres.errors import FAILED
 from utils.persistence.postgres.names import lock_number, short_name
@@ -66,8 +66,7 @@ class ProcrastinateQueue:
         self.stalled_seconds = stalled_seconds(takeover_seconds)
         self.name = queue_name(tables.schema)
         self._app: App | None = None
-        self._manager: WakingJobs | None = None
-        self._worker_id: int | None = None
+        self._manager: SteadyJobs | None = None
         self._beat: asyncio.Task[None] | None = None
         self._worker: asyncio.Task[None] | None = None
         self._stopping = False
@@ -81,7 +80,7 @@ class ProcrastinateQueue:
         logging.getLogger("procrastinate").setLevel(logging.WARNING)
         connector = self._tables.connector()
         self._app = app = App(connector=connector)
-        app.job_manager = self._manager = WakingJobs(connector, self.name)
+        app.job_manager = self._manager = SteadyJobs(connector, self.name)
         _register(app, self.name, self._noted(work))
         with _storage_errors():
             await connector.open_async()
@@ -96,9 +95,8 @@ class ProcrastinateQueue:
 
     async def _stay_alive(self) -> None:
         """Send signs of life for the turns that still run: a worker that stops does not, and would be taken for dead."""
-        while self._manager is not None and self._worker_id is not None:
-            with suppress(exceptions.ConnectorException):
-                await self._manager.update_heartbeat(self._worker_id)
+        while self._manager is not None and self._manager.worker_id is not None:
+            await self._manager.update_heartbeat(self._manager.worker_id)
             await asyncio.sleep(HEARTBEAT_SECONDS)
 
     async def close(self) -> None:
@@ -117,7 +115,6 @@ class ProcrastinateQueue:
 
     def _noted(self, work: Work) -> Callable[[JobContext], Awaitable[None]]:
         async def run(context: JobContext) -> None:
-            self._worker_id = context.job.worker_id
             await work(_queued(context.job, lambda: context.abort_reason() is AbortReason.USER_REQUEST))
 
         return run
@@ -223,9 +220,8 @@ class ProcrastinateQueue:
                 )
             )
             for job in stalled:
-                if not job.abort_requested:
-                    with suppress(exceptions.AlreadyEnqueued):  # a sweeper died between the two steps
-                        await self._defer(task_of(job), job.lock or "", goes_on=True)
+                with suppress(exceptions.AlreadyEnqueued):  # a sweeper died between the two steps
+                    await self._defer(task_of(job), job.lock or "", goes_on=True)
                 await self._jobs.finish_job(job, Status.FAILED, delete_job=True)
         return [task_of(job) for job in stalled]
 

@@ -27,6 +27,9 @@ log = structlog.get_logger(__name__)
 STRAY_SECONDS = 10.0
 """Time between two looks for turns that are in no queue. Who is in none at both looks is not just being accepted."""
 
+BLIND_SECONDS = 2.5
+"""Time after a failure of the database in which nobody is taken for dead: living workers give two signs of life meanwhile."""
+
 
 class Sweeper:
     """Looks often; one replica at a time.
@@ -44,6 +47,7 @@ class Sweeper:
         self._runs = runs
         self._recovery = recovery
         self._suspects: set[str] = set()
+        self._blind_until = 0.0
         self._work: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -64,17 +68,20 @@ class Sweeper:
             strays = loop.time() >= next_strays
             if strays:
                 next_strays = loop.time() + STRAY_SECONDS
-            with contextlib.suppress(StorageError):  # the storage logs it; the next look tries again
+            try:
                 process_metrics().set(catalogue.WAITING, await self._queue.waiting())
                 await self._look(strays=strays)
+            except StorageError:  # the storage logs it; the next look tries again
+                self._blind_until = loop.time() + BLIND_SECONDS
 
     async def _look(self, *, strays: bool) -> None:
         async with self._queue.sweeping() as ours:
             if not ours:
                 self._suspects.clear()
                 return
-            for task_id in await self._queue.put_back_stalled():
-                log.warning("turn.put_back", task_id=task_id)
+            if asyncio.get_running_loop().time() >= self._blind_until:
+                for task_id in await self._queue.put_back_stalled():
+                    log.warning("turn.put_back", task_id=task_id)
             if strays:
                 await self._put_back_strays()
                 await self._queue.clear()

@@ -106,10 +106,7 @@ class TurnQueue(Protocol):
         """One sweeper at a time, over all replicas; `False` for the others."""
 
     async def put_back_stalled(self) -> list[str]:
-        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`.
-
-        A job whose end was asked for is over instead.
-        """
+        """Queue what dead workers ran once more, each as a job of its own; the tasks. Only within `sweeping`."""
 
     async def clear(self) -> None:
         """Delete what is left of jobs that were canceled or put back at the same moment; the others leave nothing."""

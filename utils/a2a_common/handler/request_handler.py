@@ -181,7 +181,7 @@ class PlatformRequestHandler(RequestHandler):
     async def _submit(
         self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
     ) -> None:
-        task_id, owner = admitted.task_id, owner_of(call)
+        task_id = admitted.task_id
         context_id = admitted.context_id or self._ids.generate(IDGeneratorContext(task_id=task_id))
         turn = turn_of(params, call, task_id=task_id, context_id=context_id, now=self._clock())
         await self._webhooks.check(params.configuration)

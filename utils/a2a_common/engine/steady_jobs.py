@@ -1,0 +1,149 @@
+"""`SteadyJobs`: Procrastinate's jobs for a worker that outlives an outage of its database, and hears at once of ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import structlog
+from procrastinate import exceptions
+from procrastinate.connector import BaseAsyncConnector
+from procrastinate.jobs import Job, Status
+from procrastinate.manager import JobManager, NotificationCallback
+from psycopg.errors import ForeignKeyViolation
+
+log = structlog.get_logger(__name__)
+
+AGAIN_SECONDS = 1.0
+"""Pause before what failed with the database is tried again."""
+
+WAKE = "SELECT pg_notify(%(channel)s, %(payload)s)"
+"""The query that tells the workers of a queue to look."""
+
+CHANNEL = "procrastinate_queue_v1#"
+"""What Procrastinate puts before the name of a queue."""
+
+
+class SteadyJobs(JobManager):
+    """What the worker asks the database, made to bear that it fails.
+
+    Procrastinate ends a worker whose query fails, with all that it runs; and where a sign of life fails, or the connection
+    that hears of new jobs is lost, it sends no more of them and hears no more, without a word. Here the worker goes on. It
+    also tells the workers when a job that others waited for is over or waits again; Procrastinate tells of new ones only.
+
+    Attributes:
+        closing: Whether the process ends, so that a database that is away is not waited for.
+        worker_id: The worker; `None` before the first one.
+    """
+
+    def __init__(self, connector: BaseAsyncConnector, queue: str) -> None:
+        super().__init__(connector)
+        self._queue = queue
+        self._held: set[int | None] = set()
+        self._lost_answer = False
+        self.closing = False
+        self.worker_id: int | None = None
+
+    # what the worker does from time to time
+
+    async def register_worker(self) -> int:
+        """See the base class."""
+        self.worker_id = await super().register_worker()
+        self._held.clear()
+        self._lost_answer = False
+        return self.worker_id
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Give a sign of life. Where that fails, the next one follows soon."""
+        with suppress(exceptions.ConnectorException):
+            await super().update_heartbeat(worker_id)
+
+    async def list_jobs_to_abort_async(self, queue: str | None = None) -> Iterable[int]:
+        """Running jobs whose end was asked for, as far as that can be learned now."""
+        with suppress(exceptions.ConnectorException):
+            return await super().list_jobs_to_abort_async(queue)
+        return []
+
+    async def listen_for_jobs(
+        self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
+    ) -> None:
+        """Hear of new jobs; a connection that is lost is replaced."""
+        while True:
+            with suppress(exceptions.ConnectorException):
+                await super().listen_for_jobs(on_notification=on_notification, queues=queues)
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """The next job. Where that fails there is none for now.
+
+        Raises:
+            ConnectorException: The worker was removed from the table because it stood still for long: it begins anew.
+        """
+        try:
+            if self._lost_answer:
+                await self._put_back_unknown(worker_id)
+            job = await super().fetch_job(queues, worker_id)
+        except exceptions.ConnectorException as error:
+            if isinstance(error.__cause__, ForeignKeyViolation):
+                raise
+            log.warning("queue.fetch_failed", kind=type(error.__cause__).__name__)
+            self._lost_answer = True
+            return None
+        if job is not None:
+            self._held.add(job.id)
+        return job
+
+    async def _put_back_unknown(self, worker_id: int) -> None:
+        """Let jobs wait again that were given to this worker in an answer that it never got."""
+        for job in await self.list_jobs_async(worker_id=worker_id, status="doing"):
+            if job.id not in self._held:
+                await super().retry_job(job)
+        self._lost_answer = False
+
+    # the end of a job
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """See the base class."""
+        await self._until_stored(job, partial(super().finish_job, job, status, delete_job))
+
+    async def retry_job(self, job: Job, *args: Any, **options: Any) -> None:
+        """See the base class."""
+        await self._until_stored(job, partial(super().retry_job, job, *args, **options))
+
+    async def _until_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> None:
+        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever.
+
+        A worker that was taken for dead has no such job any more.
+        """
+        while not await self._is_stored(job, step):  # noqa: ASYNC110 - the database tells nobody that it is back
+            await asyncio.sleep(AGAIN_SECONDS)
+        self._held.discard(job.id)
+
+    async def _is_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> bool:
+        """Try it; whether nothing is left to be tried."""
+        try:
+            await step()
+            await self._wake(job)
+        except exceptions.ConnectorException:
+            if not (self.closing or await self._is_gone(job)):
+                return False
+            log.warning("queue.job_not_ended", task_id=task_of(job))
+        return True
+
+    async def _is_gone(self, job: Job) -> bool:
+        with suppress(exceptions.ConnectorException):
+            return not list(await self.list_jobs_async(id=job.id, status="doing"))
+        return False
+
+    async def _wake(self, job: Job) -> None:
+        payload = json.dumps({"type": "job_inserted", "job_id": job.id})
+        await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
+
+
+def task_of(job: Job) -> str:
+    """The task whose turn a job is."""
+    return str(job.task_kwargs["task_id"])
