@@ -175,7 +175,7 @@ def webhooks_hear_ends(facts: Facts) -> Iterator[str]:
             if _state(event) in SETTLED and event not in heard:
                 yield f"webhook {hook.name} did not hear {event} of task {task.task}"
         for process in {each.process: None for each in hook.heard}:
-            if process in facts.unstored | facts.lost_processes:
+            if process in facts.unstored | facts.lost_processes | facts.handed_over:
                 continue  # what it told need not be stored
             sent = [each.event for each in hook.heard if each.process == process]
             # an answer without a task is deleted where its message comes again, and may begin a task then

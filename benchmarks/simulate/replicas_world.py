@@ -99,6 +99,6 @@ class ReplicasWorld(ServiceWorld):
     async def _settle_down(self) -> None:
         """Wait until nothing is left to do; what a lost process left is found by the others."""
         await self._wait_until_done([await self.node(), *self._serving()])
-        if self.setting.facts.lost_processes:
+        if self.setting.facts.lost_processes | self.setting.facts.unstored:
             await asyncio.sleep(PUSH_LOOK_SECONDS)
             await self._wait_until_done(self._serving())

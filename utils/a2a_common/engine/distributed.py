@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
@@ -19,6 +20,7 @@ from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
 from utils.a2a_common.tasks.endings import canceled_status
+from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.stored_call import stored_call
@@ -34,6 +36,9 @@ ACCEPTING = 3
 
 AGAIN_SECONDS = 1.0
 """Pause before a turn waits again that could not be read from the storage."""
+
+MOST_CANCELS = 5
+"""Tries to cancel a task whose next turns begin elsewhere in between."""
 
 LOOK_SECONDS = 0.02
 """Pause between two looks whether a turn has left the queue."""
@@ -240,23 +245,31 @@ class DistributedEngine(TurnEngine):
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
         try:
-            head = await self._tasks.head(task_id, owner)
-            if head is not None and head.status.state in TERMINAL:
-                raise TaskNotCancelableError
-            await self._take_away(task_id)
-            head = await self._tasks.head(task_id, owner)
-            if head is not None and head.status.state == TaskState.TASK_STATE_CANCELED:
-                return
-            if _is_new(head):
-                await self._cancel_unbegun(task_id, owner)
-            else:
-                await self._cancel_without_run(task_id, owner, call)
+            for _ in range(MOST_CANCELS):
+                if await self._canceled(task_id, owner, call):
+                    break
             row = await self._runs.row(task_id)
             if row is not None:
                 await self._removal.remove(task_id, row.writer)
             await self._runner.forget(task_id)
         finally:
             del self._cancels[task_id]
+
+    async def _canceled(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
+        """Cancel a task; `False` where another replica began its next turn meanwhile."""
+        head = await self._tasks.head(task_id, owner)
+        if head is not None and head.status.state in TERMINAL:
+            raise TaskNotCancelableError
+        await self._take_away(task_id)
+        head = await self._tasks.head(task_id, owner)
+        if head is not None and head.status.state == TaskState.TASK_STATE_CANCELED:
+            return True
+        if _is_new(head):
+            await self._cancel_unbegun(task_id, owner)
+        else:
+            await self._cancel_without_run(task_id, owner, call)
+        head = await self._tasks.head(task_id, owner)
+        return head is None or head.status.state in TERMINAL
 
     async def _take_away(self, task_id: str) -> None:
         """Wait until no replica runs a turn of a task, and none will."""
@@ -276,7 +289,8 @@ class DistributedEngine(TurnEngine):
             head = writer.head
             if head is None or head.status.state in TERMINAL:
                 raise TaskNotCancelableError
-            await writer.append(canceled_status(task_id, head.context_id))
+            with contextlib.suppress(Fenced):  # another replica began it meanwhile
+                await writer.append(canceled_status(task_id, head.context_id))
         finally:
             writer.release()
 

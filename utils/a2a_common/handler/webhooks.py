@@ -98,8 +98,12 @@ class Webhooks:
             StorageError: It cannot be written.
         """
         given = configuration.task_push_notification_config
+        if not given.url:
+            return
         name = normalize_push_notification_config(task_id, given).id
-        if given.url and name not in {each.id for each in self._configs.of_task(task_id, owner)}:
+        if name in {each.id for each in self._configs.of_task(task_id, owner)}:
+            self._pushes.follow(task_id, owner, after=after)  # who stored it may be gone
+        else:
             await self.check(configuration)
             await self.store(configuration, task_id, owner, after=after)
 
