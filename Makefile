@@ -19,6 +19,7 @@ FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/br
 N ?= 100000
 SEED ?= 1
 STORE ?= sqlite
+ENGINES ?= 1
 
 .DEFAULT_GOAL := help
 .PHONY: growth test-real-model help chat up new-agent setup setup-dev test test-fast test-postgres test-models ci ci-fuzz ci-simulate ci-tests fmt lint check-helm image compose-e2e eval eval-context eval-rules fuzz-context bench chaos chaos-kill outage retention rolling simulate broken-rules docs lock release-check clean check-auth test-web web
@@ -62,6 +63,7 @@ ci-fuzz:
 
 ci-simulate:
 	$(BIN)/python -m benchmarks.simulate N=4000 SEED=1
+	$(BIN)/python -m benchmarks.simulate N=400 SEED=1 ENGINES=2
 
 ci-tests:
 	$(BIN)/python -m pytest -p tests.coverage $(WORKERS) --fail-on-skip
@@ -147,8 +149,8 @@ outage: setup-dev ## Stop PostgreSQL for 20 seconds under load; each request mus
 retention: setup-dev ## Converse without end under limits of size; what is stored must not grow; STORE=sqlite or postgresql
 	$(BIN)/python -m benchmarks.retention STORE=$(STORE)
 
-simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, BREAK=no-fence
-	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) BREAK=$(BREAK)
+simulate: setup-dev ## Run log, engine and handler through N=100000 schedules with faults at every await; SEED=1, ENGINES=2 for two replicas, BREAK=no-fence
+	$(BIN)/python -m benchmarks.simulate N=$(N) SEED=$(SEED) ENGINES=$(ENGINES) BREAK=$(BREAK)
 
 broken-rules: setup-dev ## Break each rule of the wire in a copy and see its tests go red; RULES="fail-01 chunks" some of them
 	$(BIN)/python -m tests.broken_rules $(RULES)

@@ -9,8 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 from utils.a2a_common.engine.recovery import Recovery
+from utils.a2a_common.engine.steady_jobs import SteadyJobs
+from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.handler import admission, idempotency
 from utils.a2a_common.tasks import transitions, writer
+from utils.a2a_common.tasks.elsewhere import Elsewhere
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -62,7 +65,7 @@ def _lease_kept_by_the_dead() -> list[Edit]:
     async def turns(_self: Recovery) -> list[Any]:
         return []
 
-    return [(Recovery, "turns", turns)]
+    return [(Recovery, "turns", turns), (Sweeper, "_look", _nothing)]
 
 
 def _reader_skips() -> list[Edit]:
@@ -84,6 +87,25 @@ def _runs_twice() -> list[Edit]:
     return [(admission, "new_task_id", new_task_id)]
 
 
+async def _nothing(*_args: Any, **_named: Any) -> None:
+    """What stands in the place of a guard."""
+
+
+def _deaf_replica() -> list[Edit]:
+    """A replica is not told what the others write."""
+    return [(Elsewhere, "_note", lambda _self, _task_id: None)]
+
+
+def _lost_answer_forgotten() -> list[Edit]:
+    """A job that a worker was given in an answer which it never got stays the worker's."""
+    return [(SteadyJobs, "_put_back_unknown", _nothing)]
+
+
+def _stray_left() -> list[Edit]:
+    """A turn that was accepted and never came into the queue stays out of it."""
+    return [(Sweeper, "_put_back_strays", _nothing)]
+
+
 BREAKS: dict[str, Callable[[], list[Edit]]] = {
     "no-fence": _no_fence,
     "two-ends": _two_ends,
@@ -94,10 +116,18 @@ BREAKS: dict[str, Callable[[], list[Edit]]] = {
 }
 
 
+REPLICA_BREAKS: dict[str, Callable[[], list[Edit]]] = {
+    "deaf-replica": _deaf_replica,
+    "lost-answer-forgotten": _lost_answer_forgotten,
+    "stray-left": _stray_left,
+}
+"""Guards that only several replicas need."""
+
+
 @contextmanager
 def broken(name: str) -> Iterator[None]:
     """The product with one of its guards taken away; as it is for an empty name."""
-    edits = BREAKS[name]() if name else []
+    edits = (BREAKS | REPLICA_BREAKS)[name]() if name else []
     before = [(where, attribute, getattr(where, attribute)) for where, attribute, _ in edits]
     for where, attribute, value in edits:
         setattr(where, attribute, value)

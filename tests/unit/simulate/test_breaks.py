@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.simulate.__main__ import main
-from benchmarks.simulate.breaks import BREAKS, broken
+from benchmarks.simulate.breaks import BREAKS, REPLICA_BREAKS, broken
 from benchmarks.simulate.schedule import run_schedule
 
 FEW = 60
 """Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
+
+REPLICAS_FROM = {"lost-answer-forgotten": 105, "no-fence": 25}
+FEW_REPLICAS = 20
+"""The same for schedules of two replicas: the first seed that is tried, where it is not 1, and how many are."""
+
+FOUND_REPLICAS = [20, 44, 57, 93, 224, 383, 393, 28, 643, 1255, 1466]
+"""Seeds of schedules of two replicas that broke an invariant before the product was mended."""
 
 FOUND = [307274, 86, 136, 154, 190, 240]
 """Seeds of schedules that broke an invariant before the product was mended."""
@@ -21,6 +28,22 @@ def test_a_deliberate_break_is_found_within_some_schedules(name: str):
         assert any(run_schedule(seed).faults for seed in range(1, FEW + 1))
 
 
+@pytest.mark.parametrize("name", [*BREAKS, *REPLICA_BREAKS])
+def test_two_replicas_show_a_deliberate_break_within_some_schedules(name: str):
+    with broken(name):
+        first = REPLICAS_FROM.get(name, 1)
+        assert any(run_schedule(seed, 2).faults for seed in range(first, first + FEW_REPLICAS))
+
+
+def test_two_replicas_of_the_whole_product_break_no_invariant():
+    assert [run_schedule(seed, 2).faults for seed in range(1, 61)] == [[]] * 60
+
+
+@pytest.mark.parametrize("seed", FOUND_REPLICAS)
+def test_a_schedule_of_two_replicas_that_once_broke_an_invariant_breaks_none(seed: int):
+    assert run_schedule(seed, 2).faults == []
+
+
 def test_the_whole_product_breaks_no_invariant():
     assert [run_schedule(seed).faults for seed in range(1, 101)] == [[]] * 100
 
@@ -30,9 +53,9 @@ def test_a_schedule_that_once_broke_an_invariant_breaks_none(seed: int):
     assert run_schedule(seed).faults == []
 
 
-@pytest.mark.parametrize("seed", [8, 9, 12, 14])
-def test_a_seed_replays_its_schedule_step_by_step(seed: int):
-    first, again = run_schedule(seed), run_schedule(seed)
+@pytest.mark.parametrize(("seed", "engines"), [(8, 1), (9, 1), (12, 1), (14, 1), (5, 2), (44, 2), (388, 2)])
+def test_a_seed_replays_its_schedule_step_by_step(seed: int, engines: int):
+    first, again = run_schedule(seed, engines), run_schedule(seed, engines)
     assert first.trace == again.trace
     assert first.steps == again.steps
 
@@ -43,6 +66,13 @@ def test_a_run_prints_a_violation_with_its_seed_and_what_happened(capsys: pytest
     assert lines[0].startswith("violation, seed ")
     assert any("make simulate SEED=" in line for line in lines)
     assert lines[-1].startswith("two-ends: found after ")
+
+
+def test_a_run_of_two_engines_says_so_and_how_to_see_a_schedule_again(capsys: pytest.CaptureFixture[str]):
+    assert main(["N=3", "SEED=1", "JOBS=1", "ENGINES=2"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "3 schedules, 2 engines, 0 violations"
+    assert main(["N=20", "SEED=1", "JOBS=1", "ENGINES=2", "BREAK=two-ends"]) == 0
+    assert "make simulate ENGINES=2 SEED=" in capsys.readouterr().out
 
 
 def test_a_run_without_violations_says_so_and_ends_with_zero(capsys: pytest.CaptureFixture[str]):

@@ -1,0 +1,283 @@
+"""What every queue of turns keeps, over PostgreSQL and over the tables in memory that schedules run on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from procrastinate.exceptions import ConnectorException
+
+from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
+from tests.postgres import PostgresServer
+from utils.errors import Draining
+
+Pair = tuple[Replica, Replica]
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(
+    params=[
+        "memory",
+        pytest.param("postgres", marks=[pytest.mark.servers, pytest.mark.xdist_group("postgres")]),
+    ]
+)
+async def tables(request: pytest.FixtureRequest) -> AsyncIterator[TablesOf]:
+    if request.param == "memory":
+        async with memory_tables() as made:
+            yield made
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    async with postgres_tables(server) as made:
+        yield made
+
+
+@pytest.fixture
+async def pair(tables: TablesOf) -> AsyncIterator[Pair]:
+    async with replica(tables) as first, replica(tables) as second:
+        yield first, second
+
+
+def begun(pair: Pair) -> list[str]:
+    return pair[0].begun + pair[1].begun
+
+
+def where(pair: Pair, task_id: str) -> Replica:
+    """The replica that runs a turn."""
+    return next(each for each in pair if task_id in each.begun)
+
+
+async def settled(pair: Pair) -> None:
+    """Wait until nothing is in the queue."""
+    for each in pair:
+        each.go_on.set()
+    async with asyncio.timeout(30):
+        while await pair[0].queue.all_tasks():
+            await asyncio.sleep(0.01)
+
+
+async def test_turns_of_a_conversation_run_one_after_the_other_over_both_replicas(pair: Pair):
+    for name in "abc":
+        await pair[0].add(name, "x")
+    await until(lambda: begun(pair))
+    await asyncio.sleep(0)
+    assert begun(pair) == ["a"]
+    assert await pair[1].queue.waiting() == 2
+    await settled(pair)
+    assert sorted(begun(pair)) == ["a", "b", "c"]
+    order = {turn.job_id: turn.task_id for each in pair for turn in each.ran}
+    assert [order[number] for number in sorted(order)] == ["a", "b", "c"]
+
+
+async def test_a_turn_that_was_begun_before_runs_before_those_that_wait(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    await pair[0].add("later", "x")
+    await pair[0].queue.restore("begun", "x")
+    runner = where(pair, "a")
+    runner.go_on.set()
+    await until(lambda: len(begun(pair)) > 1)
+    assert "begun" in begun(pair)
+    assert [turn.goes_on for each in pair for turn in each.ran if turn.task_id == "begun"] == [True]
+    await settled(pair)
+
+
+async def test_a_task_has_one_waiting_turn_and_what_is_restored_twice_is_queued_once(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    await pair[0].queue.restore("b", "x")
+    await pair[1].queue.restore("b", "x")
+    assert await pair[0].queue.all_tasks() == {"a", "b"}
+    assert await pair[0].queue.waiting() == 1
+    await settled(pair)
+    assert sorted(begun(pair)) == ["a", "b"]
+
+
+async def test_a_place_tells_how_busy_the_replicas_are_and_whether_the_task_is(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    async with pair[1].queue.place("b", "x") as place:
+        load = place.load
+        assert (load.running, load.waiting, load.conversations, load.busy) == (1, 0, 1, True)
+        assert load.places == 4
+        assert not place.task_busy
+    async with pair[1].queue.place("a", "y") as place:
+        assert place.task_busy
+        assert not place.load.busy
+    assert await pair[0].queue.all_tasks() == {"a"}
+    await settled(pair)
+
+
+async def test_a_place_whose_block_fails_adds_nothing_and_lets_the_next_one_in(pair: Pair):
+    async def fails() -> None:
+        async with pair[0].queue.place("a", "x") as place:
+            await place.take(False)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await fails()
+    assert await pair[0].queue.all_tasks() == set()
+    await pair[1].add("b", "x")
+    await settled(pair)
+    assert begun(pair) == ["b"]
+
+
+async def test_nobody_has_a_place_while_another_one_holds_it(pair: Pair):
+    async with pair[0].queue.place("a", "x") as place:
+        waiting = asyncio.create_task(pair[1].add("b", "x"))
+        await place.take(False)
+        assert await pair[0].queue.find("b") is None
+        assert not waiting.done()
+    await waiting
+    assert await pair[0].queue.all_tasks() == {"a", "b"}
+    await settled(pair)
+
+
+async def test_a_conversation_is_at_rest_only_without_a_turn_and_without_a_place_for_one(pair: Pair):
+    async with pair[0].queue.at_rest("x") as rests:
+        assert rests
+    async with pair[0].queue.place("a", "x") as place:
+        async with pair[1].queue.at_rest("x") as rests:
+            assert not rests
+        async with pair[1].queue.at_rest("y") as rests:
+            assert rests
+        await place.take(False)
+    async with pair[1].queue.at_rest("x") as rests:
+        assert not rests
+    await settled(pair)
+    async with pair[1].queue.at_rest("x") as rests:
+        assert rests
+
+
+async def test_a_turn_that_waits_is_withdrawn_and_one_that_runs_is_not(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    await pair[0].add("b", "x")
+    waits, runs = await pair[1].queue.find("b"), await pair[1].queue.find("a")
+    assert waits is not None
+    assert runs is not None
+    assert (waits.runs, runs.runs) == (False, True)
+    assert await pair[1].queue.withdraw(waits)
+    assert not await pair[1].queue.withdraw(runs)
+    assert not await pair[1].queue.withdraw(waits)
+    await settled(pair)
+    assert begun(pair) == ["a"]
+
+
+async def test_a_turn_is_stopped_wherever_it_runs_and_told_why(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    runner = where(pair, "a")
+    other = pair[0] if runner is pair[1] else pair[1]
+    running = await other.queue.find("a")
+    assert running is not None
+    await other.queue.abort(running)
+    await until(lambda: runner.canceled)
+    assert runner.canceled == [("a", True)]
+    await settled(pair)
+
+
+async def test_a_worker_that_ends_puts_back_what_it_runs_and_the_other_goes_on_with_it(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    runner = where(pair, "a")
+    other = pair[0] if runner is pair[1] else pair[1]
+    await runner.queue.close()
+    assert runner.canceled == [("a", False)]
+    await until(lambda: other.ran)
+    assert [(turn.task_id, turn.goes_on) for turn in other.ran] == [("a", True)]
+    with pytest.raises(Draining):
+        await runner.queue.find("a")
+    other.go_on.set()
+
+
+async def test_a_worker_that_stops_fetching_still_gives_signs_of_life_for_what_it_runs(pair: Pair):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    runner = where(pair, "a")
+    other = pair[0] if runner is pair[1] else pair[1]
+    runner.queue._grace = 60
+    await runner.queue.stop_working()
+    await asyncio.sleep(1.5 * runner.queue.stalled_seconds)
+    async with other.queue.sweeping() as ours:
+        assert ours
+        assert await other.queue.put_back_stalled() == []
+    runner.go_on.set()
+    await settled(pair)
+
+
+async def test_what_a_dead_worker_ran_is_queued_once_more_as_a_job_of_its_own(pair: Pair, monkeypatch: Any):
+    await pair[0].add("a", "x")
+    await until(lambda: begun(pair))
+    runner = where(pair, "a")
+    other = pair[0] if runner is pair[1] else pair[1]
+    manager: Any = runner.queue._manager
+    monkeypatch.setattr(manager, "update_heartbeat", _silent)
+    await asyncio.sleep(runner.queue.stalled_seconds + 1.5)
+    async with other.queue.sweeping() as ours:
+        assert ours
+        async with runner.queue.sweeping() as theirs:
+            assert not theirs
+        assert await other.queue.put_back_stalled() == ["a"]
+    await until(lambda: len(begun(pair)) > 1)
+    first, second = sorted(turn.job_id for each in pair for turn in each.ran)
+    assert first != second
+    assert [turn.goes_on for each in pair for turn in each.ran if turn.job_id == second] == [True]
+    await settled(pair)
+
+
+async def _silent(*_: Any) -> None:
+    """Give no sign of life."""
+
+
+async def test_a_job_that_a_worker_never_heard_it_had_is_run_all_the_same(tables: TablesOf, monkeypatch: Any):
+    async with replica(tables) as only:
+        manager: Any = only.queue._manager
+        connector, lost = manager.connector, []
+        ask = connector.execute_query_one_async
+
+        async def loses(query: str, **arguments: Any) -> dict[str, Any]:
+            row: dict[str, Any] = await ask(query, **arguments)
+            if row.get("queue_name") and not lost:
+                lost.append(row)
+                raise ConnectorException
+            return row
+
+        monkeypatch.setattr(connector, "execute_query_one_async", loses)
+        await only.add("a", "x")
+        await until(lambda: only.ran)
+        assert lost
+        assert only.begun == ["a"]
+        only.go_on.set()
+
+
+async def test_a_worker_goes_on_after_signs_of_life_and_looks_for_jobs_failed(
+    tables: TablesOf, monkeypatch: Any
+):
+    async with replica(tables) as only:
+        await only.add("a", "x")
+        await until(lambda: only.ran)
+        manager: Any = only.queue._manager
+        fails = {"on": True}
+        for name in ("execute_query_async", "execute_query_one_async", "execute_query_all_async"):
+            monkeypatch.setattr(manager.connector, name, _failing(getattr(manager.connector, name), fails))
+        await asyncio.sleep(1.5)
+        fails["on"] = False
+        await only.add("b", "y")
+        await until(lambda: "b" in only.begun)
+        assert only.canceled == []
+        async with only.queue.sweeping():
+            await asyncio.sleep(1.5 * only.queue.stalled_seconds)
+            assert await only.queue.put_back_stalled() == []
+        only.go_on.set()
+
+
+def _failing(ask: Any, fails: dict[str, bool]) -> Any:
+    async def asked(query: str, **arguments: Any) -> Any:
+        if fails["on"]:
+            raise ConnectorException
+        return await ask(query, **arguments)
+
+    return asked
