@@ -15,6 +15,7 @@ from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
 from utils.auth.settings import AuthMode, AuthSettings
 from utils.auth.signature import check_signature
 from utils.auth.token_form import Token, bearer_of, taken_apart
+from utils.auth.used_tokens import UsedTokens
 from utils.errors import SettingsError
 
 SERVICE_KEY = "service-key.json"
@@ -68,7 +69,7 @@ class Authenticator:
         token = taken_apart(text)
         issuer = token.claims.get("iss")
         if issuer == ISSUER:
-            return self._service.verified(token, self._clock())
+            return await self._service.verified(token, self._clock())
         if self.settings.mode is not AuthMode.OIDC or not isinstance(issuer, str):
             raise AuthRefused(Why.ISSUER)
         return await self._verified(token, issuer)
@@ -97,13 +98,16 @@ class Authenticator:
         return principal_of(token, rules, self._clock())
 
 
-def authenticator_for(agent: str, settings: AuthSettings, home: Path) -> Authenticator | None:
+def authenticator_for(
+    agent: str, settings: AuthSettings, home: Path, used: UsedTokens | None = None
+) -> Authenticator | None:
     """What knows the callers of an agent; `None` where everybody may call.
 
     Args:
         agent: Its name.
         settings: How callers are known.
         home: The folder of the installation.
+        used: The service tokens that were used before, where several processes share them.
 
     Raises:
         SettingsError: Something is missing or wrong.
@@ -114,7 +118,7 @@ def authenticator_for(agent: str, settings: AuthSettings, home: Path) -> Authent
         raise SettingsError("AUTH_ISSUERS", "AUTH_MODE=oidc needs AUTH_ISSUERS: whose tokens are taken.")
     named = settings.service_public_key
     key = parsed_key(named, "AUTH_SERVICE_PUBLIC_KEY") if named else private_key(settings, home)
-    service = ServiceTokens(key, agent, settings.leeway_seconds)
+    service = ServiceTokens(key, agent, settings.leeway_seconds, used)
     keys = KeyFile(settings.keys_file or home / KEYS)
     keys.keys()
     return Authenticator(agent, settings, service=service, keys=keys)

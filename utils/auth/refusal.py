@@ -26,6 +26,7 @@ class Why(StrEnum):
     SCOPE = "scope"
     ACTOR = "actor"
     REPLAYED = "replayed"
+    STORAGE = "storage"
     KEYS_UNAVAILABLE = "keys_unavailable"
     REVOKED = "revoked"
 

@@ -21,7 +21,8 @@ from utils.auth.principal import Principal, Right, scope_for
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.signature import check_signature
 from utils.auth.token_form import Token
-from utils.errors import SettingsError
+from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
+from utils.errors import SettingsError, StorageError
 
 ISSUER = "urn:platform-engineer:supervisor"
 TYPE = "pe-service+jwt"
@@ -29,7 +30,7 @@ ALGORITHM = "ES256"
 SECONDS = 120
 """How long one may be used; a stream that it began goes on."""
 
-_MOST_SEEN = 100_000
+_LONGEST_ID = 200
 _LONGEST_PERSON = 600
 """Characters of the key of a person: an issuer and a subject, each of which has a limit of its own."""
 
@@ -92,15 +93,18 @@ class ServiceTokens:
         key: Its public key, as JWK.
         audience: Name of the agent.
         leeway: Seconds that clocks may differ by.
+        used: Those that were used before.
     """
 
-    def __init__(self, key: Mapping[str, Any], audience: str, leeway: float) -> None:
+    def __init__(
+        self, key: Mapping[str, Any], audience: str, leeway: float, used: UsedTokens | None = None
+    ) -> None:
         self._key = {name: value for name, value in key.items() if name != "d"}
         self._rules = Rules(ISSUER, audience, leeway, TYPE, longest_subject=_LONGEST_PERSON)
         self._leeway = leeway
-        self._seen: dict[str, float] = {}
+        self._used = used if used is not None else MemoryUsedTokens()
 
-    def verified(self, token: Token, now: float) -> Principal:
+    async def verified(self, token: Token, now: float) -> Principal:
         """The caller.
 
         Raises:
@@ -111,17 +115,20 @@ class ServiceTokens:
         claims = token.claims
         if not caller.actors:
             raise AuthRefused(Why.ACTOR)
-        self._use(claims.get("jti"), float(claims["exp"]), now)
+        await self._use(claims.get("jti"), float(claims["exp"]), now)
         task, consent = (str(claims.get(name) or "") for name in ("task", "consent"))
         tenant = plain_text(claims["tenant"], Why.TENANT) if claims.get("tenant") else ""
         return replace(caller, tenant=tenant, task=task, consent=consent)
 
-    def _use(self, number: object, expires: float, now: float) -> None:
-        if not isinstance(number, str) or not number or number in self._seen:
+    async def _use(self, number: object, expires: float, now: float) -> None:
+        if not isinstance(number, str) or not 0 < len(number) <= _LONGEST_ID:
             raise AuthRefused(Why.REPLAYED)
-        if len(self._seen) >= _MOST_SEEN:
-            self._seen = {known: until for known, until in self._seen.items() if until > now}
-        self._seen[number] = expires + self._leeway
+        try:
+            first = await self._used.use(number, expires + self._leeway, now)
+        except StorageError:
+            raise AuthRefused(Why.STORAGE) from None
+        if not first:
+            raise AuthRefused(Why.REPLAYED)
 
 
 def key_in(path: Path) -> dict[str, Any]:

@@ -235,7 +235,7 @@ async def _silent(*_: Any) -> None:
 async def test_a_job_that_a_worker_never_heard_it_had_is_run_all_the_same(tables: TablesOf, monkeypatch: Any):
     async with replica(tables) as only:
         manager: Any = only.queue._manager
-        connector, lost = manager.connector, []
+        connector, lost = manager.connector, list[Any]()
         ask = connector.execute_query_one_async
 
         async def loses(query: str, **arguments: Any) -> dict[str, Any]:

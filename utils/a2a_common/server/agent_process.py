@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from utils.a2a_common.graph.runtime import AgentRuntime
-from utils.a2a_common.server.agent_storage import deletion_plan, push_configs, stored_sizes, turn_queue
+from utils.a2a_common.server.agent_storage import (
+    deletion_plan,
+    push_configs,
+    stored_sizes,
+    turn_queue,
+    used_tokens,
+)
 from utils.a2a_common.server.startup import Startup
 from utils.auth.exposure import check_exposure
 from utils.errors import StorageError
@@ -211,7 +217,9 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         sizes=partial(stored_sizes, agent.runtime),
         queue=turn_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),
-        authenticator=authenticator_for(agent.name, auth, agent.runtime.settings.home.home),
+        authenticator=authenticator_for(
+            agent.name, auth, agent.runtime.settings.home.home, used_tokens(agent.runtime)
+        ),
         url=url,
     )
     return build_app(service, settings)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.protocol.conversations import Kept
     from utils.a2a_common.server.deletion import DeletionPlan
     from utils.a2a_common.server.push_store import PushConfigs
+    from utils.auth.used_tokens import UsedTokens
     from utils.persistence.task_log_store import IdleContext
 
 CONVERSATION_FILES = (
@@ -75,6 +76,15 @@ def turn_queue(runtime: AgentRuntime) -> TurnQueue | None:
         takeover_seconds=settings.engine.takeover_seconds,
         grace=settings.server.shutdown_grace_seconds,
     )
+
+
+def used_tokens(runtime: AgentRuntime) -> UsedTokens | None:
+    """Which service tokens all replicas of the agent have taken; `None` where one process takes them."""
+    if runtime.database is None:
+        return None
+    from utils.persistence.postgres.used_tokens import PostgresUsedTokens
+
+    return PostgresUsedTokens(runtime.database)
 
 
 def push_configs(runtime: AgentRuntime) -> PushConfigs:

@@ -205,3 +205,12 @@ TITLES = Table(
     _key("context_id", primary=True),
     Column("title", Text, nullable=False),
 )
+
+USED_TOKENS = Table(
+    "used_tokens",
+    METADATA,
+    _key("id", primary=True),
+    Column("use", Text, nullable=False),
+    Column("until", DateTime(timezone=True), nullable=False),
+    Index("used_tokens_by_end", "until"),
+)
