@@ -8,10 +8,14 @@ from contextlib import suppress
 from pathlib import Path
 
 from utils.encryption.codec import PLAIN, Codec
-from utils.errors import StorageError, StorageKeyMissing
+from utils.encryption.errors import StorageUnreadable
+from utils.errors import StorageError
 
 FILE = "chat_history"
 """Name in the data folder."""
+
+PLACE = (FILE,)
+"""Where its lines belong, as what encrypts them has it."""
 
 
 def forget(home: Path, said: Collection[str], codec: Codec = PLAIN) -> None:
@@ -50,6 +54,6 @@ def without(content: bytes, texts: Collection[str], codec: Codec = PLAIN) -> byt
 
 def _read(typed: str, codec: Codec) -> str:
     """What was typed; nothing where no key reads it."""
-    with suppress(StorageKeyMissing):
-        return codec.decrypt_text(typed)
+    with suppress(StorageUnreadable):
+        return codec.decrypt_text(typed, PLACE)
     return ""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utils.encryption.codec import PLAIN, Codec
-from utils.errors import StorageKeyMissing
+from utils.encryption.codec import PLAIN, Codec, Place
+from utils.encryption.errors import StorageUnreadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,18 +52,25 @@ class VectorStore:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})"  # noqa: S608 - marks are "?"
                 for key, vector in connection.execute(query, (self._model, *part)):
-                    with suppress(StorageKeyMissing):
-                        found[names[key]] = np.frombuffer(self._codec.decrypt(vector), dtype=np.float32)
+                    with suppress(StorageUnreadable):
+                        found[names[key]] = self._vector(key, vector)
         return found
 
     def write(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep `vectors`, all or none."""
-        rows = [
-            (self._model, self._codec.digest(key), self._codec.encrypt(vector.astype(np.float32).tobytes()))
-            for key, vector in vectors.items()
-        ]
+        rows = [self._row(self._codec.digest(key), vector) for key, vector in vectors.items()]
         with suppress(sqlite3.Error, OSError), self._connection() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _row(self, key: bytes, vector: NDArray[np.float32]) -> tuple[str, bytes, bytes]:
+        stored = self._codec.encrypt(vector.astype(np.float32).tobytes(), self._place(key))
+        return self._model, key, stored
+
+    def _vector(self, key: bytes, stored: bytes) -> NDArray[np.float32]:
+        return np.frombuffer(self._codec.decrypt(stored, self._place(key)), dtype=np.float32)
+
+    def _place(self, key: bytes) -> Place:
+        return "vectors.vector", self._model, key.hex()
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

@@ -10,6 +10,10 @@ _LOG = "utils/persistence/encrypted/task_log.py::EncryptedTaskLog"
 _CONTRACT = "tests/contract/stores/test_encryption.py::"
 _NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on"
 _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
+_MOVED = "tests/contract/stores/test_places.py::test_what_is_moved_in_the_storage_is_refused"
+_COPIED = (
+    "tests/contract/stores/test_places.py::test_a_conversation_that_is_copied_from_somebody_else_is_refused"
+)
 _LINES = (
     "tests/e2e/conversations/test_encrypted.py::"
     "test_the_terminal_encrypts_its_lines_and_forgets_those_of_a_deleted_conversation"
@@ -23,57 +27,57 @@ ENCRYPTION: tuple[Rule, ...] = (
         (
             broken(
                 "events are stored as they are",
-                _LOG + ".append",
-                "self._codec.encrypt(record.body)",
+                _LOG + "._closed",
+                "self._codec.encrypt(record.body, place)",
                 "record.body",
                 _NO_WORD,
             ),
             broken(
                 "heads are stored as they are",
-                _LOG + ".append",
-                "self._codec.encrypt(write.row.body)",
-                "write.row.body",
+                _LOG + "._closed_row",
+                "self._codec.encrypt(row.body, places.head(row.id, row.owner))",
+                "row.body",
                 _NO_WORD,
             ),
             broken(
                 "turns are stored as they are",
                 _STORES + "EncryptedRuns.put",
-                "self._codec.encrypt(row.body)",
+                "self._codec.encrypt(row.body, _run(row))",
                 "row.body",
                 _NO_WORD,
             ),
             broken(
                 "outcomes are stored as they are",
                 _STORES + "EncryptedToolRecord.finish",
-                "self._codec.encrypt(outcome)",
+                "self._codec.encrypt(outcome, _call(key))",
                 "outcome",
                 _NO_WORD,
             ),
             broken(
                 "requests are stored as they are",
                 _STORES + "EncryptedDelegations.put",
-                "self._codec.encrypt_text(record.request)",
+                'self._codec.encrypt_text(record.request, _of(record, "request"))',
                 "record.request",
                 _NO_WORD,
             ),
             broken(
                 "questions are stored as they are",
                 _STORES + "EncryptedDelegations.put",
-                "[self._closed(list(record.questions))]",
+                '[self._closed(list(record.questions), _of(record, "questions"))]',
                 "record.questions",
                 _NO_WORD,
             ),
             broken(
                 "texts are stored as they are",
                 _STORES + "EncryptedArtifacts.put",
-                "self._codec.encrypt_text(text)",
+                "self._codec.encrypt_text(text, places.artifact(scope, handle))",
                 "text",
                 _NO_WORD,
             ),
             broken(
                 "titles are stored as they are",
                 _STORES + "EncryptedTitles.put",
-                "self._codec.encrypt_text(title)",
+                "self._codec.encrypt_text(title, places.title(owner, context_id))",
                 "title",
                 _NO_WORD,
             ),
@@ -87,35 +91,35 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "texts among the channels are stored as they are in PostgreSQL",
                 "utils/persistence/postgres/checkpoints.py::PrunedSaver._closed",
-                "self._codec.encrypt_text(text)",
+                "self._codec.encrypt_text(text, place)",
                 "text",
                 _NO_WORD,
             ),
             broken(
                 "webhooks are stored as they are in a file",
                 "utils/a2a_common/server/push_store.py::SqlitePushConfigs.put",
-                "self._codec.encrypt(stored.SerializeToString())",
+                "self._codec.encrypt(stored.SerializeToString(), places.webhook(*key))",
                 "stored.SerializeToString()",
                 _NO_WORD,
             ),
             broken(
                 "webhooks are stored as they are in PostgreSQL",
                 "utils/a2a_common/server/push_store_postgres.py::PostgresPushConfigs.put",
-                "self._codec.encrypt(stored.SerializeToString())",
+                "self._codec.encrypt(stored.SerializeToString(), places.webhook(owner, task_id, stored.id))",
                 "stored.SerializeToString()",
                 _NO_WORD,
             ),
             broken(
                 "changes are stored as they are",
                 "agents/github/changes/encrypted.py::EncryptedJournal.ask",
-                "self._codec.encrypt_text(entry.what)",
+                "self._codec.encrypt_text(entry.what, _of(entry))",
                 "entry.what",
                 _NO_WORD,
             ),
             broken(
                 "links of changes are stored as they are",
                 "agents/github/changes/encrypted.py::EncryptedJournal.settle",
-                "self._codec.encrypt_text(link)",
+                "self._codec.encrypt_text(link, places.link(key))",
                 "link",
                 _NO_WORD,
             ),
@@ -140,8 +144,8 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "what is plain is not read",
                 _CODEC + ".decrypt",
-                "not stored.startswith(MARK)",
-                "False",
+                "self._opened(_token(stored)) if stored.startswith(OLD_MARK) else stored",
+                "self._opened(_token(stored))",
                 _NEXT,
             ),
             broken(
@@ -155,14 +159,14 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "a lost key breaks a list",
                 _LOG + "._row_or_lost",
-                "StorageKeyMissing",
+                "StorageUnreadable",
                 "ZeroDivisionError",
                 _CONTRACT + "test_without_its_key_each_read_fails_with_a_sentence_and_a_list_shows_the_rest",
             ),
             broken(
                 "vectors are kept as they are",
-                "utils/embeddings/store.py::VectorStore.write",
-                "self._codec.encrypt(vector.astype(np.float32).tobytes())",
+                "utils/embeddings/store.py::VectorStore._row",
+                "self._codec.encrypt(vector.astype(np.float32).tobytes(), self._place(key))",
                 "vector.astype(np.float32).tobytes()",
                 "tests/unit/encryption/test_codec.py::test_cached_vectors_of_texts_are_encrypted_and_found_again",
             ),
@@ -175,23 +179,91 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "lines are stored as they are",
                 "multi_agents/cli/chat/typed_history.py::TypedHistory.store_string",
-                "self._codec.encrypt_text(string)",
+                "self._codec.encrypt_text(string, PLACE)",
                 "string",
                 _LINES,
             ),
             broken(
                 "lines are shown as they are stored",
                 "multi_agents/cli/chat/typed_history.py::TypedHistory.load_history_strings",
-                "self._codec.decrypt_text(stored)",
+                "self._codec.decrypt_text(stored, PLACE)",
                 "stored",
                 _LINES,
             ),
             broken(
                 "encrypted lines are not found",
                 "multi_agents/cli/typed_lines.py::_read",
-                "codec.decrypt_text(typed)",
+                "codec.decrypt_text(typed, PLACE)",
                 "typed",
                 _LINES,
+            ),
+        ),
+    ),
+    Rule(
+        "bound-values",
+        "An encrypted value is of use in its own row and for its own owner alone.",
+        (
+            broken(
+                "a value is read wherever it stands",
+                "utils/encryption/codec.py::_belonging",
+                "hmac.compare_digest(body[:_DIGEST], digest_of(place))",
+                "True",
+                _MOVED,
+                "tests/unit/encryption/test_codec.py::test_what_is_found_at_another_place_than_its_own_is_refused",
+            ),
+            broken(
+                "a list shows what was moved",
+                _LOG + "._row_or_lost",
+                "self._row(row)",
+                "row",
+                _MOVED,
+            ),
+            *(
+                broken(
+                    f"{name} is bound to less",
+                    f"utils/persistence/encrypted/places.py::{name}",
+                    code,
+                    less,
+                    test,
+                )
+                for name, code, less, test in (
+                    ("head", '("tasks.body", task_id, owner)', '("tasks.body", task_id)', _MOVED),
+                    (
+                        "event",
+                        '("task_events.body", task_id, str(sequence))',
+                        '("task_events.body",)',
+                        _MOVED,
+                    ),
+                    ("run", '("runs.body", task_id, owner, conversation)', '("runs.body",)', _MOVED),
+                    (
+                        "outcome",
+                        '("tool_calls.outcome", task_id, step, call_id)',
+                        '("tool_calls.outcome",)',
+                        _MOVED,
+                    ),
+                    (
+                        "delegation",
+                        '(f"delegations.{column}", delegation_id, thread_id, agent)',
+                        '(f"delegations.{column}", delegation_id, thread_id)',
+                        _MOVED,
+                    ),
+                    ("artifact", '("artifacts.text", scope, handle)', '("artifacts.text", handle)', _MOVED),
+                    ("title", '("titles.title", owner, context_id)', '("titles.title",)', _MOVED),
+                    (
+                        "webhook",
+                        '("push_configs.body", owner, task_id, config_id)',
+                        '("push_configs.body", config_id)',
+                        _MOVED,
+                    ),
+                    ("change", '("changes.what", key, thread_id)', '("changes.what", key)', _MOVED),
+                    ("link", '("changes.link", key)', '("changes.link",)', _MOVED),
+                    (
+                        "checkpoint",
+                        '("checkpoints", thread_id)',
+                        '("checkpoints",)',
+                        _COPIED,
+                    ),
+                )
             ),
         ),
     ),

@@ -8,43 +8,71 @@ import numpy as np
 import pytest
 from cryptography.fernet import Fernet
 
+from tests.contract.stores.unbound import Unbound
 from utils.embeddings.store import VectorStore
 from utils.encryption.codec import PLAIN, TEXT_MARK, Codec
+from utils.encryption.errors import StorageKeyMissing, StorageMisplaced
 from utils.encryption.settings import EncryptionSettings
-from utils.errors import SettingsError, StorageKeyMissing
+from utils.errors import SettingsError
 
 OLD, NEW = (Fernet.generate_key().decode() for _ in range(2))
 SECRET = "zanzibar \x00 é 🙂"
+HERE = ("kind", "row", "ann")
 
 
 def test_what_is_encrypted_shows_nothing_and_comes_back_whole() -> None:
     codec = Codec([OLD])
-    stored, text = codec.encrypt(SECRET.encode()), codec.encrypt_text(SECRET)
+    stored, text = codec.encrypt(SECRET.encode(), HERE), codec.encrypt_text(SECRET, HERE)
     assert b"zanzibar" not in stored
     assert "zanzibar" not in text
-    assert codec.decrypt(stored).decode() == codec.decrypt_text(text) == SECRET
-    assert codec.encrypt(b"") != b""
+    assert codec.decrypt(stored, HERE).decode() == codec.decrypt_text(text, HERE) == SECRET
+    assert codec.encrypt(b"", HERE) != b""
 
 
 def test_what_was_stored_before_there_were_keys_stays_readable() -> None:
     codec = Codec([OLD])
     for plain in (SECRET, "", f"{TEXT_MARK}is how I begin", f"{TEXT_MARK}gAAAAA is not all of it"):
-        assert codec.decrypt_text(PLAIN.encrypt_text(plain)) == plain
-        assert codec.decrypt(PLAIN.encrypt(plain.encode())) == plain.encode()
+        assert codec.decrypt_text(PLAIN.encrypt_text(plain, HERE), HERE) == plain
+        assert codec.decrypt(PLAIN.encrypt(plain.encode(), HERE), HERE) == plain.encode()
+
+
+@pytest.mark.parametrize(
+    "there", [("kind", "row", "bob"), ("kind", "row"), ("kind", "rowann"), ("kind", "row,", "ann")]
+)
+def test_what_is_found_at_another_place_than_its_own_is_refused(there: tuple[str, ...]) -> None:
+    codec = Codec([OLD])
+    for read in (
+        lambda: codec.decrypt(codec.encrypt(b"a", HERE), there),
+        lambda: codec.decrypt_text(codec.encrypt_text("a", HERE), there),
+    ):
+        with pytest.raises(StorageMisplaced) as caught:
+            read()
+        assert caught.value.message.startswith("What is needed is not shown: it was stored for another place")
+
+
+def test_what_was_encrypted_for_no_place_is_read_and_is_not_current() -> None:
+    before, codec = Unbound([OLD]), Codec([OLD])
+    stored, text = before.encrypt(SECRET.encode(), HERE), before.encrypt_text(SECRET, HERE)
+    assert codec.decrypt(stored, HERE).decode() == codec.decrypt_text(text, HERE) == SECRET
+    now = codec.encrypt(b"a", HERE), codec.encrypt_text("a", HERE)
+    assert [codec.is_current(each) for each in (stored, text, b"plain", "plain", *now)] == [False] * 4 + [
+        True
+    ] * 2
+    assert not any(Codec([NEW, OLD]).is_current(each) for each in now)
 
 
 def test_a_new_first_key_writes_and_the_old_one_still_reads() -> None:
     before, rotated, after = Codec([OLD]), Codec([NEW, OLD]), Codec([NEW])
-    assert rotated.decrypt_text(before.encrypt_text(SECRET)) == SECRET
-    assert after.decrypt_text(rotated.encrypt_text(SECRET)) == SECRET
+    assert rotated.decrypt_text(before.encrypt_text(SECRET, HERE), HERE) == SECRET
+    assert after.decrypt_text(rotated.encrypt_text(SECRET, HERE), HERE) == SECRET
 
 
 @pytest.mark.parametrize("codec", [Codec([NEW]), PLAIN])
 def test_without_the_key_there_is_a_sentence_that_names_the_setting(codec: Codec) -> None:
     stored = Codec([OLD])
     for read in (
-        lambda: codec.decrypt(stored.encrypt(b"a")),
-        lambda: codec.decrypt_text(stored.encrypt_text("a")),
+        lambda: codec.decrypt(stored.encrypt(b"a", HERE), HERE),
+        lambda: codec.decrypt_text(stored.encrypt_text("a", HERE), HERE),
     ):
         with pytest.raises(StorageKeyMissing) as caught:
             read()

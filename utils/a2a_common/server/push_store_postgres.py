@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
-from utils.a2a_common.server.push_store import PushConfigs, Webhook
+from utils.a2a_common.server.push_store import PushConfigs, Webhook, readable
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
+from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks
 
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
 
-_ALL = "SELECT owner, body, sent FROM push_configs"
+_ALL = "SELECT owner, task_id, id, body, sent FROM push_configs"
 _PUT = """
 INSERT INTO push_configs (owner, task_id, id, body, sent) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (owner, task_id, id) DO UPDATE SET body = excluded.body, sent = excluded.sent
 """
-_OF_TASK = "SELECT owner, body, sent FROM push_configs WHERE task_id = %s"
+_OF_TASK = "SELECT owner, task_id, id, body, sent FROM push_configs WHERE task_id = %s"
 _SENT = "SELECT sent FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
 _CHANNEL = "push_configs"
 _NOTE = "UPDATE push_configs SET sent = %s WHERE owner = %s AND task_id = %s AND id = %s"
@@ -54,8 +55,8 @@ class PostgresPushConfigs(PushConfigs):
         async def read(db: Connection) -> list[Any]:
             return await (await db.execute(_ALL)).fetchall()
 
-        for owner, body, sent in await self._db.run(read):
-            self._keep(Webhook(owner, self._config(body), sent))
+        for webhook in readable(await self._db.run(read), self._codec):
+            self._keep(webhook)
         self._listening = asyncio.create_task(self._listen())
 
     async def close(self) -> None:
@@ -80,10 +81,9 @@ class PostgresPushConfigs(PushConfigs):
                 return await (await db.execute(_OF_TASK, (task_id,))).fetchall()
             return await (await db.execute(_ALL)).fetchall()
 
-        before, stored = self._known(task_id), {}
-        for owner, body, sent in await self._db.run(read):
-            config = self._config(body)
-            stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
+        before = self._known(task_id)
+        rows = await self._db.run(read)
+        stored = {(one.owner, one.config.task_id, one.config.id): one for one in readable(rows, self._codec)}
         now = self._known(task_id)
         for key in before.keys() | stored.keys():
             known, found = now.get(key), stored.get(key)
@@ -125,7 +125,7 @@ class PostgresPushConfigs(PushConfigs):
             StorageError: It cannot be written; it is not in use then.
         """
         stored = normalize_push_notification_config(task_id, config)
-        body = self._codec.encrypt(stored.SerializeToString())
+        body = self._codec.encrypt(stored.SerializeToString(), places.webhook(owner, task_id, stored.id))
         await self._change(task_id, _PUT, (owner, task_id, stored.id, body, after))
         return await super().put(task_id, owner, stored, after=after)
 
@@ -137,9 +137,6 @@ class PostgresPushConfigs(PushConfigs):
         """
         await self._change(task_id, _DELETE, (owner, task_id, config_id))
         await super().delete(task_id, owner, config_id)
-
-    def _config(self, body: bytes) -> TaskPushNotificationConfig:
-        return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body)))
 
     async def _change(self, task_id: str, statement: str, values: Sequence[Any]) -> None:
         async def change(db: Connection) -> None:
