@@ -27,6 +27,11 @@ SCHEMA = """CREATE TABLE IF NOT EXISTS vectors (
     model TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, key)) WITHOUT ROWID"""
 
 
+def place_of(model: str, key: bytes) -> Place:
+    """Where a vector belongs, by what it is looked up by."""
+    return "vectors.vector", model, key.hex()
+
+
 class VectorStore:
     """The vectors of one model in a file that several models, threads and processes may share.
 
@@ -63,14 +68,11 @@ class VectorStore:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
 
     def _row(self, key: bytes, vector: NDArray[np.float32]) -> tuple[str, bytes, bytes]:
-        stored = self._codec.encrypt(vector.astype(np.float32).tobytes(), self._place(key))
+        stored = self._codec.encrypt(vector.astype(np.float32).tobytes(), place_of(self._model, key))
         return self._model, key, stored
 
     def _vector(self, key: bytes, stored: bytes) -> NDArray[np.float32]:
-        return np.frombuffer(self._codec.decrypt(stored, self._place(key)), dtype=np.float32)
-
-    def _place(self, key: bytes) -> Place:
-        return "vectors.vector", self._model, key.hex()
+        return np.frombuffer(self._codec.decrypt(stored, place_of(self._model, key)), dtype=np.float32)
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

@@ -141,6 +141,12 @@ class Codec:
             bound, token = stored.startswith(MARK), _token(stored)
         return bound and _opens(self._first, token)
 
+    def rotated(self, token: bytes) -> bytes | None:
+        """A token of Fernet without a mark, by the first key; `None` where it is by it already, or by none of these keys."""
+        if self._fernet is None or self._first is None or _opens(self._first, token):
+            return None
+        return self._fernet.rotate(token) if _opens(self._fernet, token) else None
+
     def digest(self, key: bytes) -> bytes:
         """What a value is looked up by; with keys it tells nobody without the first one what the value is."""
         return hmac.digest(self.keys[0].encode(), key, hashlib.sha256) if self.keys else key

@@ -11,6 +11,8 @@ _CONTRACT = "tests/contract/stores/test_encryption.py::"
 _NO_WORD = _CONTRACT + "test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on"
 _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
 _MOVED = "tests/contract/stores/test_places.py::test_what_is_moved_in_the_storage_is_refused"
+_RENEWED = "tests/contract/stores/test_renewal.py::"
+_LATER = "tests/e2e/conversations/test_encrypting_later.py::"
 _COPIED = (
     "tests/contract/stores/test_places.py::test_a_conversation_that_is_copied_from_somebody_else_is_refused"
 )
@@ -166,7 +168,7 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "vectors are kept as they are",
                 "utils/embeddings/store.py::VectorStore._row",
-                "self._codec.encrypt(vector.astype(np.float32).tobytes(), self._place(key))",
+                "self._codec.encrypt(vector.astype(np.float32).tobytes(), place_of(self._model, key))",
                 "vector.astype(np.float32).tobytes()",
                 "tests/unit/encryption/test_codec.py::test_cached_vectors_of_texts_are_encrypted_and_found_again",
             ),
@@ -264,6 +266,55 @@ ENCRYPTION: tuple[Rule, ...] = (
                         _COPIED,
                     ),
                 )
+            ),
+        ),
+    ),
+    Rule(
+        "encrypted-later",
+        "What was stored before is encrypted by the newest key and for its place, and what cannot be read is named.",
+        (
+            broken(
+                "old values stay as they are",
+                "utils/persistence/encrypted/renewal.py::renewed",
+                "_RENEW[form](codec, tuple(values), place, to or place)",
+                "None",
+                _LATER + "test_what_was_said_before_there_were_keys_is_in_no_file_and_is_remembered",
+                _RENEWED + "test_all_is_encrypted_by_the_first_key_and_stays_readable",
+            ),
+            broken(
+                "texts among the channels are forgotten",
+                "utils/persistence/encrypted/renewal.py::_channels",
+                "isinstance(value, str)",
+                "False",
+                _RENEWED + "test_every_column_that_is_encrypted_is_renewed",
+            ),
+            broken(
+                "the tables keep their old rows",
+                "utils/persistence/encrypted/renew_database.py::renew_database",
+                "dict.fromkeys(column.shared for column in there) if rewrite else ()",
+                "()",
+                _RENEWED + "test_nothing_plain_is_left_in_a_file",
+            ),
+            broken(
+                "one value ends the run",
+                "utils/persistence/encrypted/tally.py::batch_of",
+                "(StorageUnreadable, ValueError)",
+                "ZeroDivisionError",
+                _RENEWED + "test_a_row_that_cannot_be_read_is_named_and_stays",
+            ),
+            broken(
+                "a run that is stopped goes to its end",
+                "utils/persistence/encrypted/renew_files.py::renew_files",
+                "after is not None and not tally.stopped.is_set()",
+                "after is not None",
+                _RENEWED + "test_a_run_that_is_stopped_goes_on_from_there",
+            ),
+            broken(
+                "typed lines are forgotten",
+                "multi_agents/cli/typed_lines.py::renewed",
+                "said and not codec.is_current(typed)",
+                "False",
+                _LATER + "test_lines_that_were_typed_and_vectors_are_encrypted_as_well",
             ),
         ),
     ),

@@ -9,6 +9,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from tests.contract.stores.unbound import Unbound
+from utils.embeddings.renewal import renew_vectors
 from utils.embeddings.store import VectorStore
 from utils.encryption.codec import PLAIN, TEXT_MARK, Codec
 from utils.encryption.errors import StorageKeyMissing, StorageMisplaced
@@ -126,3 +127,26 @@ def test_cached_vectors_of_texts_are_encrypted_and_found_again(tmp_path: Path) -
         assert {key: list(vector) for key, vector in found.items()} == {b"digest-of-a-text": [0, 1, 2, 3]}
     for codec in (Codec([NEW, OLD]), Codec([NEW]), PLAIN):
         assert VectorStore(file, "model", codec).read([*vectors]) == {}
+
+
+def test_cached_vectors_are_encrypted_later_and_those_of_other_keys_deleted(tmp_path: Path) -> None:
+    vectors = {b"digest-of-a-text": np.arange(4, dtype=np.float32)}
+    file = tmp_path / "embeddings.sqlite"
+    VectorStore(file, "model").write(vectors)
+    VectorStore(file, "other", Codec([OLD])).write(vectors)
+    assert renew_vectors(tmp_path, Codec([NEW, OLD])) == 2
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"digest-of-a-text" not in stored
+    (found,) = VectorStore(file, "model", Codec([NEW])).read([*vectors]).values()
+    assert list(found) == [0, 1, 2, 3]
+    assert VectorStore(file, "other", Codec([NEW, OLD])).read([*vectors]) == {}
+    assert renew_vectors(tmp_path, Codec([NEW, OLD])) == 0
+
+
+def test_a_token_without_a_mark_is_rotated_by_the_keys_that_read_it_and_by_no_others() -> None:
+    token = Fernet(OLD).encrypt(b"a")
+    new = Codec([NEW, OLD]).rotated(token)
+    assert new is not None
+    assert Fernet(NEW).decrypt(new) == b"a"
+    for codec in (Codec([OLD, NEW]), Codec([NEW]), PLAIN):
+        assert codec.rotated(token) is None

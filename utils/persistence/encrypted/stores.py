@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from utils.persistence.task_log_store import TaskLogStore
     from utils.persistence.titles import Titles
 
-_VALUE = "encrypted"
+VALUE = "encrypted"
 """The key under which a mapping holds its encrypted form."""
 
 
@@ -193,10 +193,10 @@ class EncryptedDelegations(Wrapped["Delegations"]):
         return replace(stored, request=request, questions=tuple(questions), counted=counted)
 
     def _closed(self, value: Any, place: Place) -> dict[str, str]:
-        return {_VALUE: self._codec.encrypt_text(json.dumps(value), place)}
+        return {VALUE: self._codec.encrypt_text(json.dumps(value), place)}
 
     def _opened(self, value: Mapping[str, Any], place: Place) -> Any:
-        return json.loads(self._codec.decrypt_text(value[_VALUE], place))
+        return json.loads(self._codec.decrypt_text(value[VALUE], place))
 
 
 def _of(record: DelegationRecord, column: str) -> Place:
@@ -204,7 +204,13 @@ def _of(record: DelegationRecord, column: str) -> Place:
 
 
 def _is_closed(value: Mapping[str, Any]) -> bool:
-    return value.keys() == {_VALUE}
+    return value.keys() == {VALUE}
+
+
+def closed_in(held: Any) -> str | None:
+    """The encrypted text in a list or a mapping that was stored; `None` where it is plain."""
+    first = held[0] if isinstance(held, list) and held else held
+    return str(first[VALUE]) if isinstance(first, Mapping) and _is_closed(first) else None
 
 
 class EncryptedArtifacts:
