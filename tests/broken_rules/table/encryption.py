@@ -13,6 +13,10 @@ _NEXT = _CONTRACT + "test_what_one_start_stored_the_next_one_reads"
 _MOVED = "tests/contract/stores/test_places.py::test_what_is_moved_in_the_storage_is_refused"
 _RENEWED = "tests/contract/stores/test_renewal.py::"
 _LATER = "tests/e2e/conversations/test_encrypting_later.py::"
+_ADOPTED = (
+    "tests/e2e/auth/test_adopting.py::"
+    "test_a_person_of_a_provider_answers_the_question_that_waits_and_its_webhook_hears_it"
+)
 _COPIED = (
     "tests/contract/stores/test_places.py::test_a_conversation_that_is_copied_from_somebody_else_is_refused"
 )
@@ -315,6 +319,42 @@ ENCRYPTION: tuple[Rule, ...] = (
                 "said and not codec.is_current(typed)",
                 "False",
                 _LATER + "test_lines_that_were_typed_and_vectors_are_encrypted_as_well",
+            ),
+        ),
+    ),
+    Rule(
+        "adopted",
+        "What was had before callers were known goes to its person whole, and nothing of anybody else.",
+        (
+            broken(
+                "what is encrypted stays for the owner before",
+                "utils/persistence/adoption.py::_encrypted",
+                "set(move.to) & set(column.given)",
+                "False",
+                _ADOPTED,
+                "tests/e2e/conversations/test_adopting.py::"
+                "test_after_api_keys_are_switched_on_a_person_goes_on_with_what_was_said_before",
+            ),
+            broken(
+                "what the supervisor asked for the tenant stays",
+                "utils/a2a_common/server/adopt_command.py::heirs_at",
+                "tenant and theirs",
+                "False",
+                _ADOPTED,
+            ),
+            broken(
+                "what the supervisor asked for others goes along",
+                "utils/a2a_common/server/adopt_command.py::heirs_at",
+                "context in theirs",
+                "True",
+                _ADOPTED,
+            ),
+            broken(
+                "a yes after it is for nothing",
+                "agents/github/changes/tools.py::entry_of",
+                'f"task {task}"',
+                "thread",
+                _ADOPTED,
             ),
         ),
     ),

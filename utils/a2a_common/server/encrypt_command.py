@@ -61,12 +61,14 @@ async def encrypt_stored(
         else:
             from utils.persistence.encrypted.renew_database import renew_database
             from utils.persistence.postgres.opening import make_pool
+            from utils.persistence.postgres.own_schema import has_table
 
             pool = make_pool(settings, agent)
             await pool.open()
             stack.push_async_callback(pool.close)
-            await check_keys(codec, folder, pool)
-            await renew_database(pool, codec, tally, rewrite=rewrite)
+            if await has_table(pool, "tasks"):  # else it has never started
+                await check_keys(codec, folder, pool)
+                await renew_database(pool, codec, tally, rewrite=rewrite)
         vectors = await asyncio.to_thread(renew_vectors, folder, codec)
     told = {
         "agent": agent,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
+import json
 import os
 import sys
 from collections.abc import Coroutine, Sequence
@@ -98,14 +99,17 @@ def _tending(
     """What is done with the agent's data in place of serving; `None` where it is to be served."""
     if options.adopt:
         from utils.a2a_common.server.adopt_command import adopt
+        from utils.persistence.adoption import Elsewhere
 
         return adopt(
             agent_class.name,
             database,
             home,
+            encryption.codec(),
             person=options.adopt,
             tenant=options.tenant,
             dry=options.dry_run,
+            elsewhere=Elsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
         )
     if options.encrypt:
         from utils.a2a_common.server.encrypt_command import encrypt_stored
@@ -162,6 +166,9 @@ def _parser(name: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--vacuum-full", action="store_true", help="rewrite the tables then")
     parser.add_argument("--tenant", default="", help="the tenant of these conversations")
+    parser.add_argument(
+        "--elsewhere", action="store_true", help="what the supervisor told of this stands on standard input"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show which")
     return parser
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from utils.persistence.encrypted.columns import COLUMNS, Column, Form
-from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, selected
+from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, moved, selected
+from utils.persistence.postgres.own_schema import has_table
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
@@ -30,7 +30,7 @@ async def renew_database(pool: PostgresPool, codec: Codec, tally: Tally, *, rewr
     Raises:
         StorageError: The database failed.
     """
-    there = [column for column in COLUMNS if column.shared and await _is_there(pool, column.shared)]
+    there = [column for column in COLUMNS if column.shared and await has_table(pool, column.shared)]
     for column in there:
         query = f"SELECT count(*) FROM {column.shared} WHERE {column.values[-1]} IS NOT NULL"  # noqa: S608 - our own names
         row = await pool.one(query)
@@ -70,17 +70,13 @@ async def move(
 ) -> None:
     """Encrypt the values of rows whose keys are about to change for the places that they have then.
 
-    One that cannot be read stays as it is, and is refused there as it was before.
+    Raises:
+        StorageError: One cannot be read.
     """
     condition = " AND ".join(f"{name} = %s" for name in where)
     query = _select(column, f"{column.values[-1]} IS NOT NULL AND {condition}")
     rows = await (await db.execute(query, tuple(where.values()))).fetchall()
-    await _store(db, column, batch_of(codec, column, rows, to))
-
-
-async def _is_there(pool: PostgresPool, table: str) -> bool:
-    row = await pool.one("SELECT to_regclass(%s)", (sql.Identifier(pool.schema, table).as_string(),))
-    return row is not None and row[0] is not None
+    await _store(db, column, moved(codec, column, rows, to))
 
 
 def _select(column: Column, where: str) -> bytes:

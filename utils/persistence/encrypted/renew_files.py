@@ -11,7 +11,7 @@ from typing import Any
 from utils.encryption.codec import Codec
 from utils.persistence.database import connect, failed
 from utils.persistence.encrypted.columns import COLUMNS, Column
-from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, selected
+from utils.persistence.encrypted.tally import BATCH, Batch, Tally, batch_of, moved, selected
 
 
 def renew_files(folder: Path, codec: Codec, tally: Tally) -> None:
@@ -92,7 +92,8 @@ def move(
 ) -> None:
     """Encrypt the values of rows whose keys are about to change for the places that they have then.
 
-    One that cannot be read stays as it is, and is refused there as it was before.
+    Raises:
+        StorageError: One cannot be read.
     """
     if not is_there(db, column):
         return
@@ -100,7 +101,7 @@ def move(
     rows = db.execute(
         _select(column, f"{column.values[-1]} IS NOT NULL AND {condition}"), tuple(where.values())
     )
-    store(db, column, batch_of(codec, column, rows.fetchall(), to))
+    store(db, column, moved(codec, column, rows.fetchall(), to))
 
 
 def _select(column: Column, where: str) -> str:

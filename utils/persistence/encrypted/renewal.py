@@ -19,7 +19,7 @@ Values = tuple[Any, ...]
 def renewed(
     codec: Codec, form: Form, values: Sequence[Any], place: Place, to: Place | None = None
 ) -> Values | None:
-    """The values to store in place of those of a row; `None` where these are as they should be.
+    """The values to store in place of those of a row; `None` where these are as they should be, or nothing is encrypted.
 
     Args:
         codec: The keys.
@@ -32,6 +32,8 @@ def renewed(
         StorageUnreadable: It cannot be decrypted.
         ValueError: It is none of this form.
     """
+    if not codec.on:
+        return None
     return _RENEW[form](codec, tuple(values), place, to or place)
 
 

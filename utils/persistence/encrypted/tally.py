@@ -9,6 +9,7 @@ from typing import Any
 
 from utils.encryption.codec import Codec
 from utils.encryption.errors import StorageUnreadable
+from utils.errors import StorageError
 from utils.persistence.encrypted.columns import Column
 from utils.persistence.encrypted.renewal import Values, renewed
 
@@ -62,6 +63,24 @@ class Batch:
 def selected(column: Column) -> str:
     """What is read of a row, as SQL."""
     return ", ".join((*column.key, *column.given, *column.values))
+
+
+UNREADABLE = (
+    "{names} cannot be read with the keys in ENCRYPTION_KEYS, so nothing more was moved. Put the missing key back behind the first one, or delete "
+    "that conversation first."
+)
+
+
+def moved(codec: Codec, column: Column, rows: Sequence[Sequence[Any]], to: Mapping[str, str]) -> Batch:
+    """What becomes of rows of `selected` whose keys are about to change.
+
+    Raises:
+        StorageError: One cannot be read: where its key came back later, it could not be read at another place.
+    """
+    batch = batch_of(codec, column, rows, to)
+    if batch.unreadable:
+        raise StorageError(UNREADABLE.format(names=", ".join(batch.unreadable[:3])))
+    return batch
 
 
 def batch_of(codec: Codec, column: Column, rows: Sequence[Sequence[Any]], to: Mapping[str, str]) -> Batch:
