@@ -35,6 +35,7 @@ ROOMS: tuple[tuple[str, str], ...] = (
     ("site-packages/a2a/server/tasks/", "publishing"),
     ("site-packages/a2a/server/agent_execution/", "publishing"),
     ("utils/persistence/checkpoints", "checkpoints"),
+    ("utils/persistence/latest_saver", "checkpoints"),
     ("site-packages/langgraph/checkpoint/", "checkpoints"),
     ("utils/persistence/tool_record", "tool record"),
     ("utils/persistence/", "storage"),

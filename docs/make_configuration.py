@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from utils import errors
+from utils.encryption import errors as encryption_errors
 from utils.settings import EnvSettings
 from utils.settings_docs import COMPOSE, env_example_of, markdown_of
 from utils.settings_index import groups_in, shared_groups
@@ -62,7 +63,7 @@ CODES = """\
 Every error is a code, a sentence and a trace id; programs compare the code. *Later* says whether the same request may succeed
 later without a change. What to do about an error is in [troubleshooting](troubleshooting.md).
 
-This page is made from `utils/errors.py`: run `python -m docs.make_configuration` after a change there.
+This page is made from `utils/errors.py` and `utils/encryption/errors.py`: run `python -m docs.make_configuration` after a change there.
 
 | code | means | later |
 |---|---|---|
@@ -99,11 +100,13 @@ def compose_example() -> str:
 
 
 def error_codes() -> str:
-    """The page of error codes: one row for each class of `utils/errors.py`, in its order."""
+    """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
     kinds = [
         kind
-        for kind in vars(errors).values()
-        if isinstance(kind, type) and issubclass(kind, errors.PlatformError)
+        for module in (errors, encryption_errors)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, errors.PlatformError) and "code" in vars(kind)
+        if kind.__module__ == module.__name__
     ]
     rows = [
         f"| `{kind.code}` | {(kind.__doc__ or '').splitlines()[0]} | {'yes' if kind.retryable else 'no'} |"

@@ -35,7 +35,7 @@
     ├── ProtocolViolation           a peer broke the A2A protocol
     ├── StorageError                a database or file of this agent failed
     │   ├── StorageFull             there is no room on the disk
-    │   └── StorageKeyMissing       it was encrypted with a key that is not there any more
+    │   └── StorageUnreadable       it is encrypted and cannot be decrypted: `utils.encryption.errors`
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
     │   ├── TooManyRequests         the caller asks for more than one caller may
@@ -335,17 +335,6 @@ class StorageFull(StorageError):
 
     code = "storage_full"
     sentence = "The disk is full, so nothing can be stored. Free some space and try again."
-
-
-class StorageKeyMissing(StorageError):
-    """What is stored was encrypted with a key that this process was not given."""
-
-    code = "storage_key_missing"
-    retryable = False
-    sentence = (
-        "What is needed cannot be read: it was encrypted with a key that this agent does not have any more. "
-        "Its operator can see in the log which setting names the keys."
-    )
 
 
 class RetryLater(PlatformError):

@@ -31,6 +31,25 @@ class ProtectionSettings(EnvSettings):
         gt=0,
         description="Longest time until the headers of a request are there, and of a gRPC connection its first bytes.",
     )
+    body_timeout_seconds: float = Field(
+        30.0,
+        alias="BODY_TIMEOUT_SECONDS",
+        gt=0,
+        description="Longest time from its headers until the body of a request is there; past it 408.",
+    )
+    max_connections: int = Field(
+        1000,
+        alias="MAX_CONNECTIONS",
+        ge=0,
+        description="HTTP connections at once, and calls over gRPC, at each replica; past it 503. Half of the files that the process "
+        "may open where that is less. 0 for no limit but that.",
+    )
+    connections_per_address: int = Field(
+        0,
+        alias="CONNECTIONS_PER_ADDRESS",
+        ge=0,
+        description="HTTP connections of one address at once; past it 503. Behind a proxy all are of its address: leave 0, which is no limit.",
+    )
     caller_requests_per_minute: int | None = Field(
         None,
         alias="CALLER_REQUESTS_PER_MINUTE",

@@ -10,6 +10,7 @@ import typer
 
 from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
+from multi_agents.cli.db_commands import db
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 
 app = typer.Typer(
@@ -33,7 +34,6 @@ agents = typer.Typer(
 )
 app.add_typer(agents, name="agents")
 
-db = typer.Typer(help="The tables of the agents at DATABASE_URL.", no_args_is_help=True)
 app.add_typer(db, name="db")
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
@@ -228,29 +228,6 @@ def conformance(
     from multi_agents.cli.commands.conformance import conformance as command
 
     raise typer.Exit(command(url, ask, seconds, as_json=as_json))
-
-
-AgentName = Annotated[
-    str | None, typer.Option("--agent", metavar="NAME", help="Only this agent; default: all local ones.")
-]
-
-
-@db.command("upgrade", epilog=EXIT_CODE_HELP)
-def db_upgrade(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
-    """Create the tables, or bring them to the version of this program. Safe to run twice."""
-    from multi_agents.cli.commands.db import db as command
-    from multi_agents.cli.service.plan import AGENTS_FILE
-
-    raise typer.Exit(command("upgrade", agent, agents_file or AGENTS_FILE, as_json=as_json))
-
-
-@db.command("status", epilog=EXIT_CODE_HELP)
-def db_status(agent: AgentName = None, agents_file: AgentsFile = None, as_json: Json = False) -> None:
-    """Show version and size of the tables; exit 0 when all are up to date, else 2."""
-    from multi_agents.cli.commands.db import db as command
-    from multi_agents.cli.service.plan import AGENTS_FILE
-
-    raise typer.Exit(command("status", agent, agents_file or AGENTS_FILE, as_json=as_json))
 
 
 @tasks.command("list", epilog=EXIT_CODE_HELP)

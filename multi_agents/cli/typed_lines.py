@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
 from utils.encryption.codec import PLAIN, Codec
-from utils.errors import StorageError, StorageKeyMissing
+from utils.encryption.errors import StorageUnreadable
+from utils.errors import StorageError
 
 FILE = "chat_history"
 """Name in the data folder."""
+
+PLACE = (FILE,)
+"""Where its lines belong, as what encrypts them has it."""
 
 
 def forget(home: Path, said: Collection[str], codec: Codec = PLAIN) -> None:
@@ -26,11 +30,15 @@ def forget(home: Path, said: Collection[str], codec: Codec = PLAIN) -> None:
     texts = {text.strip() for text in said if text.strip()}
     if not texts or not file.exists():
         return
+    _rewrite(file, lambda content: without(content, texts, codec))
+
+
+def _rewrite(file: Path, change: Callable[[bytes], bytes]) -> None:
     try:
-        kept = without(file.read_bytes(), texts, codec)
+        content = change(file.read_bytes())
         beside = file.with_name(f"{FILE}.new")
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            opened.write(kept)
+            opened.write(content)
         beside.replace(file)
     except OSError as error:
         raise StorageError(
@@ -48,8 +56,33 @@ def without(content: bytes, texts: Collection[str], codec: Codec = PLAIN) -> byt
     return b"\n# ".join(kept)
 
 
+def renew(home: Path, codec: Codec) -> None:
+    """Rewrite the file with each entry encrypted by the first key; one that cannot be read stays as it is.
+
+    Raises:
+        StorageError: The file cannot be written.
+    """
+    file = home / FILE
+    if codec.on and file.exists():
+        _rewrite(file, lambda content: renewed(content, codec))
+
+
+def renewed(content: bytes, codec: Codec) -> bytes:
+    """The content with each entry encrypted by the first key. Pure."""
+    entries = []
+    for entry in content.split(b"\n# "):
+        lines = entry.split(b"\n")
+        typed = b"\n".join(line[1:] for line in lines if line.startswith(b"+")).decode("utf-8", "replace")
+        said = _read(typed, codec)
+        if said and not codec.is_current(typed):
+            rest = [line for line in lines if not line.startswith(b"+")]
+            lines = [rest[0], b"+" + codec.encrypt_text(said, PLACE).encode(), *rest[1:]]
+        entries.append(b"\n".join(lines))
+    return b"\n# ".join(entries)
+
+
 def _read(typed: str, codec: Codec) -> str:
     """What was typed; nothing where no key reads it."""
-    with suppress(StorageKeyMissing):
-        return codec.decrypt_text(typed)
+    with suppress(StorageUnreadable):
+        return codec.decrypt_text(typed, PLACE)
     return ""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from utils.encryption.codec import PLAIN, Codec
-from utils.errors import StorageKeyMissing
+from utils.encryption.codec import PLAIN, Codec, Place
+from utils.encryption.errors import StorageUnreadable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,11 @@ CHUNK = 500
 BUSY_SECONDS = 5.0
 SCHEMA = """CREATE TABLE IF NOT EXISTS vectors (
     model TEXT NOT NULL, key BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, key)) WITHOUT ROWID"""
+
+
+def place_of(model: str, key: bytes) -> Place:
+    """Where a vector belongs, by what it is looked up by."""
+    return "vectors.vector", model, key.hex()
 
 
 class VectorStore:
@@ -52,18 +57,22 @@ class VectorStore:
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, vector FROM vectors WHERE model = ? AND key IN ({marks})"  # noqa: S608 - marks are "?"
                 for key, vector in connection.execute(query, (self._model, *part)):
-                    with suppress(StorageKeyMissing):
-                        found[names[key]] = np.frombuffer(self._codec.decrypt(vector), dtype=np.float32)
+                    with suppress(StorageUnreadable):
+                        found[names[key]] = self._vector(key, vector)
         return found
 
     def write(self, vectors: Mapping[bytes, NDArray[np.float32]]) -> None:
         """Keep `vectors`, all or none."""
-        rows = [
-            (self._model, self._codec.digest(key), self._codec.encrypt(vector.astype(np.float32).tobytes()))
-            for key, vector in vectors.items()
-        ]
+        rows = [self._row(self._codec.digest(key), vector) for key, vector in vectors.items()]
         with suppress(sqlite3.Error, OSError), self._connection() as connection, connection:
             connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)", rows)
+
+    def _row(self, key: bytes, vector: NDArray[np.float32]) -> tuple[str, bytes, bytes]:
+        stored = self._codec.encrypt(vector.astype(np.float32).tobytes(), place_of(self._model, key))
+        return self._model, key, stored
+
+    def _vector(self, key: bytes, stored: bytes) -> NDArray[np.float32]:
+        return np.frombuffer(self._codec.decrypt(stored, place_of(self._model, key)), dtype=np.float32)
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:

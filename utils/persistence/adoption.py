@@ -1,6 +1,7 @@
 """Gives the conversations of one owner to another: in the files of an agent's folder, or in its schema.
 
-Whoever owns a conversation is part of the key of all that is stored of it, so each of these keys is replaced. The tasks are
+Whoever owns a conversation is part of the key of all that is stored of it, so each of these keys is replaced, and what is
+encrypted for its place is encrypted for the new one. The tasks are
 last: where the process is killed before, the conversations are still the old owner's, and the next run moves the rest.
 """
 
@@ -14,8 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from utils.persistence.database import connect, unopened
+from utils.persistence.encrypted.columns import COLUMNS, Column
+from utils.persistence.encrypted.renew_files import move as move_in_file
 
 if TYPE_CHECKING:
+    from utils.encryption.codec import Codec
     from utils.persistence.postgres.pool import Connection, PostgresPool
 
 
@@ -59,6 +63,7 @@ class Heir:
         person: Key of the person who gets them.
         tenant: The person's tenant.
         thread_of: Key of a conversation's checkpoints, by owner and context id.
+        gets: Whether they get a conversation of the owner before, by its context id.
     """
 
     before: str
@@ -66,6 +71,24 @@ class Heir:
     person: str
     tenant: str
     thread_of: Callable[[str, str], str]
+    gets: Callable[[str], bool] = lambda _: True
+
+
+Contexts = dict[str, list[str]]
+"""Ids of conversations at other agents, by agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What the conversations of an agent have at other agents, which know nobody's tenant while callers are unknown.
+
+    Attributes:
+        theirs: What belongs to conversations of the new owner, with those that are moved.
+        others: What belongs to those of anybody else.
+    """
+
+    theirs: Contexts
+    others: Contexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,91 +98,140 @@ class Plan:
     Attributes:
         tasks: The tasks of each conversation, by context id.
         left: Conversations that stay: a turn of them has not ended, or the new owner has one of the same id.
+        elsewhere: What all conversations here have at other agents.
     """
 
     tasks: dict[str, list[str]]
     left: Sequence[str]
+    elsewhere: Elsewhere
 
 
-def planned(owned: Sequence[tuple[str, str]], taken: set[str], busy: set[str]) -> Plan:
+def planned(heir: Heir, tasks: Sequence[_Task], busy: set[str], remote: Sequence[_Remote] = ()) -> Plan:
     """Which conversations are moved. Pure.
 
     Args:
-        owned: Task and context ids of the old owner.
-        taken: Context ids of the new owner.
+        heir: Who gets them.
+        tasks: All tasks: id, context id and owner.
         busy: Ids of tasks with a turn that has not ended.
+        remote: Conversations at other agents: thread, agent and context id there.
     """
+    owned = [(task, context) for task, context, owner in tasks if owner == heir.before and heir.gets(context)]
+    taken = {context for _, context, owner in tasks if owner == heir.after}
     stay = {context for task, context in owned if context in taken or task in busy}
-    tasks: dict[str, list[str]] = {}
+    moved: dict[str, list[str]] = {}
     for task, context in owned:
         if context not in stay:
-            tasks.setdefault(context, []).append(task)
-    return Plan(tasks, sorted(stay))
+            moved.setdefault(context, []).append(task)
+    whose = {heir.thread_of(owner, context) for _, context, owner in tasks if owner == heir.after}
+    whose |= {heir.thread_of(heir.before, context) for context in moved}
+    theirs: Contexts = {}
+    others: Contexts = {}
+    for thread, agent, context in remote:
+        (theirs if thread in whose else others).setdefault(agent.partition("/")[0], []).append(context)
+    return Plan(moved, sorted(stay), Elsewhere(theirs, others))
 
 
-_Statement = tuple[_Table, str, tuple[str, ...]]
+_Task = tuple[str, str, str]
+_Remote = tuple[str, str, str]
 
 
-def statements(plan: Plan, heir: Heir) -> list[_Statement]:
-    """What is run, in order, with `?` for values and `{table}` for the name of the table. Pure."""
-    found: list[_Statement] = []
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Rows of a table that get other keys.
+
+    Attributes:
+        table: The table.
+        where: Columns that the rows are found by, with their values.
+        to: Columns that change, with their new values.
+    """
+
+    table: _Table
+    where: dict[str, str]
+    to: dict[str, str]
+
+    def statement(self, name: str, mark: str) -> str:
+        """The change of the table `name`, with `mark` for each of `values`."""
+        setting = ", ".join(f"{column} = {mark}" for column in self.to)
+        condition = " AND ".join(f"{column} = {mark}" for column in self.where)
+        return f"UPDATE {name} SET {setting} WHERE {condition}"  # noqa: S608 - our own names
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What stands for the marks."""
+        return (*self.to.values(), *self.where.values())
+
+
+def moves(plan: Plan, heir: Heir) -> list[Move]:
+    """What is moved, in order. Pure."""
+    found: list[Move] = []
     for context, tasks in plan.tasks.items():
         before, after = (heir.thread_of(owner, context) for owner in (heir.before, heir.after))
-        for table in _BY_THREAD:
-            move = f"UPDATE {{table}} SET {table.column} = ? WHERE {table.column} = ?"  # noqa: S608 - our own names
-            found.append((table, move, (after, before)))
-        person = "UPDATE {table} SET thread_id = ?, person = ?, tenant = ? WHERE thread_id = ?"
-        found.append((_PEOPLE, person, (after, heir.person, heir.tenant, before)))
-        own = "UPDATE {{table}} SET owner = ? WHERE owner = ? AND {} = ?"
-        found += [(one, own.format(one.column), (heir.after, heir.before, context)) for one in _BY_CONTEXT]
+        found += [Move(table, {table.column: before}, {table.column: after}) for table in _BY_THREAD]
+        person = {"thread_id": after, "person": heir.person, "tenant": heir.tenant}
+        found.append(Move(_PEOPLE, {"thread_id": before}, person))
+        keys = [
+            *((table, context) for table in _BY_CONTEXT),
+            *((table, task) for table in _BY_TASK for task in tasks),
+        ]
         found += [
-            (one, own.format(one.column), (heir.after, heir.before, task))
-            for one in _BY_TASK
-            for task in tasks
+            Move(table, {"owner": heir.before, table.column: key}, {"owner": heir.after})
+            for table, key in keys
         ]
     order = list(dict.fromkeys(table.file for table in (*_BY_THREAD, _PEOPLE, *_BY_CONTEXT, *_BY_TASK)))
-    return sorted(found, key=lambda each: order.index(each[0].file))
+    return sorted(found, key=lambda each: order.index(each.table.file))
 
 
-_OWNED = "SELECT id, context_id FROM tasks WHERE owner = {}"
-_TAKEN = "SELECT DISTINCT context_id FROM tasks WHERE owner = {}"
-_BUSY = "SELECT task_id FROM runs WHERE owner = {}"
+def _encrypted(move: Move, *, shared: bool) -> list[Column]:
+    """The encrypted columns of the rows that are bound to what changes."""
+    name = move.table.shared if shared else move.table.name
+    return [
+        column
+        for column in COLUMNS
+        if name and name == (column.shared if shared else column.table) and set(move.to) & set(column.given)
+    ]
 
 
-def adopt_in_files(home: Path, heir: Heir, *, dry: bool) -> Plan:
+_TASKS = "SELECT id, context_id, owner FROM tasks"
+_BUSY = "SELECT task_id FROM runs"
+_REMOTE = "SELECT thread_id, agent, context_id FROM remote_contexts"
+
+
+def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     """Move the conversations in the files of a folder that no other process uses; with `dry` only say which.
 
     Raises:
-        StorageError: A file cannot be read or written.
+        StorageError: A file cannot be read or written, or `codec` cannot read a value of these conversations.
     """
-    owned = _rows(home / "tasks.sqlite", "tasks", _OWNED, heir.before)
-    taken = _rows(home / "tasks.sqlite", "tasks", _TAKEN, heir.after)
-    busy = _rows(home / "runs.sqlite", "runs", _BUSY, heir.before)
-    plan = planned(owned, {row[0] for row in taken}, {row[0] for row in busy})
-    by_file: dict[str, list[_Statement]] = {}
-    for each in [] if dry else statements(plan, heir):
-        by_file.setdefault(each[0].file, []).append(each)
+    tasks = _rows(home / "tasks.sqlite", "tasks", _TASKS)
+    busy = _rows(home / "runs.sqlite", "runs", _BUSY)
+    remote = _rows(home / "contexts.sqlite", "remote_contexts", _REMOTE)
+    plan = planned(heir, tasks, {row[0] for row in busy}, remote)
+    by_file: dict[str, list[Move]] = {}
+    for each in [] if dry else moves(plan, heir):
+        by_file.setdefault(each.table.file, []).append(each)
     for name, its in by_file.items():
         if name and (home / name).exists():
-            _run(home / name, its)
+            _run(home / name, its, codec)
     return plan
 
 
-def _rows(file: Path, table: str, query: str, value: str) -> list[Any]:
+def _rows(file: Path, table: str, query: str) -> list[Any]:
     if not file.exists():
         return []
     with closing(connect(file)) as db:
-        return db.execute(query.format("?"), (value,)).fetchall() if table in _tables(db) else []
+        return db.execute(query).fetchall() if table in _tables(db) else []
 
 
-def _run(file: Path, its: Sequence[_Statement]) -> None:
+def _run(file: Path, its: Sequence[Move], codec: Codec) -> None:
     try:
         with closing(connect(file)) as db, db:
             there = _tables(db)
             db.execute("BEGIN IMMEDIATE")
-            for table, statement, values in its:
-                if table.name in there:
-                    db.execute(statement.format(table=table.name), values)
+            for each in its:
+                if each.table.name in there:
+                    for column in _encrypted(each, shared=False):
+                        move_in_file(db, column, codec, each.where, each.to)
+                    db.execute(each.statement(each.table.name, "?"), each.values)
     except sqlite3.Error as error:
         raise unopened(file, error) from error
 
@@ -168,24 +240,25 @@ def _tables(db: sqlite3.Connection) -> set[str]:
     return {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-async def adopt_in_database(pool: PostgresPool, heir: Heir, *, dry: bool) -> Plan:
+async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     """Move the conversations in an agent's schema, all or none; with `dry` only say which.
 
     Raises:
-        StorageError: The database failed.
+        StorageError: The database failed, or `codec` cannot read a value of these conversations.
     """
+    from utils.persistence.encrypted.renew_database import move as move_in_database
 
     async def work(db: Connection) -> Plan:
-        async def rows(query: str, value: str) -> list[Any]:
-            return await (await db.execute(query.format("%s").encode(), (value,))).fetchall()
+        async def rows(query: str) -> list[Any]:
+            return await (await db.execute(query.encode())).fetchall()
 
-        taken, busy = await rows(_TAKEN, heir.after), await rows(_BUSY, heir.before)
-        owned = await rows(_OWNED, heir.before)
-        plan = planned(owned, {row[0] for row in taken}, {row[0] for row in busy})
-        for table, statement, values in [] if dry else statements(plan, heir):
-            if table.shared:
-                text = statement.format(table=table.shared).replace("?", "%s")
-                await db.execute(text.encode(), values)
+        busy = {row[0] for row in await rows(_BUSY)}
+        plan = planned(heir, await rows(_TASKS), busy, await rows(_REMOTE))
+        for each in [] if dry else moves(plan, heir):
+            if name := each.table.shared:
+                for column in _encrypted(each, shared=True):
+                    await move_in_database(db, column, codec, each.where, each.to)
+                await db.execute(each.statement(name, "%s").encode(), each.values)
         return plan
 
     return await pool.run(work)

@@ -24,18 +24,21 @@ def loopback_socket(port: int = 0) -> socket.socket:
 
 
 @asynccontextmanager
-async def running(app: ASGIApp, *, listener: socket.socket | None = None) -> AsyncIterator[str]:
+async def running(
+    app: ASGIApp, *, listener: socket.socket | None = None, http: type[asyncio.Protocol] | None = None
+) -> AsyncIterator[str]:
     """Serve `app` with uvicorn and yield its base URL, without a trailing slash.
 
     Args:
         app: Any ASGI application; its lifespan is run.
         listener: A socket from `loopback_socket`, when the URL must be known before the app is built.
+        http: The protocol of its connections; uvicorn's own when omitted.
 
     Raises:
         RuntimeError: The application did not start.
     """
     listener = listener or loopback_socket()
-    server = _quiet_server(app)
+    server = _quiet_server(app, http)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await _started(server, serving)
@@ -46,7 +49,7 @@ async def running(app: ASGIApp, *, listener: socket.socket | None = None) -> Asy
             await serving
 
 
-def _quiet_server(app: ASGIApp) -> uvicorn.Server:
+def _quiet_server(app: ASGIApp, http: type[asyncio.Protocol] | None) -> uvicorn.Server:
     import uvicorn
 
     class WithoutSignals(uvicorn.Server):
@@ -65,7 +68,12 @@ def _quiet_server(app: ASGIApp) -> uvicorn.Server:
                 raise RuntimeError("The application did not start: its lifespan failed.") from error
 
     config = uvicorn.Config(
-        app, log_config=None, lifespan="on", timeout_graceful_shutdown=1, access_log=False
+        app,
+        log_config=None,
+        lifespan="on",
+        timeout_graceful_shutdown=1,
+        access_log=False,
+        http=http or "auto",
     )
     return WithoutSignals(config)
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from agents.github.changes.journal import Entry
 from agents.github.changes.sender import Book
+from utils.encryption.codec import Place
+from utils.persistence.encrypted import places
 from utils.persistence.encrypted.wrapped import Wrapped
 
 
@@ -21,7 +23,7 @@ class EncryptedJournal(Wrapped[Book]):
 
     async def ask(self, entry: Entry) -> tuple[Entry, bool]:
         """Record that the user is asked."""
-        closed = replace(entry, what=self._codec.encrypt_text(entry.what))
+        closed = replace(entry, what=self._codec.encrypt_text(entry.what, _of(entry)))
         stored, new = await self._inner.ask(closed)
         return self._plain(stored), new
 
@@ -31,7 +33,7 @@ class EncryptedJournal(Wrapped[Book]):
 
     async def settle(self, key: str, state: str, link: str = "") -> None:
         """Record the outcome."""
-        await self._inner.settle(key, state, self._codec.encrypt_text(link) if link else "")
+        await self._inner.settle(key, state, self._codec.encrypt_text(link, places.link(key)) if link else "")
 
     async def unknown_with(self, digest: str) -> bool:
         """Whether the same change was sent before with an unknown outcome."""
@@ -46,5 +48,9 @@ class EncryptedJournal(Wrapped[Book]):
         await self._inner.tell(key)
 
     def _plain(self, entry: Entry) -> Entry:
-        what, link = self._codec.decrypt_text(entry.what), self._codec.decrypt_text(entry.link)
-        return replace(entry, what=what, link=link)
+        what = self._codec.decrypt_text(entry.what, _of(entry))
+        return replace(entry, what=what, link=self._codec.decrypt_text(entry.link, places.link(entry.key)))
+
+
+def _of(entry: Entry) -> Place:
+    return places.change(entry.key, entry.thread_id)

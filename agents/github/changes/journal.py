@@ -55,6 +55,7 @@ class Entry:
         what: A noun phrase for the change.
         state: `asked`, `intended`, `done`, `declined`, `refused` (by GitHub) or `unknown`.
         link: Address of what was created.
+        former: What earlier versions identified the tool call by; an entry under it is that of the call.
     """
 
     key: str
@@ -64,6 +65,7 @@ class Entry:
     what: str
     state: str = ASKED
     link: str = ""
+    former: str = ""
 
 
 class Journal:
@@ -103,9 +105,13 @@ class Journal:
         values = (entry.key, entry.thread_id, entry.task_id, entry.digest, entry.what, ASKED, "", time.time())
         sql = f"INSERT OR IGNORE INTO changes ({_COLUMNS}, asked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - our own column names
 
+        get = f"SELECT {_COLUMNS} FROM changes WHERE key = ?"  # noqa: S608 - as above
+
         def write(connection: sqlite3.Connection) -> tuple[Entry, bool]:
+            if row := connection.execute(get, (entry.former,)).fetchone():
+                return Entry(*row), False
             new = connection.execute(sql, values).rowcount == 1
-            row = connection.execute(f"SELECT {_COLUMNS} FROM changes WHERE key = ?", (entry.key,)).fetchone()  # noqa: S608 - as above
+            row = connection.execute(get, (entry.key,)).fetchone()
             return Entry(*row), new
 
         return await self._write(write)

@@ -66,6 +66,9 @@ class PostgresJournal:
         """Record that the user is asked. Return the stored entry of this call, and whether it is new."""
         values = (entry.key, entry.thread_id, entry.task_id, entry.digest, entry.what.encode(), ASKED)
         async with self._pool.transaction() as db:  # not twice: the second time it would not be new
+            former: Any = await (await db.execute(_GET, (entry.former,))).fetchone()
+            if former is not None:
+                return _entry(former), False
             new = (await db.execute(_ASK, values)).rowcount == 1
             row: Any = await (await db.execute(_GET, (entry.key,))).fetchone()
         return _entry(row), new

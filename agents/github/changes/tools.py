@@ -116,12 +116,18 @@ class ChangeSpec(Generic[A]):
 
 
 def entry_of(runtime: Any, change: Change) -> Entry:
-    """The journal entry of a tool call; its key is made of the conversation, the model's answer and the call."""
+    """The journal entry of a tool call; its key is made of the task, the model's answer and the call.
+
+    The key of the conversation is no part of it: that changes where the conversation is given to somebody else.
+    """
     configured, call_id = runtime.config.get("configurable", {}), str(runtime.tool_call_id)
     thread, task = str(configured.get("thread_id", "")), str(configured.get("task_id", ""))
     step = _step(runtime.state["messages"], call_id)
-    key = hashlib.sha256(f"{thread}\0{step}\0{call_id}".encode()).hexdigest()
-    return Entry(key, thread, task, change.digest, change.what)
+    key, former = (
+        hashlib.sha256(f"{whole}\0{step}\0{call_id}".encode()).hexdigest()
+        for whole in (f"task {task}", thread)
+    )
+    return Entry(key, thread, task, change.digest, change.what, former=former)
 
 
 def asker_of(runtime: Any) -> str:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from prompt_toolkit.history import FileHistory
 
+from multi_agents.cli.typed_lines import PLACE
 from utils.encryption.codec import Codec
-from utils.errors import StorageKeyMissing
+from utils.encryption.errors import StorageUnreadable
 
 
 class TypedHistory(FileHistory):
@@ -27,9 +28,9 @@ class TypedHistory(FileHistory):
     def load_history_strings(self) -> Iterable[str]:
         """The lines, newest first."""
         for stored in super().load_history_strings():
-            with suppress(StorageKeyMissing):
-                yield self._codec.decrypt_text(stored)
+            with suppress(StorageUnreadable):
+                yield self._codec.decrypt_text(stored, PLACE)
 
     def store_string(self, string: str) -> None:
         """Add a line."""
-        super().store_string(self._codec.encrypt_text(string))
+        super().store_string(self._codec.encrypt_text(string, PLACE))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from multi_agents.cli.commands.db import by_program, local_modules
 from multi_agents.cli.console import clean, out, print_json
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.own_settings import own_settings
+from multi_agents.cli.paths import SUPERVISOR_MODULE
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
 from utils.a2a_common.client.agents_file import SUPERVISOR
@@ -32,13 +35,35 @@ def adopt_conversations(
     async def main() -> ExitCode:
         environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
         own = {one.agent: one for one in own_settings(agents_file, environ)}
-        more = ("--tenant", tenant, *(("--dry-run",) if dry else ()))
         code = ExitCode.OK
-        for name, module in local_modules(agent, agents_file).items():
+
+        async def told_by(
+            name: str, module: str, *, dry: bool, elsewhere: object = None
+        ) -> dict[str, Any] | None:
             # an agent behind the supervisor knows a person by the supervisor's word
             whose = person if name == SUPERVISOR else f"{ISSUER} {person}"
-            options = ("--adopt", whose, *more)
-            told = await by_program(module, options, own[name].over(environ) if name in own else environ)
+            options = ["--adopt", whose, "--tenant", tenant]
+            options += ["--dry-run"] * dry + ["--elsewhere"] * (elsewhere is not None)
+            given = json.dumps(elsewhere) if elsewhere is not None else ""
+            return await by_program(
+                module, options, own[name].over(environ) if name in own else environ, given
+            )
+
+        modules = local_modules(agent, agents_file)
+        elsewhere = None
+        if SUPERVISOR not in modules:
+            asked = await told_by(SUPERVISOR, SUPERVISOR_MODULE, dry=True)
+            if asked is None:
+                return ExitCode.USAGE
+            elsewhere = asked["elsewhere"]
+        for name, module in modules.items():
+            told = await told_by(name, module, dry=dry, elsewhere=elsewhere)
+            if name == SUPERVISOR:
+                if told is None:
+                    return ExitCode.USAGE  # what the others have of its conversations is not known
+                elsewhere = told.pop("elsewhere")
+            elif told is not None:
+                del told["elsewhere"]
             if told is None:
                 code = ExitCode.USAGE
             elif as_json:

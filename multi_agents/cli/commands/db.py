@@ -62,16 +62,20 @@ def local_modules(agent: str | None, agents_file: Path) -> dict[str, str]:
 
 
 async def by_program(
-    module: str, options: Sequence[str], environ: Mapping[str, str]
+    module: str, options: Sequence[str], environ: Mapping[str, str], given: str = ""
 ) -> dict[str, Any] | None:
-    """What the program of an agent tells, as JSON; `None` where it failed, which it has said on standard error."""
+    """What the program of an agent tells, as JSON; `None` where it failed, which it has said on standard error.
+
+    `given` is what it reads on standard input.
+    """
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", module, *options),
         env={**environ, "PYTHONPATH": module_path(environ), "LOG_LEVEL": "ERROR"},
+        stdin=asyncio.subprocess.PIPE if given else None,
         stdout=asyncio.subprocess.PIPE,
     )
     try:
-        printed, _ = await process.communicate()
+        printed, _ = await process.communicate(given.encode() if given else None)
     except asyncio.CancelledError:
         process.terminate()
         await process.wait()

@@ -10,6 +10,8 @@ _VALUES = "tests/e2e/wire/test_values.py::"
 _FILES = "tests/e2e/wire/test_files.py::"
 _MUCH = "tests/e2e/delegation/test_too_much.py::"
 _DRAIN = "tests/e2e/wire/test_drain.py::"
+_CONNECTIONS = "tests/e2e/wire/test_connections.py::"
+_BOUNDED = "utils/a2a_common/server/connections.py::"
 _SERVER = "utils/a2a_common/server/app.py"
 
 LIMITS: tuple[Rule, ...] = (
@@ -55,14 +57,70 @@ LIMITS: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "connections",
+        "Connections and slow bodies are bounded, and what is answered slowly is not cut.",
+        (
+            broken(
+                "there is no limit",
+                _BOUNDED + "BoundedConnection._over",
+                "0 < self.bounds.connections < len(self.connections)",
+                "False",
+                _CONNECTIONS + "test_past_the_limit_there_is_503_and_the_probes_are_answered",
+                _CONNECTIONS + "test_an_agent_has_the_limits_of_its_settings",
+            ),
+            broken(
+                "one address may have all",
+                _BOUNDED + "BoundedConnection._over",
+                "own > self.bounds.per_address",
+                "False",
+                _CONNECTIONS + "test_one_address_has_a_limit_of_its_own_where_that_is_set",
+            ),
+            broken(
+                "far past it connections are held",
+                _BOUNDED + "BoundedConnection.connection_made",
+                "limit and len(self.connections) > limit + SPARE",
+                "False",
+                _CONNECTIONS + "test_far_past_the_limit_a_connection_is_closed_unread",
+            ),
+            broken(
+                "the probes are refused as well",
+                _BOUNDED + "_Refusal.__call__",
+                "local_path(scope) in PROBES",
+                "False",
+                _CONNECTIONS + "test_past_the_limit_there_is_503_and_the_probes_are_answered",
+            ),
+            broken(
+                "a body may drip behind an answer",
+                _BOUNDED + "BoundedConnection.data_received",
+                "self.bounds.body_seconds + GRACE_SECONDS",
+                "1000",
+                _CONNECTIONS + "test_a_body_that_drips_is_cut_off_also_where_the_answer_did_not_wait_for_it",
+            ),
+            broken(
+                "the time of a body runs on when it is there",
+                _BOUNDED + "BoundedConnection.data_received",
+                "self.conn.their_state is not h11.SEND_BODY",
+                "False",
+                _CONNECTIONS + "test_a_stream_and_a_slow_answer_outlast_every_limit",
+            ),
+            broken(
+                "calls over gRPC are not counted",
+                "utils/a2a_common/server/grpc_server.py::start_grpc",
+                "max_calls or None",
+                "None",
+                _CONNECTIONS + "test_calls_over_grpc_are_bounded",
+            ),
+        ),
+    ),
+    Rule(
         "body-time",
         "A body that does not arrive is answered with 408.",
         (
             broken(
                 "it is waited for without end",
                 "utils/a2a_common/server/http/request_guard.py::RequestGuard._read",
-                "BODY_SECONDS",
-                "BODY_SECONDS * 1000",
+                "self._seconds",
+                "self._seconds * 1000",
                 _LIMITS + "test_a_body_that_does_not_arrive_is_answered_with_408",
             ),
             broken(

@@ -32,9 +32,9 @@ PUSH: tuple[Rule, ...] = (
             ),
             broken(
                 "after a restart everybody owns it",
-                _STORE + "::SqlitePushConfigs.open",
-                "Webhook(owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent)",
-                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent)',
+                _STORE + "::readable",
+                "Webhook(owner, TaskPushNotificationConfig.FromString(stored), sent)",
+                'Webhook(\'["", ""]\' if owner else owner, TaskPushNotificationConfig.FromString(stored), sent)',
                 _OWNED,
             ),
             broken(

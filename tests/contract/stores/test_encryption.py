@@ -21,7 +21,8 @@ from tests.postgres import PARAMETER, PostgresServer
 from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 from utils.encryption.codec import PLAIN, Codec
-from utils.errors import SettingsError, StorageKeyMissing
+from utils.encryption.errors import StorageKeyMissing
+from utils.errors import SettingsError
 from utils.persistence.delegations import DelegationRecord
 from utils.persistence.encrypted.check import MISSING, UNSET, check_keys
 from utils.persistence.postgres.pool import PostgresPool

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.fernet import Fernet
 from langchain_core.messages import BaseMessage
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
@@ -30,12 +31,17 @@ pytestmark = [
 SECRET = "zanzibar-4711"
 
 
+@pytest.fixture(params=["plain", "encrypted"])
+def keys(request: pytest.FixtureRequest) -> dict[str, str]:
+    return {"ENCRYPTION_KEYS": Fernet.generate_key().decode()} if request.param == "encrypted" else {}
+
+
 @pytest.fixture(params=["sqlite", PARAMETER])
-def environ(request: pytest.FixtureRequest) -> dict[str, str]:
+def environ(request: pytest.FixtureRequest, keys: dict[str, str]) -> dict[str, str]:
     if request.param == "sqlite":
-        return {}
+        return keys
     server: PostgresServer = request.getfixturevalue("postgres")
-    return {"DATABASE_URL": server.new_database()}
+    return {**keys, "DATABASE_URL": server.new_database()}
 
 
 @asynccontextmanager

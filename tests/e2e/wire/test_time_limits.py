@@ -11,7 +11,6 @@ import pytest
 from tests.e2e.wire.agents import echo
 from tests.e2e.wire.test_rest_of_0_3 import old
 from tests.e2e.wire.wiring import Wire, serving, state
-from utils.a2a_common.server.http import request_guard
 
 
 async def trickle(wire: Wire, path: str) -> tuple[int, str]:
@@ -34,11 +33,8 @@ async def trickle(wire: Wire, path: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/rest/message:send", "/rest/v1/message:stream"])
-async def test_a_body_that_does_not_arrive_is_answered_with_408(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(request_guard, "BODY_SECONDS", 0.2)
-    async with asyncio.timeout(60), serving(echo) as wire:
+async def test_a_body_that_does_not_arrive_is_answered_with_408(path: str) -> None:
+    async with asyncio.timeout(60), serving(echo, settings={"BODY_TIMEOUT_SECONDS": "0.2"}) as wire:
         status, body = await trickle(wire, path)
         assert status == 408
         assert json.loads(body)["error"]["message"] == "The request's body did not arrive."

@@ -15,7 +15,8 @@ from langgraph.graph import MessagesState, StateGraph
 
 from utils.errors import StorageError
 from utils.persistence import database
-from utils.persistence.checkpoints import KEPT, open_checkpointer
+from utils.persistence.checkpoints import open_checkpointer
+from utils.persistence.latest_saver import KEPT
 
 CONFIG: RunnableConfig = {"configurable": {"thread_id": "t"}}
 WORDS = "a word or two " * 80

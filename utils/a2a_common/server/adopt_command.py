@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import asdict
 
 from utils.a2a_common.execution.request_parser import stored_thread_id
+from utils.encryption.codec import Codec
 from utils.errors import SettingsError, StorageError
-from utils.persistence.adoption import Heir, adopt_in_database, adopt_in_files
+from utils.persistence.adoption import Elsewhere, Heir, adopt_in_database, adopt_in_files
+from utils.persistence.encrypted.check import check_keys
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.postgres.opening import make_pool
 from utils.persistence.settings import DatabaseSettings, Store
@@ -19,7 +23,15 @@ IN_MEMORY = "STORE=memory keeps no conversation that could be given to anybody."
 
 
 async def adopt(
-    agent: str, settings: DatabaseSettings, home: HomeSettings, *, person: str, tenant: str, dry: bool
+    agent: str,
+    settings: DatabaseSettings,
+    home: HomeSettings,
+    codec: Codec,
+    *,
+    person: str,
+    tenant: str,
+    dry: bool,
+    elsewhere: Elsewhere | None = None,
 ) -> None:
     """Move the conversations and print their ids as one line of JSON; with `dry` only print them.
 
@@ -27,18 +39,20 @@ async def adopt(
         agent: The agent.
         settings: Where it stores them.
         home: Its folder.
+        codec: What encrypts them: they are encrypted for their new owner.
         person: Issuer and subject of the person who gets them, with a space between.
         tenant: The tenant that they are in, and stay in; empty outside tenants.
         dry: Whether nothing is moved.
+        elsewhere: What the supervisor told of the conversations that its own have at this agent, under its name. What it asked
+            for somebody in a tenant is kept here outside all tenants, as long as callers are unknown.
 
     Raises:
-        SettingsError: The agent runs, or keeps nothing.
+        SettingsError: The agent runs, keeps nothing, or the keys are not those of its last start.
         StorageError: What is stored cannot be read or written.
     """
     if settings.store is Store.MEMORY:
         raise SettingsError("STORE", IN_MEMORY)
-    before, after = (json.dumps([tenant, user], ensure_ascii=False) for user in ("", person))
-    heir = Heir(before, after, person, tenant, lambda owner, context: stored_thread_id(agent, owner, context))
+    heirs = heirs_at(agent, person, tenant, elsewhere)
     async with AsyncExitStack() as stack:
         if settings.url is None:
             try:
@@ -46,11 +60,40 @@ async def adopt(
                 await stack.enter_async_context(only_process_in(folder))
             except OSError as error:
                 raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
-            plan = await asyncio.to_thread(adopt_in_files, folder, heir, dry=dry)
+            await check_keys(codec, folder, None)
+            plans = [await asyncio.to_thread(adopt_in_files, folder, heir, codec, dry=dry) for heir in heirs]
         else:
+            from utils.persistence.postgres.own_schema import has_table
+
             pool = make_pool(settings, agent)
             await pool.open()
             stack.push_async_callback(pool.close)
-            plan = await adopt_in_database(pool, heir, dry=dry)
-    told = {"agent": agent, "conversations": sorted(plan.tasks), "left": list(plan.left)}
+            if not await has_table(pool, "tasks"):  # it has never started
+                heirs = []
+            else:
+                await check_keys(codec, home.home, pool)
+            plans = [await adopt_in_database(pool, heir, codec, dry=dry) for heir in heirs]
+    told = {
+        "agent": agent,
+        "conversations": sorted(context for plan in plans for context in plan.tasks),
+        "left": sorted(context for plan in plans for context in plan.left),
+        "elsewhere": asdict(plans[0].elsewhere if plans else Elsewhere({}, {})),
+    }
     sys.stdout.write(json.dumps(told) + "\n")
+
+
+def heirs_at(agent: str, person: str, tenant: str, elsewhere: Elsewhere | None) -> list[Heir]:
+    """The person as heir of the unknown callers of their tenant, and of what the supervisor asked for these."""
+    theirs = set(elsewhere.theirs.get(agent, ()) if elsewhere else ())
+    others = set(elsewhere.others.get(agent, ()) if elsewhere else ())
+
+    def heir(before: str, gets: Callable[[str], bool]) -> Heir:
+        old, new = (
+            json.dumps([where, who], ensure_ascii=False) for where, who in ((before, ""), (tenant, person))
+        )
+        return Heir(
+            old, new, person, tenant, lambda owner, context: stored_thread_id(agent, owner, context), gets
+        )
+
+    direct = heir(tenant, lambda context: context not in others)
+    return [direct, heir("", lambda context: context in theirs)] if tenant and theirs else [direct]

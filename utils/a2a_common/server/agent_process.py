@@ -246,8 +246,8 @@ async def run_agent(
     """
     import uvicorn
 
+    from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
-    from utils.a2a_common.server.header_timeout import within
 
     listening = settings.server
     port = default_port if listening.port is None else listening.port
@@ -271,7 +271,7 @@ async def run_agent(
             log_config=None,
             access_log=False,
             timeout_graceful_shutdown=grace,
-            http=within(listening.header_timeout_seconds),
+            http=bounded(bounds_of(listening)),
         )
         server = DrainingServer(config, served.state.drain)
         if parent is not None:

@@ -279,7 +279,7 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
         Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *_gate(service),
         *service.middleware,
-        Middleware(RequestGuard, limit=settings.max_body_bytes),
+        Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
         Middleware(RetryAfter),
     ]
 
@@ -358,6 +358,7 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
                     authenticator=service.authenticator,
                     credentials=server_credentials(settings),
                     handshake_seconds=settings.header_timeout_seconds,
+                    max_calls=settings.max_connections,
                 )
                 stack.push_async_callback(server.stop, settings.shutdown_grace_seconds)
             yield

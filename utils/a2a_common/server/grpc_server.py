@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 METADATA_BYTES = 16_384
 """Largest metadata of a call: a token of the largest size has room, and what is larger is answered by us."""
 
+STREAMS = 256
+"""Calls at once of one connection; a client holds back what is past it. The supervisor has one connection for all it asks an agent."""
+
+IDLE_MILLISECONDS = 300_000
+"""Until a connection without a call is closed; clients connect again by themselves."""
+
+PING_MILLISECONDS = 60_000
+"""Between two questions whether a client is still there, while nothing comes from it."""
+
+PING_TIMEOUT_MILLISECONDS = 20_000
+"""Until a client that does not answer is gone, with its calls."""
+
 UserOf = Callable[[Mapping[str, str]], User]
 """Who sent these metadata (names in lower case); one that cannot tell returns `UnauthenticatedUser()`."""
 
@@ -79,6 +91,19 @@ def _bound(server: grpc.aio.Server, address: str, credentials: grpc.ServerCreden
     return int(server.add_secure_port(address, credentials))
 
 
+def _options(max_body_bytes: int, handshake_seconds: float) -> list[tuple[str, int]]:
+    return [
+        ("grpc.max_receive_message_length", max_body_bytes),
+        ("grpc.max_metadata_size", METADATA_BYTES),
+        ("grpc.absolute_max_metadata_size", 2 * METADATA_BYTES),
+        ("grpc.server_handshake_timeout_ms", round(1000 * handshake_seconds)),
+        ("grpc.max_concurrent_streams", STREAMS),
+        ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
+        ("grpc.keepalive_time_ms", PING_MILLISECONDS),
+        ("grpc.keepalive_timeout_ms", PING_TIMEOUT_MILLISECONDS),
+    ]
+
+
 async def start_grpc(
     handler: RequestHandler,
     *,
@@ -90,6 +115,7 @@ async def start_grpc(
     authenticator: Authenticator | None = None,
     credentials: grpc.ServerCredentials | None = None,
     handshake_seconds: float = 20.0,
+    max_calls: int = 0,
 ) -> tuple[grpc.aio.Server, int]:
     """Start a gRPC server.
 
@@ -103,6 +129,7 @@ async def start_grpc(
         authenticator: Lets in only callers that it knows; everybody when omitted.
         credentials: The certificate; without TLS when omitted.
         handshake_seconds: Longest time until a connection has said that it speaks gRPC.
+        max_calls: Calls at once, open streams included; past it RESOURCE_EXHAUSTED. No limit for 0.
 
     Returns:
         The running server and its port.
@@ -119,13 +146,10 @@ async def start_grpc(
         from utils.a2a_common.server.grpc_auth import AuthInterceptor
 
         interceptors.append(AuthInterceptor(authenticator))
-    options = [
-        ("grpc.max_receive_message_length", max_body_bytes),
-        ("grpc.max_metadata_size", METADATA_BYTES),
-        ("grpc.absolute_max_metadata_size", 2 * METADATA_BYTES),
-        ("grpc.server_handshake_timeout_ms", round(1000 * handshake_seconds)),
-    ]
-    server = grpc.aio.server(interceptors=interceptors, options=options)
+    options = _options(max_body_bytes, handshake_seconds)
+    server = grpc.aio.server(
+        interceptors=interceptors, options=options, maximum_concurrent_rpcs=max_calls or None
+    )
     builder = GrpcCallContextBuilder(required, user_of)
     served: list[tuple[Any, object]] = [
         (a2a_pb2_grpc, CurrentGrpc(handler, builder)),

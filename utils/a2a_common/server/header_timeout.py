@@ -47,8 +47,3 @@ class HeaderTimeout(H11Protocol):
     def _close(self) -> None:
         log.info("connection.closed", code="headers_late", seconds=self.seconds)
         self.transport.close()
-
-
-def within(seconds: float) -> type[HeaderTimeout]:
-    """The protocol with this limit."""
-    return type("HeaderTimeout", (HeaderTimeout,), {"seconds": seconds})

@@ -32,7 +32,7 @@ SHARED_MODULES = (
     "langgraph.checkpoint.sqlite.aio",
     "prometheus_client",
     "uvicorn.lifespan.on",
-    "utils.a2a_common.server.header_timeout",
+    "utils.a2a_common.server.connections",
     "uvicorn.protocols.websockets.auto",
     "utils.processes.event_loop",
 )

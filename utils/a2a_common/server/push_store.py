@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
 from utils.encryption.codec import PLAIN, Codec
+from utils.encryption.errors import StorageUnreadable
 from utils.persistence.database import Database
+from utils.persistence.encrypted import places
 from utils.persistence.sqlite_file import MemoryFile, SqliteFile
 
 _SCHEMA = """
@@ -141,8 +144,8 @@ class SqlitePushConfigs(PushConfigs):
         await self._load()
 
     async def _load(self) -> None:
-        for owner, body, sent in await self._database.read(_all):
-            self._keep(Webhook(owner, TaskPushNotificationConfig.FromString(self._codec.decrypt(body)), sent))
+        for webhook in readable(await self._database.read(_all), self._codec):
+            self._keep(webhook)
 
     async def close(self) -> None:
         """Write what waits and close the file."""
@@ -160,7 +163,7 @@ class SqlitePushConfigs(PushConfigs):
         if self._has(owner, stored):
             return stored
         key = (owner, task_id, stored.id)
-        body = self._codec.encrypt(stored.SerializeToString())
+        body = self._codec.encrypt(stored.SerializeToString(), places.webhook(*key))
         await self._write(
             ("INSERT OR REPLACE INTO push_configs VALUES (?, ?, ?, ?)", (*key, body)),
             (_NOTE, (*key, after)),
@@ -201,8 +204,19 @@ _NOTE = "INSERT OR REPLACE INTO push_sent VALUES (?, ?, ?, ?)"
 _FORGET = "DELETE FROM push_sent WHERE owner = ? AND task_id = ? AND id = ?"
 
 
-def _all(db: sqlite3.Connection) -> list[tuple[str, bytes, int | None]]:
-    query = "SELECT owner, body, sequence FROM push_configs LEFT JOIN push_sent USING (owner, task_id, id)"
+def readable(rows: Iterable[tuple[Any, ...]], codec: Codec) -> Iterator[Webhook]:
+    """The webhooks of rows of owner, task, id, body and what was sent; one that cannot be read keeps no other one from its task.
+
+    What it is that cannot be read is logged where it is decrypted.
+    """
+    for owner, task_id, config_id, body, sent in rows:
+        with suppress(StorageUnreadable):
+            stored = codec.decrypt(bytes(body), places.webhook(owner, task_id, config_id))
+            yield Webhook(owner, TaskPushNotificationConfig.FromString(stored), sent)
+
+
+def _all(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
+    query = "SELECT owner, task_id, id, body, sequence FROM push_configs LEFT JOIN push_sent USING (owner, task_id, id)"
     return db.execute(query).fetchall()
 
 

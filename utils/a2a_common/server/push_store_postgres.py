@@ -10,23 +10,25 @@ from typing import TYPE_CHECKING, Any
 from a2a.server.tasks.push_notification_config_store import normalize_push_notification_config
 from a2a.types.a2a_pb2 import TaskPushNotificationConfig
 
-from utils.a2a_common.server.push_store import PushConfigs, Webhook
-from utils.encryption.codec import PLAIN, Codec
+from utils.a2a_common.server.push_store import PushConfigs, Webhook, readable
+from utils.encryption.codec import PLAIN, Codec, Place
+from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError
+from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks
 
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import Connection, PostgresPool
 
-_ALL = "SELECT owner, body, sent FROM push_configs"
+_ALL = "SELECT owner, task_id, id, body, sent FROM push_configs"
 _ADD = """
 INSERT INTO push_configs (owner, task_id, id, body, sent) VALUES (%s, %s, %s, %s, %s)
 ON CONFLICT (owner, task_id, id) DO NOTHING
 """
 _BODY = "SELECT body FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
 _REPLACE = "UPDATE push_configs SET body = %s, sent = %s WHERE owner = %s AND task_id = %s AND id = %s"
-_OF_TASK = "SELECT owner, body, sent FROM push_configs WHERE task_id = %s"
+_OF_TASK = "SELECT owner, task_id, id, body, sent FROM push_configs WHERE task_id = %s"
 _SENT = "SELECT sent FROM push_configs WHERE owner = %s AND task_id = %s AND id = %s"
 _CHANNEL = "push_configs"
 _NOTE = "UPDATE push_configs SET sent = %s WHERE owner = %s AND task_id = %s AND id = %s"
@@ -56,8 +58,8 @@ class PostgresPushConfigs(PushConfigs):
         async def read(db: Connection) -> list[Any]:
             return await (await db.execute(_ALL)).fetchall()
 
-        for owner, body, sent in await self._db.run(read):
-            self._keep(Webhook(owner, self._config(body), sent))
+        for webhook in readable(await self._db.run(read), self._codec):
+            self._keep(webhook)
         self._listening = asyncio.create_task(self._listen())
 
     async def close(self) -> None:
@@ -82,10 +84,9 @@ class PostgresPushConfigs(PushConfigs):
                 return await (await db.execute(_OF_TASK, (task_id,))).fetchall()
             return await (await db.execute(_ALL)).fetchall()
 
-        before, stored = self._known(task_id), {}
-        for owner, body, sent in await self._db.run(read):
-            config = self._config(body)
-            stored[owner, config.task_id, config.id] = Webhook(owner, config, sent)
+        before = self._known(task_id)
+        rows = await self._db.run(read)
+        stored = {(one.owner, one.config.task_id, one.config.id): one for one in readable(rows, self._codec)}
         now = self._known(task_id)
         for key in sorted(before.keys() | stored.keys()):
             known, found = now.get(key), stored.get(key)
@@ -127,13 +128,14 @@ class PostgresPushConfigs(PushConfigs):
             StorageError: It cannot be written; it is not in use then.
         """
         stored = normalize_push_notification_config(task_id, config)
-        body = self._codec.encrypt(stored.SerializeToString())
+        place = places.webhook(owner, task_id, stored.id)
+        body = self._codec.encrypt(stored.SerializeToString(), place)
         key = (owner, task_id, stored.id)
 
         async def put(db: Connection) -> None:
             if (await db.execute(_ADD, (*key, body, after))).rowcount == 0:
                 known: Any = await (await db.execute(_BODY, key)).fetchone()
-                if known is not None and self._config(known[0]) == stored:
+                if known is not None and self._is(known[0], stored, place):
                     return
                 await db.execute(_REPLACE, (body, after, *key))
             await self._db.notify(db, _CHANNEL, task_id)
@@ -155,8 +157,11 @@ class PostgresPushConfigs(PushConfigs):
         await self._db.run(delete)
         await super().delete(task_id, owner, config_id)
 
-    def _config(self, body: bytes) -> TaskPushNotificationConfig:
-        return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body)))
+    def _is(self, body: bytes, config: TaskPushNotificationConfig, place: Place) -> bool:
+        """Whether this is stored of a configuration; what cannot be read is not."""
+        with suppress(StorageUnreadable):
+            return TaskPushNotificationConfig.FromString(self._codec.decrypt(bytes(body), place)) == config
+        return False
 
     async def note_sent(self, webhook: Webhook, sequence: int | None) -> None:
         """Note the last event that was sent.

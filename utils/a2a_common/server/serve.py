@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
+import json
 import os
 import sys
 from collections.abc import Coroutine, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import fail, run_agent
 from utils.a2a_common.server.unknown_settings import warn_of_unknown_settings
+from utils.encryption.settings import EncryptionSettings
 from utils.errors import PlatformError, SettingsError, StorageError
 from utils.observability.logging import configure_logging
 from utils.observability.settings import LogSettings
@@ -64,7 +66,8 @@ def serve(
         warn_of_unknown_settings(agent_class.__module__)
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             settings = DatabaseSettings.load(environ), HomeSettings.load(environ)
-            if tending := _tending(agent_class, options, *settings):
+            encryption = EncryptionSettings.load(environ)
+            if tending := _tending(agent_class, options, *settings, encryption):
                 runner.run(tending)
                 return 0
             runner.run(
@@ -91,18 +94,28 @@ def _tending(
     options: argparse.Namespace,
     database: DatabaseSettings,
     home: HomeSettings,
+    encryption: EncryptionSettings,
 ) -> Coroutine[Any, Any, None] | None:
     """What is done with the agent's data in place of serving; `None` where it is to be served."""
     if options.adopt:
         from utils.a2a_common.server.adopt_command import adopt
+        from utils.persistence.adoption import Elsewhere
 
         return adopt(
             agent_class.name,
             database,
             home,
+            encryption.codec(),
             person=options.adopt,
             tenant=options.tenant,
             dry=options.dry_run,
+            elsewhere=Elsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
+        )
+    if options.encrypt:
+        from utils.a2a_common.server.encrypt_command import encrypt_stored
+
+        return encrypt_stored(
+            agent_class.name, database, home, encryption.codec(), rewrite=options.vacuum_full
         )
     if options.database:
         from utils.a2a_common.server.database_command import Verb, tend_database
@@ -146,7 +159,16 @@ def _parser(name: str) -> argparse.ArgumentParser:
         metavar="PERSON",
         help="give the conversations that were had without authentication to this issuer and subject, and exit",
     )
+    parser.add_argument(
+        "--encrypt",
+        action="store_true",
+        help="encrypt what is stored with the first of ENCRYPTION_KEYS, and exit",
+    )
+    parser.add_argument("--vacuum-full", action="store_true", help="rewrite the tables then")
     parser.add_argument("--tenant", default="", help="the tenant of these conversations")
+    parser.add_argument(
+        "--elsewhere", action="store_true", help="what the supervisor told of this stands on standard input"
+    )
     parser.add_argument("--dry-run", action="store_true", help="only show which")
     return parser
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utils.encryption.codec import VARIABLE, Codec
-from utils.errors import SettingsError, StorageError, StorageKeyMissing
+from utils.encryption.errors import StorageUnreadable
+from utils.errors import SettingsError, StorageError
 
 if TYPE_CHECKING:
     from utils.persistence.postgres.pool import PostgresPool
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 NAME = "encryption.check"
 
 _KNOWN = b"platform-engineer"
+
+_PLACE = (NAME,)
 
 MISSING = (
     "What this agent stored is encrypted, and none of the keys in ENCRYPTION_KEYS reads it. Put the key back that was the "
@@ -45,15 +48,15 @@ async def check_keys(codec: Codec, home: Path, database: PostgresPool | None) ->
 
     _check(codec, await known_secret(database, NAME))
     if codec.on:
-        await replace_secret(database, NAME, codec.encrypt(_KNOWN))
+        await replace_secret(database, NAME, codec.encrypt(_KNOWN, _PLACE))
 
 
 def _check(codec: Codec, stored: bytes | None) -> None:
     if stored is None:
         return
     try:
-        codec.decrypt(stored)
-    except StorageKeyMissing as error:
+        codec.decrypt(stored, _PLACE)
+    except StorageUnreadable as error:
         raise SettingsError(VARIABLE, MISSING if codec.on else UNSET) from error
 
 
@@ -61,7 +64,7 @@ def _check_file(codec: Codec, file: Path) -> None:
     try:
         _check(codec, file.read_bytes() if file.exists() else None)
         if codec.on:
-            _write(file, codec.encrypt(_KNOWN))
+            _write(file, codec.encrypt(_KNOWN, _PLACE))
     except OSError as error:
         raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
 

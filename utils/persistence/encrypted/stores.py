@@ -8,8 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from utils.encryption.codec import PLAIN, Codec
-from utils.errors import StorageKeyMissing
+from utils.encryption.codec import PLAIN, Codec, Place
+from utils.encryption.errors import StorageUnreadable
+from utils.persistence.encrypted import places
 from utils.persistence.encrypted.task_log import EncryptedTaskLog
 from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.runs import RunRow, RunStore
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from utils.persistence.task_log_store import TaskLogStore
     from utils.persistence.titles import Titles
 
-_VALUE = "encrypted"
+VALUE = "encrypted"
 """The key under which a mapping holds its encrypted form."""
 
 
@@ -79,7 +80,7 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
 
     async def put(self, row: RunRow) -> None:
         """Add a turn behind the others."""
-        await self._inner.put(replace(row, body=self._codec.encrypt(row.body)))
+        await self._inner.put(replace(row, body=self._codec.encrypt(row.body, _run(row))))
 
     async def take(self, task_id: str, *, writer: int, attempts: int) -> None:
         """Note who works on a turn now."""
@@ -99,7 +100,11 @@ class EncryptedRuns(Wrapped[RunStore], RunStore):
         return [self._row(row) for row in await self._inner.rows()]
 
     def _row(self, row: RunRow) -> RunRow:
-        return replace(row, body=self._codec.decrypt(bytes(row.body)))
+        return replace(row, body=self._codec.decrypt(bytes(row.body), _run(row)))
+
+
+def _run(row: RunRow) -> Place:
+    return places.run(row.task_id, row.owner, row.conversation)
 
 
 class EncryptedToolRecord(Wrapped[ToolRecord], ToolRecord):
@@ -110,7 +115,7 @@ class EncryptedToolRecord(Wrapped[ToolRecord], ToolRecord):
         found = await self._inner.get(key)
         if found is None or found.outcome is None:
             return found
-        return RecordedCall(self._codec.decrypt(found.outcome))
+        return RecordedCall(self._codec.decrypt(found.outcome, _call(key)))
 
     async def begin(self, key: CallKey) -> None:
         """Record that a call begins."""
@@ -118,7 +123,7 @@ class EncryptedToolRecord(Wrapped[ToolRecord], ToolRecord):
 
     async def finish(self, key: CallKey, outcome: bytes) -> None:
         """Record the outcome of a call."""
-        await self._inner.finish(key, self._codec.encrypt(outcome))
+        await self._inner.finish(key, self._codec.encrypt(outcome, _call(key)))
 
     async def withdraw(self, key: CallKey) -> None:
         """Delete the record of a call that has not ended."""
@@ -127,6 +132,10 @@ class EncryptedToolRecord(Wrapped[ToolRecord], ToolRecord):
     async def forget(self, task_id: str) -> None:
         """Delete the records of a task."""
         await self._inner.forget(task_id)
+
+
+def _call(key: CallKey) -> Place:
+    return places.outcome(key.task_id, key.step, key.call_id)
 
 
 class EncryptedDelegations(Wrapped["Delegations"]):
@@ -157,9 +166,9 @@ class EncryptedDelegations(Wrapped["Delegations"]):
         """Insert or update a delegation."""
         stored = replace(
             record,
-            request=self._codec.encrypt_text(record.request),
-            questions=[self._closed(list(record.questions))],
-            counted=self._closed(dict(record.counted)),
+            request=self._codec.encrypt_text(record.request, _of(record, "request")),
+            questions=[self._closed(list(record.questions), _of(record, "questions"))],
+            counted=self._closed(dict(record.counted), _of(record, "counted")),
         )
         await self._inner.put(stored)
 
@@ -176,20 +185,32 @@ class EncryptedDelegations(Wrapped["Delegations"]):
 
     def _plain(self, stored: DelegationRecord) -> DelegationRecord:
         first = stored.questions[0] if stored.questions else {}
-        questions = self._opened(first) if _is_closed(first) else stored.questions
-        counted = self._opened(stored.counted) if _is_closed(stored.counted) else stored.counted
-        request = self._codec.decrypt_text(stored.request)
+        questions = self._opened(first, _of(stored, "questions")) if _is_closed(first) else stored.questions
+        counted = stored.counted
+        if _is_closed(counted):
+            counted = self._opened(counted, _of(stored, "counted"))
+        request = self._codec.decrypt_text(stored.request, _of(stored, "request"))
         return replace(stored, request=request, questions=tuple(questions), counted=counted)
 
-    def _closed(self, value: Any) -> dict[str, str]:
-        return {_VALUE: self._codec.encrypt_text(json.dumps(value))}
+    def _closed(self, value: Any, place: Place) -> dict[str, str]:
+        return {VALUE: self._codec.encrypt_text(json.dumps(value), place)}
 
-    def _opened(self, value: Mapping[str, Any]) -> Any:
-        return json.loads(self._codec.decrypt_text(value[_VALUE]))
+    def _opened(self, value: Mapping[str, Any], place: Place) -> Any:
+        return json.loads(self._codec.decrypt_text(value[VALUE], place))
+
+
+def _of(record: DelegationRecord, column: str) -> Place:
+    return places.delegation(column, record.id, record.thread_id, record.agent)
 
 
 def _is_closed(value: Mapping[str, Any]) -> bool:
-    return value.keys() == {_VALUE}
+    return value.keys() == {VALUE}
+
+
+def closed_in(held: Any) -> str | None:
+    """The encrypted text in a list or a mapping that was stored; `None` where it is plain."""
+    first = held[0] if isinstance(held, list) and held else held
+    return str(first[VALUE]) if isinstance(first, Mapping) and _is_closed(first) else None
 
 
 class EncryptedArtifacts:
@@ -201,13 +222,16 @@ class EncryptedArtifacts:
 
     async def put(self, scope: str, artifacts: Mapping[str, str]) -> None:
         """Store texts by handle."""
-        closed = {handle: self._codec.encrypt_text(text) for handle, text in artifacts.items()}
+        closed = {
+            handle: self._codec.encrypt_text(text, places.artifact(scope, handle))
+            for handle, text in artifacts.items()
+        }
         await self._inner.put(scope, closed)
 
     async def get(self, scope: str, handle: str) -> str | None:
         """The text, or `None` if this scope has no such handle."""
         found = await self._inner.get(scope, handle)
-        return None if found is None else self._codec.decrypt_text(found)
+        return None if found is None else self._codec.decrypt_text(found, places.artifact(scope, handle))
 
     async def delete_scope(self, scope: str) -> int:
         """Delete all texts of a conversation; return how many."""
@@ -221,10 +245,11 @@ class EncryptedTitles(Wrapped["Titles"]):
         """The title of a conversation; none where no key reads it, so that a list of conversations can be shown."""
         stored = await self._inner.get(owner, context_id)
         try:
-            return self._codec.decrypt_text(stored)
-        except StorageKeyMissing:
+            return self._codec.decrypt_text(stored, places.title(owner, context_id))
+        except StorageUnreadable:
             return ""
 
     async def put(self, owner: str, context_id: str, title: str) -> None:
         """Give a conversation a title; an empty one takes it away."""
-        await self._inner.put(owner, context_id, self._codec.encrypt_text(title) if title else "")
+        closed = self._codec.encrypt_text(title, places.title(owner, context_id)) if title else ""
+        await self._inner.put(owner, context_id, closed)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
-from utils.errors import StorageKeyMissing
+from utils.encryption.errors import StorageUnreadable
+from utils.persistence.encrypted import places
 from utils.persistence.encrypted.wrapped import Wrapped
 from utils.persistence.task_log_store import (
     LOST,
@@ -30,25 +31,25 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""
-        return self._stored(await self._inner.claim(task_id, owner))
+        return self._stored(task_id, await self._inner.claim(task_id, owner))
 
     async def append(self, write: Write) -> None:
         """Store a write."""
-        records = tuple(replace(record, body=self._codec.encrypt(record.body)) for record in write.records)
-        row = write.row and replace(write.row, body=self._codec.encrypt(write.row.body))
+        records = tuple(self._closed(write.task_id, record) for record in write.records)
+        row = write.row and self._closed_row(write.row)
         await self._inner.append(replace(write, records=records, row=row))
 
     async def look(self, task_id: str, owner: str) -> Stored | None:
         """What is stored of a task."""
         stored = await self._inner.look(task_id, owner)
-        return None if stored is None else self._stored(stored)
+        return None if stored is None else self._stored(task_id, stored)
 
     async def events(
         self, task_id: str, *, after: int, limit: int, kinds: frozenset[Kind] | None = None
     ) -> list[Record]:
         """The next events."""
         found = await self._inner.events(task_id, after=after, limit=limit, kinds=kinds)
-        return [self._record(record) for record in found]
+        return [self._record(task_id, record) for record in found]
 
     async def page(self, query: Query) -> tuple[list[Row], int]:
         """Rows of one page; one that no key reads has the body `LOST`."""
@@ -79,15 +80,26 @@ class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
         """The ids of tasks as processes write them."""
         return self._inner.changes()
 
-    def _stored(self, stored: Stored) -> Stored:
-        row = stored.row and replace(stored.row, body=self._codec.decrypt(stored.row.body))
-        return replace(stored, row=row, changes=tuple(self._record(each) for each in stored.changes))
+    def _closed(self, task_id: str, record: Record) -> Record:
+        place = places.event(task_id, record.sequence)
+        return replace(record, body=self._codec.encrypt(record.body, place))
 
-    def _record(self, record: Record) -> Record:
-        return replace(record, body=self._codec.decrypt(record.body))
+    def _closed_row(self, row: Row) -> Row:
+        return replace(row, body=self._codec.encrypt(row.body, places.head(row.id, row.owner)))
+
+    def _stored(self, task_id: str, stored: Stored) -> Stored:
+        row = stored.row and self._row(stored.row)
+        return replace(stored, row=row, changes=tuple(self._record(task_id, each) for each in stored.changes))
+
+    def _record(self, task_id: str, record: Record) -> Record:
+        place = places.event(task_id, record.sequence)
+        return replace(record, body=self._codec.decrypt(record.body, place))
+
+    def _row(self, row: Row) -> Row:
+        return replace(row, body=self._codec.decrypt(row.body, places.head(row.id, row.owner)))
 
     def _row_or_lost(self, row: Row) -> Row:
         try:
-            return replace(row, body=self._codec.decrypt(row.body))
-        except StorageKeyMissing:
+            return self._row(row)
+        except StorageUnreadable:
             return replace(row, body=LOST)

@@ -7,8 +7,9 @@ all messages, so the others are deleted every few steps, by whoever writes the c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING, Any, cast
 
 import psycopg
@@ -17,7 +18,8 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
-from utils.persistence.encrypted.serializer import serializer
+from utils.persistence.encrypted import places
+from utils.persistence.encrypted.serializer import serializer, serializer_of
 from utils.persistence.postgres.pool import PostgresPool
 
 if TYPE_CHECKING:
@@ -72,11 +74,13 @@ class PrunedSaver(AsyncPostgresSaver):
         Raises:
             StorageError: The database failed.
         """
-        put = super().aput
-        checkpoint = cast("Checkpoint", {**checkpoint, "channel_values": self._closed(checkpoint)})
+        thread_id = str(config["configurable"]["thread_id"])
+        put = super(PrunedSaver, self._of(thread_id)).aput
+        closed = {**checkpoint, "channel_values": self._closed(checkpoint, thread_id)}
+        checkpoint = cast("Checkpoint", closed)
         stored = await self._patiently(lambda: put(config, checkpoint, metadata, new_versions))
         if not config["configurable"]["checkpoint_ns"] and metadata.get("step", 0) % EVERY == 0:
-            await self._prune(str(config["configurable"]["thread_id"]))
+            await self._prune(thread_id)
         return stored
 
     async def aput_writes(
@@ -87,7 +91,7 @@ class PrunedSaver(AsyncPostgresSaver):
         Raises:
             StorageError: The database failed.
         """
-        put = super().aput_writes
+        put = super(PrunedSaver, self._of(str(config["configurable"]["thread_id"]))).aput_writes
         await self._patiently(lambda: put(config, writes, task_id, task_path))
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
@@ -96,12 +100,27 @@ class PrunedSaver(AsyncPostgresSaver):
         Raises:
             StorageError: The database failed.
         """
-        get = super().aget_tuple
+        thread_id = str(config["configurable"]["thread_id"])
+        get = super(PrunedSaver, self._of(thread_id)).aget_tuple
         found = await self._patiently(lambda: get(config))
         if found is not None:
-            values = found.checkpoint["channel_values"]
-            values.update({name: self._codec.decrypt_text(text) for name, text in _texts(values)})
+            self._open_texts(found, thread_id)
         return found
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,  # noqa: A002 - LangGraph's name
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        """The checkpoints of a conversation."""
+        one = self if config is None else self._of(str(config["configurable"]["thread_id"]))
+        listed = super(PrunedSaver, one).alist(config, filter=filter, before=before, limit=limit)
+        async for found in listed:
+            self._open_texts(found, str(found.config["configurable"]["thread_id"]))
+            yield found
 
     async def adelete_thread(self, thread_id: str) -> None:
         """Delete a conversation.
@@ -112,10 +131,22 @@ class PrunedSaver(AsyncPostgresSaver):
         delete = super().adelete_thread
         await self._patiently(lambda: delete(thread_id))
 
-    def _closed(self, checkpoint: Checkpoint) -> dict[str, Any]:
+    def _of(self, thread_id: str) -> PrunedSaver:
+        """The same saver with the serializer of one conversation."""
+        one = copy(self)
+        one.serde = serializer_of(self.serde, thread_id)
+        return one
+
+    def _closed(self, checkpoint: Checkpoint, thread_id: str) -> dict[str, Any]:
         """The values of the channels; LangGraph stores texts among them in the row of the checkpoint, without its serializer."""
         values = checkpoint["channel_values"]
-        return {**values, **{name: self._codec.encrypt_text(text) for name, text in _texts(values)}}
+        place = places.checkpoint(thread_id)
+        return {**values, **{name: self._codec.encrypt_text(text, place) for name, text in _texts(values)}}
+
+    def _open_texts(self, found: CheckpointTuple, thread_id: str) -> None:
+        values = found.checkpoint["channel_values"]
+        place = places.checkpoint(thread_id)
+        values.update({name: self._codec.decrypt_text(text, place) for name, text in _texts(values)})
 
     async def _prune(self, thread_id: str) -> None:
         """Delete older checkpoints; those that cannot be deleted now are deleted a few steps later."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from http import HTTPStatus
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,9 +19,6 @@ from utils.a2a_common.server.http.body_rules import (
     rpc_complaint,
 )
 
-BODY_SECONDS = 30.0
-"""Longest wait for a whole body: a client that trickles bytes holds memory."""
-
 _LIST_PATH = re.compile(r"/rest(?:/[^/]+)?/tasks")
 _WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
 
@@ -28,11 +26,17 @@ _WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
 class RequestGuard:
     """Answers 413 before a large body is parsed, 408 when it does not arrive, 415 when it is not JSON, and 400 when
     its JSON would fail inside the SDK. The application behind receives the body as one message.
+
+    Args:
+        app: What is guarded.
+        limit: Bytes of the largest body.
+        seconds: Longest wait for a whole body: a client that trickles bytes holds memory.
     """
 
-    def __init__(self, app: ASGIApp, *, limit: int) -> None:
+    def __init__(self, app: ASGIApp, *, limit: int, seconds: float = 30.0) -> None:
         self._app = app
         self._limit = limit
+        self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on or refuse it."""
@@ -55,7 +59,7 @@ class RequestGuard:
     async def _read(self, scope: Scope, receive: Receive) -> bytes | Complaint | None:
         """The whole body, or why there is none; `None` when the client is gone."""
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout(self._seconds):
                 return await self._read_within_limit(scope, receive)
         except TimeoutError:
             return Complaint(408, "The request's body did not arrive.")
@@ -106,6 +110,8 @@ async def _refuse(complaint: Complaint, scope: Scope, receive: Receive, send: Se
     answer = refusal(
         scope, complaint.status, complaint.message, rpc_code=complaint.rpc_code, rpc_id=complaint.rpc_id
     )
+    if complaint.status == HTTPStatus.REQUEST_TIMEOUT:
+        answer.headers["Connection"] = "close"  # what still comes is no request
     await answer(scope, receive, send)
 
 

@@ -1,0 +1,157 @@
+"""Bounds how many connections a server holds, and how long one may take to send the body of a request."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import h11
+import structlog
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from utils.a2a_common.server.header_timeout import HeaderTimeout
+from utils.a2a_common.server.http.answers import local_path, refusal
+from utils.a2a_common.server.http.host_origin import PROBES
+
+if TYPE_CHECKING:
+    from utils.protection_settings import ProtectionSettings
+
+log = structlog.get_logger(__name__)
+
+TOO_MANY = "This agent has as many connections as it takes. Send the same request again in a moment."
+
+RETRY_SECONDS = 5
+
+SPARE = 64
+"""Connections past the limit that are answered; any more are closed unread."""
+
+GRACE_SECONDS = 5.0
+"""Until the connection of a body that did not come is closed, so that its client can read the answer."""
+
+REFUSED_SECONDS = 5.0
+"""Longest time until the headers are there on a connection that is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a server bounds.
+
+    Attributes:
+        header_seconds: Longest time until the headers of a request are there.
+        body_seconds: Longest time from there until its body is.
+        connections: Connections at once; 0 for no limit.
+        per_address: Those of one address; 0 for no limit.
+    """
+
+    header_seconds: float = 20.0
+    body_seconds: float = 30.0
+    connections: int = 0
+    per_address: int = 0
+
+
+class BoundedConnection(HeaderTimeout):
+    """uvicorn's protocol, which refuses connections past a limit, and closes those whose bodies do not end in time."""
+
+    bounds = Bounds()
+    told_at = 0.0
+    _body: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has connected; with too many others it is only told so."""
+        super().connection_made(transport)
+        code = self._over()
+        if not code:
+            return
+        limit = self.bounds.connections
+        if limit and len(self.connections) > limit + SPARE:
+            transport.abort()
+            return
+        self._tell(code)
+        self.app = _Refusal(self.app)
+        self.seconds = min(self.seconds, REFUSED_SECONDS)
+        self._stop()
+        self._start()
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come: once the headers are whole the time of the body runs until it is."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.SEND_BODY:
+            self._stop_body()
+        elif self._body is None:
+            self._body = self.loop.call_later(self.bounds.body_seconds + GRACE_SECONDS, self._close_body)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended."""
+        self._stop_body()
+        super().connection_lost(exc)
+
+    def _over(self) -> str:
+        """The limit that this connection is past; empty for none."""
+        if 0 < self.bounds.connections < len(self.connections):
+            return "connections"
+        if not self.bounds.per_address or self.client is None:
+            return ""
+        own = sum(
+            1
+            for each in self.connections
+            if (client := getattr(each, "client", None)) and client[0] == self.client[0]
+        )
+        return "connections_of_address" if own > self.bounds.per_address else ""
+
+    def _tell(self, code: str) -> None:
+        """Log once a second how it is, not each of thousands."""
+        if self.loop.time() - type(self).told_at >= 1:
+            type(self).told_at = self.loop.time()
+            log.warning("connection.refused", code=code, open=len(self.connections))
+
+    def _stop_body(self) -> None:
+        if self._body is not None:
+            self._body.cancel()
+            self._body = None
+
+    def _close_body(self) -> None:
+        log.info("connection.closed", code="body_late", seconds=self.bounds.body_seconds)
+        self.transport.close()
+
+
+class _Refusal:
+    """Answers 503, but for the probes: whoever looks whether the agent lives has to see that it does."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse the request, and end the connection."""
+        if scope["type"] == "http" and local_path(scope) in PROBES:
+            await self._app(scope, receive, send)
+            return
+        response = refusal(scope, 503, TOO_MANY)
+        response.headers.update({"Retry-After": str(RETRY_SECONDS), "Connection": "close"})
+        await response(scope, receive, send)
+
+
+def bounds_of(settings: ProtectionSettings) -> Bounds:
+    """What these settings bound, as far as this process may open files."""
+    return Bounds(
+        settings.header_timeout_seconds,
+        settings.body_timeout_seconds,
+        connections_within(settings.max_connections),
+        settings.connections_per_address,
+    )
+
+
+def bounded(bounds: Bounds) -> type[BoundedConnection]:
+    """The protocol with these bounds."""
+    own = {"bounds": bounds, "seconds": bounds.header_seconds, "told_at": 0.0}
+    return type("BoundedConnection", (BoundedConnection,), own)
+
+
+def connections_within(limit: int) -> int:
+    """The limit, or half of the files that this process may open where that is less: each connection is one."""
+    if sys.platform == "win32":
+        return limit
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return limit if files == resource.RLIM_INFINITY else min(limit or files // 2, files // 2)
