@@ -30,7 +30,7 @@ _LEAD = pattern(
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
 _MORE_OF_IT = pattern(
-    r"[,;]?\s+and\s+(?:did|has|have|was|were)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
+    r"[,;]?\s+and\s+(?:did|has|have|was|were|is|are|does|do|can|could|will)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
     r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
 )
 """Begins a question about what the part before names: "who reviewed pull request 5 of a/b and did anybody request changes"."""
@@ -41,6 +41,9 @@ _ASIDE = pattern(
 _AND = re.compile(
     r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus)\s+(?:more\s+)?"
 )
+_HOW = pattern(r"\bhow\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|\bhow to\b")
+_DOES = pattern(rf"\s*(?:{_CHANGE}|create|open|write|find|get|look|check|search|read|count|print)\b")
+"""What is done besides, in a question of how something is done: "how do I list my chats and reopen one"."""
 _STARTS = pattern(rf"^\s*{_OPENER}")
 _VERB = pattern(rf"^\s*({_OPENER}(?:\s+me)?)")
 
@@ -127,6 +130,8 @@ def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
 def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
     """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
     if _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right]):
+        return True
+    if _HOW.search(text, *before) and _DOES.match(text, left) and not _NAMES.search(text[left:right]):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

@@ -130,8 +130,7 @@ class Planner:
             return step
         text = step.clause.text
         found = unmet(step.tool, text, step.arguments, self.tools)
-        if not step.then:
-            found += unread(step.tool, text, step.arguments)
+        found += unread(step.tool, text, step.arguments, step.then)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
         kept = [each for each in named if not any(each != other and each in other for other in named)]
         return replace(step, unmet=tuple(sorted(kept, key=found.index)))
@@ -352,8 +351,9 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
     assert step.tool is not None
-    conditional = step.clause.condition or last.clause.condition
-    return not conditional and (step.tool.delegates or step.tool.is_library)
+    if step.clause.condition or last.clause.condition:
+        return step.tool.is_library or (step.tool.delegates and not step.tool.about_repositories)
+    return step.tool.delegates or step.tool.is_library
 
 
 def _widened(step: Step) -> bool:

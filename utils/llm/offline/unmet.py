@@ -82,12 +82,16 @@ _COLUMNS = frozenset(
 """What rows and records show without being asked."""
 
 
-def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[str]:
-    """Groups of words, after a joint, of which a call and its tool have not one: "the releases and sponsors of a/b"."""
+def unread(
+    tool: ToolSpec, clause: str, arguments: Mapping[str, Any], then: ToolSpec | None = None
+) -> list[str]:
+    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds (`then`) have not one:
+    "the releases and sponsors of a/b".
+    """
     if tool.text_parameter or tool.changes or is_foreign(clause):
         return []
-    clause = without_form(clause)
-    understood = _known_words([tool]) | _values(arguments) | _COLUMNS
+    clause = _without_unassigned(without_form(clause), arguments)
+    understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
     for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
         clause = form.sub(" ", clause)
@@ -118,18 +122,20 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     one = any(p.required and p.is_identifier for p in tool.parameters)
     if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
-    text = without_opening(without_form(clause))
+    text = without_opening(_without_unassigned(without_form(clause), arguments))
     found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
+def _without_unassigned(text: str, arguments: Mapping[str, Any]) -> str:
+    return entities.UNASSIGNED.sub(" ", text) if arguments.get("assignee") == "none" else text
+
+
 def _conditions(
     clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
 ) -> list[str]:
-    if arguments.get("assignee") == "none":
-        clause = entities.UNASSIGNED.sub(" ", clause)
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
         clause = re.sub(DENIED.format(re.escape(name)), " ", clause, flags=re.IGNORECASE)
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
