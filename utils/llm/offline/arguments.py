@@ -29,7 +29,8 @@ _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
 _COUNTED = re.compile(
-    r"(?<!most )(?<!fewest )(?<!least )(?<!more )(?<!by )(?<!number of )\b(?:comments|stars|forks)\b", re.IGNORECASE
+    r"(?<!most )(?<!fewest )(?<!least )(?<!more )(?<!by )(?<!number of )\b(?:comments|stars|forks)\b",
+    re.IGNORECASE,
 )
 """Nouns that are no order where they are asked for themselves: "the comments on the newest issue"."""
 LABELS = frozenset({"label", "labels"})
@@ -187,6 +188,12 @@ def _only_one(tool: ToolSpec, text: str) -> int | None:
         )
         else None
     )
+
+
+def flags(tool: ToolSpec, text: str) -> dict[str, bool]:
+    """What a sentence switches on or off: `include_diff` in "the diff of the newest one"."""
+    said = {p.name: _flag(p, text) for p in tool.parameters if p.kind == "boolean" and not p.required}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _flag(parameter: Parameter, text: str) -> bool | None:

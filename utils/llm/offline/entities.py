@@ -72,7 +72,7 @@ _PERSON = reader(
     r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
     r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised|author|authored|commit|committed|push|pushed|submit|submitted|change|changed)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
     r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not|issues?|tickets?|bugs?|prs?|requests?|commits?|newly)\b)"
-    r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
+    r"(?<![\w/.-])([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
 )
 _OF_OTHERS = pattern(
     r"\b(?:assigned to|review(?:s|ed)?(?: requested)? (?:by|from)|(?:approved|merged|closed|commented on|sort(?:ed)?|order(?:ed)?|rank(?:ed)?|group(?:ed)?) by)"
@@ -105,7 +105,9 @@ _LABEL = (
 )
 
 
-_LINES = pattern(r"\blines?\s+(\d{1,6})(?:\s*(?:-|\u2013|to|till|until|through|and)\s*(?:line\s+)?(\d{1,6}))?\b")
+_LINES = pattern(
+    r"\blines?\s+(\d{1,6})(?:\s*(?:-|\u2013|to|till|until|through|and)\s*(?:line\s+)?(\d{1,6}))?\b"
+)
 
 
 class Number(NamedTuple):
