@@ -110,7 +110,9 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
         return NO_RESULT
     result = parse_result(call.result)
     if result is not None:
-        left_out = steps[index].unmet if index < len(steps) and not isinstance(result, Articles) else ()
+        left_out: Sequence[str] = (
+            steps[index].unmet if index < len(steps) and not isinstance(result, Articles) else ()
+        )
         if isinstance(result, Items):
             result, left_out = _one_by_name(
                 result, steps[index].reading if index < len(steps) else "", left_out
