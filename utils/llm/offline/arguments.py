@@ -27,6 +27,12 @@ DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excl
 """How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
+ORDERS = frozenset({"sort", "order_by", "sort_by"})
+_COUNTED = re.compile(
+    r"(?<!most )(?<!fewest )(?<!least )(?<!more )(?<!by )(?<!number of )\b(?:comments|stars|forks)\b",
+    re.IGNORECASE,
+)
+"""Nouns that are no order where they are asked for themselves: "the comments on the newest issue"."""
 LABELS = frozenset({"label", "labels"})
 
 
@@ -114,9 +120,11 @@ def _value(parameter: Parameter, tool: ToolSpec, text: str, now: datetime) -> An
         if parameter.name in names:
             return reader(parameter, tool, text, now)
     if parameter.choices:
-        return choice(text, parameter.choices)
+        return choice(_COUNTED.sub(" ", text) if parameter.name in ORDERS else text, parameter.choices)
     if parameter.kind == "boolean":
         return _flag(parameter, text)
+    if parameter.name == "first_line":
+        return lines[0] if (lines := entities.lines(text)) else None
     if parameter.kind == "integer":
         return _identifier(parameter, text)
     if parameter.format in {"date", "date-time"}:
@@ -158,9 +166,15 @@ def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | N
     )
 
 
+def _limit(tool: ToolSpec, text: str) -> int | None:
+    if tool.accepts("first_line") and (lines := entities.lines(text)):
+        return lines[1]
+    return entities.limit(text) or _only_one(tool, text)
+
+
 def _only_one(tool: ToolSpec, text: str) -> int | None:
     """One for "the latest release", where a list has no tool for one of its rows."""
-    one = re.escape(tool.noun.removesuffix("s"))
+    one = re.escape(tool.noun.removesuffix("s")) + ("|tag|version" if tool.noun == "releases" else "")
     alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests"))
     places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
     return (
@@ -168,12 +182,18 @@ def _only_one(tool: ToolSpec, text: str) -> int | None:
         if alone
         and re.search(
             rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)"
-            rf"|^(?!.*\b{one}s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
+            rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
             spelled_out(text),
             re.IGNORECASE,
         )
         else None
     )
+
+
+def flags(tool: ToolSpec, text: str) -> dict[str, bool]:
+    """What a sentence switches on or off: `include_diff` in "the diff of the newest one"."""
+    said = {p.name: _flag(p, text) for p in tool.parameters if p.kind == "boolean" and not p.required}
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _flag(parameter: Parameter, text: str) -> bool | None:
@@ -191,6 +211,8 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
     named = [number for number in found if number.noun and number.noun.rstrip("s").endswith(word)]
     if not parameter.names_its_subject:
         found = []
+    elif word != "job":
+        found = [number for number in found if not number.noun.startswith("job")]
     chosen = named or found
     return chosen[0].value if chosen else None
 
@@ -207,7 +229,7 @@ _Reader = Callable[[Parameter, ToolSpec, str, datetime], Any]
 _READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
     (REPOSITORY, _repository),
     (OWNER, lambda _, __, text, ___: entities.owner(text)),
-    (LIMITS, lambda _, tool, text, __: entities.limit(text) or _only_one(tool, text)),
+    (LIMITS, lambda _, tool, text, __: _limit(tool, text)),
     (frozenset({"page"}), lambda _, __, text, ___: entities.page(text)),
     (LABELS, _labels),
     (PATH, lambda _, __, text, ___: entities.path(text) or entities.folder(text)),

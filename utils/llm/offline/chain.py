@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from utils.llm.offline.arguments import flags
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.followup import detail_call
 from utils.llm.offline.grammar import pattern
@@ -26,7 +27,7 @@ def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
         return None
     row = _row(result.items, step.reading)
     detail = detail_call(row, call, [step.then]) if row else None
-    return (detail[0].name, detail[1]) if detail else None
+    return (detail[0].name, {**flags(step.then, step.reading), **detail[1]}) if detail else None
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:

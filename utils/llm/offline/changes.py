@@ -50,7 +50,7 @@ _ALONE = frozenset(
     for verb in """close reopen merge squash rebase delete remove approve reject dismiss revert assign unassign reassign label unlabel
     relabel rename retitle lock unlock pin unpin archive unarchive transfer fork star unstar invite rerun retry restart trigger retrigger
     dispatch kick cancel abort publish comment reply commit push create raise submit deploy redeploy mark convert edit modify rewrite
-    fix bump update change unblock reset""".split()  # noqa: SIM905 - a list of verbs reads best as text
+    fix bump update change unblock reset upvote downvote react subscribe unsubscribe""".split()  # noqa: SIM905 - a list of verbs reads best as text
 )
 _NOUNS = frozenset(map(stem, "label comment commit push fork star merge pin lock change update".split()))  # noqa: SIM905 - as above
 """Verbs that are nouns as well: elsewhere than at the beginning they need something to act on."""

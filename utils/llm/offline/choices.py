@@ -19,13 +19,17 @@ _MEANS = {
     "canceled": ("cancelled", "canceled", "aborted"),
     "queued": ("queued", "waiting"),
     "all": ("all", "every", "any state", "open and closed", "both open and closed"),
+    "popularity": ("popularity", "most popular", "most comments", "most commented", "most discussed"),
+    "comments": ("comments", "most commented", "most discussed"),
     "asc": ("oldest", "ascending"),
     "desc": ("newest", "descending"),
 }
 _STILL_TO_COME = re.compile(
     r"\b(?:waiting|waits?|ready|left|yet|still|needs?|about|going|queued|not|never)\s+(?:to\s+be|to\s+get|to|for|be|been|an?)?\s*(?:a\s+)?(?:merged?|merging|closed?|closing)\b"
 )
-_SAID_OF_A_PERSON = re.compile(r"\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b")
+_SAID_OF_A_PERSON = re.compile(
+    r"\b(?:was|were)\s+(?:it|they)\s+(?:opened|closed|merged)\b|\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b"
+)
 """No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
 _DID = re.compile(r"\bdid(?:n't)?\s+(\w+\s+){1,3}?(close|merge|resolve)\b")
 """Asks for what is in a state by the verb that leads to it: "did anyone close …"."""

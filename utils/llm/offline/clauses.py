@@ -15,7 +15,7 @@ _CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
     r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
+    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open(?!\s+(?:issues|pull requests|prs|tickets|bugs)\b)|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
     rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(
@@ -30,10 +30,20 @@ _LEAD = pattern(
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
 _FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
 _MORE_OF_IT = pattern(
-    r"[,;]?\s+and\s+(?:did|has|have|was|were)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
+    r"[,;]?\s+and\s+(?:did|has|have|was|were|is|are|does|do|can|could|will)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
     r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
 )
 """Begins a question about what the part before names: "who reviewed pull request 5 of a/b and did anybody request changes"."""
+_OF_IT = pattern(
+    r"\b(?:it|its)\b|^\W*(?:and\s+)?(?:(?:please\s+)?(?:tell me|say)\s+)?(?:(?:who|when|by whom)\s+(?:is|was|has|did|opened|wrote|reviewed|approved"
+    r"|merged|closed|commented|reported|created|made)|what\s+(?:is|was|were|has been)\s+(?:said|discussed|written))\b"
+)
+"""Asks for more of what the part before names: "and who wrote it", "tell me who is assigned"."""
+_ELSE = pattern(
+    r"\bhow\s+(?:do|can|should|to)\b|\b(?:our|we|service|docs?|documentation|documents?|issues?|tickets?|pull requests?|prs?|commits?|releases?|branch(?:es)?|runs?|jobs?|logs?|use|start|stop"
+    r"|install|deploy|configure|set up|upgrade|uninstall|costs?|needs?|memory|ports?|docker|kubernetes|helm|models?|keys?|settings?)\b"
+)
+_REPOSITORY = re.compile(r"[\w-]+/[\w.-]+")
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
 _ASIDE = pattern(
     r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
@@ -41,8 +51,11 @@ _ASIDE = pattern(
 _AND = re.compile(
     r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus)\s+(?:more\s+)?"
 )
+_HOW = pattern(r"\bhow\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|\bhow to\b")
+_DOES = pattern(rf"\s*(?:{_CHANGE}|create|open|write|find|get|look|check|search|read|count|print)\b")
+"""What is done besides, in a question of how something is done: "how do I list my chats and reopen one"."""
 _STARTS = pattern(rf"^\s*{_OPENER}")
-_VERB = pattern(rf"^\s*({_OPENER}(?:\s+me)?)")
+_VERB = pattern(rf"^\s*({_OPENER}(?:\s+me|\s+many)?)")
 
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
@@ -128,6 +141,15 @@ def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: in
     """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
     if _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right]):
         return True
+    if _HOW.search(text, *before) and _DOES.match(text, left) and not _NAMES.search(text[left:right]):
+        return True
+    right_text = text[left:right]
+    if (
+        _OF_IT.search(right_text)
+        and _REPOSITORY.search(text, *before)
+        and not (_ELSE.search(right_text) or _NAMES.search(right_text))
+    ):
+        return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])
 
@@ -145,7 +167,7 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     if not first or not second or first.rstrip("s") == second.rstrip("s"):
         return [whole]
     found = _VERB.match(_LEAD.sub("", left))
-    verb = found[1] if found else verb
+    verb = found[1] if found else verb or "show"
     rest = _coordinated(request, start + joint.end(), end, nouns, verb)
     named = _clause(request, start, start + joint.start())
     return [named if found else named._replace(text=f"{verb} {named.text}".lstrip()), *rest]

@@ -42,7 +42,7 @@ _NUMBER_WORD = pattern(
 )
 _LIMIT = pattern(
     r"\b(?:last|latest|newest|top|first|recent|most recent|oldest|only|just|max(?:imum)?|at most|up to|limit(?:ed)? to|show|give me|list|find|get|fetch|no more than)"
-    r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\s*(?:hours?|days?|weeks?|months?|years?)\b)"
+    r"\s+(?:me\s+)?(?:the\s+)?(?:last\s+|latest\s+|first\s+|top\s+)?(\d{1,3})\b(?!\.\d|\s*(?:hours?|days?|weeks?|months?|years?)\b)"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:latest|newest|oldest|most recent|last|recent|at (?:the )?most|or fewer|max(?:imum)?)\b"
     r"|(?<![#\w.-])(\d{1,3})\s+(?:are|is|will|would)\s+(?:be\s+)?(?:plenty|enough|fine|ok|okay|do|suffice)\b"
     r"|(?<![#\w.-])(?<!than )(?<!least )(\d{1,3})\s+(?:(?:open|closed|merged|draft|failed|latest|newest|oldest|recent)\s+){0,2}(?:issues|pull requests|prs|commits|releases|branches|runs|tickets|builds)\b"
@@ -57,7 +57,7 @@ _BRANCH = reader(
     "and or the a an this that which what default each every any main's of on new same",
     r"\b(?:branch|ref|tag|version|revision)\s+(?!of\b|in\b|is\b)[`'\"]?([\w./-]*\w)",
     r"\b([\w./-]*\w)\s+branch\b",
-    rf"\b(?:on|against|targeting|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
+    rf"\b(?:on|against|target(?:s|ing)?|into|onto|from|of|to|in|for)\s+(?:the\s+)?[`'\"]?{_BRANCH_WORD}(?![\w/-])",
     r"\bmerged?\s+(?:into|to)\s+[`'\"]?([\w.-]*\w)(?![\w/])",
 )
 _SHA = re.compile(r"(?<![\w-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])([0-9a-f]{7,40})(?![\w-])")
@@ -70,9 +70,9 @@ _PERSON = reader(
     r"\b(?:by|author|from user|user)\s+([A-Za-z0-9][\w-]*)(?![\w/-])",
     r"\b(?:issues|tickets|bugs|pull requests|prs|commits)\s+(?:\w+\s+)?from\s+@?([A-Za-z0-9][\w-]*)(?![\w/-])",
     r"(?<![\w/.-])@?([A-Za-z0-9][\w-]*)['\u2019]s?\s+(?:\w+\s+){0,2}(?:issues|tickets|pull requests|prs|commits)\b",
-    r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised|author|authored|merge|merged)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
+    r"\b(?:did|has|have)\s+@?([A-Za-z0-9][\w-]*)\s+(?:open|opened|write|written|create|created|report|reported|file|filed|raise|raised|author|authored|commit|committed|push|pushed|submit|submitted|change|changed)\b(?!\s+(?:issues|pull|prs|tickets|bugs)\b)",
     r"\b(?!(?:who|that|which|what|has|have|was|were|been|be|is|are|got|i|you|we|they|it|and|or|anyone|anybody|someone|somebody|everybody|everyone|nobody|lately|recently|just|not|issues?|tickets?|bugs?|prs?|requests?|commits?|newly)\b)"
-    r"([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
+    r"(?<![\w/.-])([A-Za-z0-9][\w-]*)\s+(?:has\s+|have\s+)?(?:committed|pushed|authored|filed|reported|raised|opened|wrote|submitted|created)\b",
 )
 _OF_OTHERS = pattern(
     r"\b(?:assigned to|review(?:s|ed)?(?: requested)? (?:by|from)|(?:approved|merged|closed|commented on|sort(?:ed)?|order(?:ed)?|rank(?:ed)?|group(?:ed)?) by)"
@@ -102,6 +102,11 @@ _LABEL = (
         r"\b(?:labell?ed|tagged|labels?)\s+(?:as\s+|with\s+|is\s+)?(?:[\"'`]([^\"'`]+)[\"'`]|(?!of\b|in\b|on\b|for\b)([\w:/-]*\w))"
     ),
     pattern(r"\b(?:with\s+the|the)\s+[\"'`]?([\w:-]+)[\"'`]?\s+label\b"),
+)
+
+
+_LINES = pattern(
+    r"\blines?\s+(\d{1,6})(?:\s*(?:-|\u2013|to|till|until|through|and)\s*(?:line\s+)?(\d{1,6}))?\b"
 )
 
 
@@ -198,6 +203,15 @@ def limit(text: str) -> int | None:
 
 def _in_digits(text: str) -> str:
     return _NUMBER_WORD.sub(lambda match: str(_NUMBER_WORDS.index(match[0].lower()) + 2), text)
+
+
+def lines(text: str) -> tuple[int, int] | None:
+    """The first line that is wanted of a file, and how many: (10, 11) for "lines 10 to 20"."""
+    match = _LINES.search(text)
+    if not match:
+        return None
+    first = int(match[1])
+    return first, max(int(match[2] or first) - first, 0) + 1
 
 
 def page(text: str) -> int | None:

@@ -29,7 +29,7 @@ from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
 from utils.llm.offline.unmet import unmet, unread
-from utils.llm.offline.words import words
+from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
 """Score from which a follow-up may go to another tool than the call before. Chosen on the `tune` split of tests/eval."""
@@ -41,8 +41,9 @@ ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
 _LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
     secrets packages sponsors deployments environments""")
-_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
+_LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
+_OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
 _COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b")
 
@@ -130,8 +131,7 @@ class Planner:
             return step
         text = step.clause.text
         found = unmet(step.tool, text, step.arguments, self.tools)
-        if not step.then:
-            found += unread(step.tool, text, step.arguments)
+        found += unread(step.tool, text, step.arguments, step.then)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
         kept = [each for each in named if not any(each != other and each in other for other in named)]
         return replace(step, unmet=tuple(sorted(kept, key=found.index)))
@@ -275,6 +275,9 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
+        stays = any(p.is_identifier and p.required for p in tool.parameters) and _OF_THE_ONE.search(reading)
+        if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
+            return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):
             own = next((score for score, each in routed.ranking if each == tool), 0.0)
             beside = context.subject and opens_a_request(reading) and not _ONES.search(reading)
@@ -341,6 +344,9 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
                 request[last.clause.start : step.clause.end].strip(" ,"), last.clause.start, step.clause.end
             )
             merged[-1] = replace(last, clause=clause, arguments=_said(step.tool, last.arguments, clause.text))
+        elif last and last.then and step.tool in (last.tool, last.then) and _says_more(step):
+            span = request[last.clause.start : step.clause.end].strip(" ,")
+            merged[-1] = replace(last, clause=last.clause._replace(text=span, end=step.clause.end))
         elif step.tool and step.tool.is_library and not step.excerpt and _widened(step):
             span = request[step.clause.start : step.clause.end].strip(" ,")
             merged.append(replace(step, arguments=_said(step.tool, step.arguments, span)))
@@ -352,8 +358,14 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
     assert step.tool is not None
-    conditional = step.clause.condition or last.clause.condition
-    return not conditional and (step.tool.delegates or step.tool.is_library)
+    if step.clause.condition or last.clause.condition:
+        return step.tool.is_library or (step.tool.delegates and not step.tool.about_repositories)
+    return step.tool.delegates or step.tool.is_library
+
+
+def _says_more(step: Step) -> bool:
+    """Whether a part asks for more of the one thing that the part before finds: "Who approved it?"."""
+    return followup.points_back(step.reading) and entities.repository(step.reading) is None
 
 
 def _widened(step: Step) -> bool:

@@ -89,6 +89,12 @@ _DENIED = pattern(
     rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})"
 )
 """What is not asked for: "no PRs"."""
+_ROWS = pattern(r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|branch(?:es)?|workflow runs?|builds?)\b")
+_ONLY_ROWS = pattern(
+    r"\b(?:open(?:ed)?|closed|merged|unmerged|failed|failing|latest|newest|last|recent|oldest|first|most|current|right|now|any|every|draft"
+    r"|list|show|get|give|please|many|\d+)\b"
+)
+"""Words that say which rows, so that a text with nothing else names no repository by mistake: "latest issue?"."""
 _FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
 _ASKING = word_set("what who will do how tell give should which explain best is are")
 _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
@@ -144,8 +150,10 @@ def route(
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE and asked_change(clause) is not None
-    if repositories and (changes_github(clause) or continued or _half_named(clause)):
+    if repositories and (changes_github(clause) or continued or _half_named(clause) or _only_rows(clause)):
         return Route(repositories, 1.0)
+    if whole := _whole_repository(clause, tools):
+        return Route(whole, 1.0)
     tools = [tool for tool in tools if not tool.changes and _may(tool, clause)]
     library = next((tool for tool in tools if tool.is_library), None)
     named = _names_what_is_on_github(clause)
@@ -177,6 +185,20 @@ def _half_named(clause: str) -> bool:
     text = links_in_words(clause)
     unnamed = entities.repository(text) is None and not about_the_product(clause)
     return unnamed and bool(_HALF_NAMED.search(text) and _HAS.search(_HALF_NAMED.sub(" ", text)))
+
+
+def _only_rows(clause: str) -> bool:
+    """Whether a clause asks for rows that a repository has and says nothing else: "latest issue?"."""
+    rest = _ONLY_ROWS.sub(" ", _ROWS.sub(" ", clause))
+    return bool(_ROWS.search(clause)) and not content_stems(rest) and not about_the_product(clause)
+
+
+def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
+    """The tool that shows a repository, where a clause names one and asks for nothing of it: "tell me about a/b"."""
+    text = links_in_words(clause)
+    if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
+        return None
+    return next((tool for tool in tools if tool.noun == "repository"), None)
 
 
 def is_order(clause: str) -> bool:

@@ -46,7 +46,7 @@ class Parameter:
     @property
     def is_identifier(self) -> bool:
         """Whether it names one thing by its number."""
-        return self.kind == "integer" and self.name not in LIMITS and self.name != "page"
+        return self.kind == "integer" and self.name not in LIMITS | {"page", "first_line"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,16 +51,18 @@ _PLAIN = frozenset(
         stem,
         word_set("""recent new newest latest last old oldest first current currently many each every other same available existing open public
     still more most fewer total full complete whole top number few own real recently one ones
-    yet already again drew over around both two touched instead other others rest please"""),
+    yet already again drew over around both two touched instead other others rest please contain bring hold include happen have
+    wrote write written create cut come came say said"""),
     )
 )
 """Words before what is listed that leave nothing out."""
+_LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
 _GROUP = pattern(
-    r"[,;:.?!()\n]+(?=\s|$)|\s[-\u2013\u2014]+\s|\b(?:and|or|but|plus|then|also|so|because|since|while|instead|as well as|with|from|of|in|on|at|for|to)\b"
+    r"[,;:.?!()\n]+(?=\s|$)|\s[-\u2013\u2014]+\s|\b(?:and|or|but|plus|then|also|so|because|since|while|instead|as well as|that(?!\s+(?:is|are|was|were|has|have)\b)|with|from|of|in|on|at|for|to)\b"
 )
 """Between groups of words that say something of their own."""
 _BEYOND = pattern(
@@ -68,6 +70,8 @@ _BEYOND = pattern(
     r"|prioriti[sz]e|recommend|suggest)\b(?:\s+\w+)?"
 )
 """What a program that quotes cannot do with what it finds."""
+_INSIDE = pattern(r"\b(?:which|what) files\b[^,.;?]*|\bdiffs?\b|\bpatch(?:es)?\b")
+"""What a list of commits does not show of them."""
 _SAID_OF_SOMEBODY = pattern(
     r"^\W*(?:i|we|you|he|she|it|they|that|this|these|those|there|my|our|please|thanks?|ok|okay)\b"
 )
@@ -75,26 +79,32 @@ _COLUMNS = frozenset(
     map(
         stem,
         word_set(
-            """author date title name number link url state label time day message version list overview details"""
+            """author date title name number link url state label time day message version list overview details conflict mergeable"""
         ),
     )
 )
 """What rows and records show without being asked."""
 
 
-def unread(tool: ToolSpec, clause: str, arguments: Mapping[str, Any]) -> list[str]:
-    """Groups of words, after a joint, of which a call and its tool have not one: "the releases and sponsors of a/b"."""
+def unread(
+    tool: ToolSpec, clause: str, arguments: Mapping[str, Any], then: ToolSpec | None = None
+) -> list[str]:
+    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds (`then`) have not one:
+    "the releases and sponsors of a/b".
+    """
     if tool.text_parameter or tool.changes or is_foreign(clause):
         return []
-    clause = without_form(clause)
-    understood = _known_words([tool]) | _values(arguments) | _COLUMNS
+    clause = _without_unassigned(without_form(clause), arguments)
+    understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
+    if tool.noun == "commits":
+        beyond += [match[0] for match in _INSIDE.finditer(clause)]
     for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
         clause = form.sub(" ", clause)
     groups = [group.strip() for group in _GROUP.split(clause)]
     heard = [group for group in groups if set(content_stems(group)) & understood]
     return beyond + [
-        group
+        _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
         if not _SAID_OF_SOMEBODY.match(group)
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
@@ -118,18 +128,20 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     one = any(p.required and p.is_identifier for p in tool.parameters)
     if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
         return []
-    text = without_opening(without_form(clause))
+    text = without_opening(_without_unassigned(without_form(clause), arguments))
     found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
+def _without_unassigned(text: str, arguments: Mapping[str, Any]) -> str:
+    return entities.UNASSIGNED.sub(" ", text) if arguments.get("assignee") == "none" else text
+
+
 def _conditions(
     clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
 ) -> list[str]:
-    if arguments.get("assignee") == "none":
-        clause = entities.UNASSIGNED.sub(" ", clause)
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
         clause = re.sub(DENIED.format(re.escape(name)), " ", clause, flags=re.IGNORECASE)
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}

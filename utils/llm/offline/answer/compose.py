@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,9 @@ from utils.messages.results import Articles, Items, Record, Result, ToolProblem,
 
 _COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
 _LISTS = pattern(r"\b(?:list|show)\b")
+_BY_NAME = frozenset({"releases", "branches"})
+_NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are compared."""
 NO_RESULT = "That was interrupted before it returned anything."
@@ -106,13 +110,32 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
         return NO_RESULT
     result = parse_result(call.result)
     if result is not None:
+        left_out: Sequence[str] = (
+            steps[index].unmet if index < len(steps) and not isinstance(result, Articles) else ()
+        )
+        if isinstance(result, Items):
+            result, left_out = _one_by_name(
+                result, steps[index].reading if index < len(steps) else "", left_out
+            )
         shown = result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
-        left_out = steps[index].unmet if index < len(steps) and not isinstance(result, Articles) else ()
         return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
     text = call.result.strip()
     if text.startswith(("{", "[{")):
         return fenced(shortened(text), "json")
     return text or EMPTY
+
+
+def _one_by_name(found: Items, said: str, left_out: Sequence[str]) -> tuple[Items, Sequence[str]]:
+    """The release or branch alone that a sentence names: "the notes of v1.2.0"; and what is left out of the sentence then."""
+    if found.kind not in _BY_NAME or found.kind in said.lower():
+        return found, left_out
+    named = {word.lower() for word in _NAME.findall(said)}
+    rows = [row for row in found.items if str(row.get("tag") or row.get("name") or "").lower() in named]
+    if len(rows) == 1:
+        some = found.model_copy(update={"items": rows, "total": found.total or len(found.items)})
+        return some, [part for part in left_out if part.lower() not in named]
+    missing = [word for word in _NAME.findall(said) if found.kind == "releases" and _VERSION.fullmatch(word)]
+    return found, list(dict.fromkeys([*left_out, *missing]))
 
 
 def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:

@@ -1,0 +1,156 @@
+"""What is asked of one thing after it was named is read of that thing; what is asked of rows is read of rows."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+from utils.messages.results import Items, Record, dump_result
+
+
+@pytest.fixture(scope="module")
+def models():
+    model = routing.model()
+    return {agent: model.bind_tools(tools_of(agent)) for agent in ("supervisor", "github", "rag")}
+
+
+def _calls(model, *history: Any):
+    told = [HumanMessage(each) if isinstance(each, str) else each for each in history]
+    return [
+        (call["name"], {k: v for k, v in call["args"].items() if k not in ("owner", "repo")})
+        for call in model.invoke(told).tool_calls
+    ]
+
+
+def _answer(model, said, *results):
+    """The answer to a request whose calls return `results`, in their order, over all rounds."""
+    left, history = list(results), [HumanMessage(said)]
+    while (reply := model.invoke(history)).tool_calls:
+        history.append(reply)
+        history += [
+            ToolMessage(dump_result(left.pop(0)), tool_call_id=call["id"]) for call in reply.tool_calls
+        ]
+    return reply.text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Which files does the newest PR of acme/rocket touch, and who wrote it?",
+        "Who reviewed the newest PR of acme/rocket and when was it opened?",
+        "Look up the newest PR of acme/rocket. Who approved it?",
+    ],
+)
+def test_a_second_question_about_the_one_makes_no_second_call(models, said):
+    assert _calls(models["github"], said) == [("list_pull_requests", {"direction": "desc", "limit": 1})]
+
+
+def test_the_diff_of_the_newest_one_is_asked_for_with_it(models):
+    said = "Show me the diff of the newest PR in acme/rocket"
+    first = models["github"].invoke([HumanMessage(said)])
+    rows = dump_result(Items(kind="pull requests", items=[{"number": 7, "title": "Newest"}]))
+    result = ToolMessage(rows, tool_call_id=first.tool_calls[0]["id"])
+    assert _calls(models["github"], said, first, result) == [
+        ("get_pull_request", {"number": 7, "include_diff": True})
+    ]
+
+
+def test_a_follow_up_stays_with_the_one_thing_that_was_shown(models):
+    shown = AIMessage(
+        "",
+        tool_calls=[
+            {"id": "1", "name": "get_pull_request", "args": {"owner": "a", "repo": "b", "number": 7}}
+        ],
+    )
+    record = ToolMessage(
+        dump_result(Record(kind="pull request", item={"number": 7, "title": "X"})), tool_call_id="1"
+    )
+    history = ["Show PR 7 of a/b", shown, record, AIMessage("PR 7 …"), "which files does it touch?"]
+    assert _calls(models["github"], *history) == [("get_pull_request", {"number": 7})]
+
+
+def test_what_a_list_of_commits_does_not_show_is_named(models):
+    rows = Items(kind="commits", items=[{"sha": "abc1234", "message": "Fix"}])
+    said = "What's in the last commit of acme/rocket, which files does it touch?"
+    assert "“which files does it touch”" in _answer(models["github"], said, rows)
+
+
+def test_comments_that_are_asked_for_are_no_order(models):
+    said = "Show me the comments on the newest open issue in acme/rocket"
+    assert _calls(models["github"], said) == [
+        ("list_issues", {"state": "open", "direction": "desc", "limit": 1})
+    ]
+    assert (
+        _calls(models["github"], "Issues of acme/rocket with the most comments")[0][1]["sort"] == "comments"
+    )
+
+
+def test_both_kinds_of_open_rows_are_counted(models):
+    calls = _calls(models["github"], "The number of open issues and open PRs in acme/rocket")
+    assert [name for name, _ in calls] == ["list_issues", "list_pull_requests"]
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments"),
+    [
+        ("Show lines 10 to 20 of src/main.py in a/b", {"path": "src/main.py", "first_line": 10, "limit": 11}),
+        ("Logs of job 456 in a/b", {"job_id": 456}),
+        ("What did mona commit to a/b?", {"author": "mona"}),
+        ("PRs that target release-1 in a/b", {"base": "release-1"}),
+        ("When was the latest tag of a/b published?", {"limit": 1}),
+        ("Oldest open issue of acme/platform opened by anyone", {"state": "open", "direction": "asc"}),
+    ],
+)
+def test_an_argument_is_what_the_sentence_says(models, said, arguments):
+    [(_, given)] = _calls(models["github"], said)
+    assert given | arguments == given
+    assert given.get("author") in (None, arguments.get("author"))
+    assert given.get("run_id") is None
+
+
+def test_what_is_applied_is_not_called_left_out(models):
+    rows = Items(kind="issues", items=[{"number": 1, "title": "Free"}])
+    assert "Not applied" not in _answer(models["github"], "Issues in a/b assigned to nobody", rows)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown", "hidden"),
+    [
+        ("Show the release notes of v1.0.3 of a/b", ["v1.0.3", "1 of 2"], ["v1.0.2", "Not applied"]),
+        ("What's new in v9.9 of a/b?", ["v1.0.3", "v1.0.2", "Not applied", "“v9.9”"], []),
+        ("List the releases of a/b", ["v1.0.3", "v1.0.2"], ["Not applied"]),
+    ],
+)
+def test_a_release_that_is_named_is_shown_alone(models, said, shown, hidden):
+    rows = Items(
+        kind="releases", items=[{"tag": "v1.0.3", "notes": "New"}, {"tag": "v1.0.2", "notes": "Old"}]
+    )
+    answer = _answer(models["github"], said, rows)
+    assert [part for part in shown if part not in answer] == []
+    assert [part for part in hidden if part in answer] == []
+
+
+def test_a_repository_alone_is_shown(models):
+    assert _calls(models["github"], "Tell me about acme/rocket") == [("get_repository", {})]
+
+
+@pytest.mark.parametrize(
+    ("said", "agents"),
+    [
+        ("latest issue?", ["github"]),
+        ("Should I open an issue?", ["rag"]),
+        ("How do I get a list of my earlier chats and reopen one of them?", ["rag"]),
+        ("Are the stored chats encrypted on disk? If not, can I turn that on?", ["rag"]),
+        ("Get the oldest open issue of acme/rocket and tell me who is assigned", ["github"]),
+        ("Show the open issues of acme/rocket, and how do I deploy it?", ["github", "rag"]),
+    ],
+)
+def test_a_request_reaches_the_agents_that_it_is_for(models, said, agents):
+    assert [name for name, _ in _calls(models["supervisor"], said)] == agents
+
+
+def test_a_version_is_no_number_of_passages(models):
+    said = "Is version 0.3 still supported or only 1.0?"
+    assert _calls(models["rag"], said) == [("search", {"query": said})]
