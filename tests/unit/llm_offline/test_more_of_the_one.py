@@ -26,7 +26,7 @@ def _calls(model, *history: Any):
 
 def _answer(model, said, *results):
     """The answer to a request whose calls return `results`, in their order, over all rounds."""
-    left, history = list(results), [HumanMessage(said)]
+    left, history = list(results), list[Any]([HumanMessage(said)])
     while (reply := model.invoke(history)).tool_calls:
         history.append(reply)
         history += [
