@@ -149,6 +149,14 @@ def test_with_a_model_that_compares_meaning_what_is_about_something_else_is_not_
     assert text == "I found nothing about that in the documents."
 
 
+def test_what_the_search_finds_near_is_shown_as_uncertain():
+    found = Articles(articles=[article(f"Keys are turned {n}.", url=f"{n}.md") for n in range(4)])
+    found.articles[2].metadata["similarity"] = 0.52
+    text = passages_text("How do I rotate the signing key?", found, Similarity(Unlike()))
+    assert text.startswith("I am not sure that the documents answer this.")
+    assert text.count("Keys are turned") == 3
+
+
 def test_a_relative_link_of_a_quoted_section_names_the_page_that_it_leads_to():
     content = (
         "Add it [by its address](#by-its-url), as [agents](./agents.md#all) or [the site](https://x.example/a#b) say."

@@ -26,7 +26,7 @@ def _calls(model, *history: Any):
 
 def _answer(model, said, *results):
     """The answer to a request whose calls return `results`, in their order, over all rounds."""
-    left, history = list(results), [HumanMessage(said)]
+    left, history = list(results), list[Any]([HumanMessage(said)])
     while (reply := model.invoke(history)).tool_calls:
         history.append(reply)
         history += [
@@ -110,6 +110,21 @@ def test_an_argument_is_what_the_sentence_says(models, said, arguments):
     assert given.get("run_id") is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Has anybody reviewed PR 1 over at a/b yet, and if so was it an approval?",
+        "Get the oldest open issue of a/b and tell me who is assigned and what was said in the comments",
+        "Give me the newest issue in a/b incl. what people commented",
+    ],
+)
+def test_what_a_record_shows_is_not_called_left_out(models, said):
+    rows = Items(kind="issues", items=[{"number": 1, "title": "Found"}])
+    record = Record(kind="thing", item={"number": 1, "title": "Found"})
+    results = [record] if said.startswith("Has") else [rows, record]
+    assert "Not applied" not in _answer(models["github"], said, *results)
+
+
 def test_what_is_applied_is_not_called_left_out(models):
     rows = Items(kind="issues", items=[{"number": 1, "title": "Free"}])
     assert "Not applied" not in _answer(models["github"], "Issues in a/b assigned to nobody", rows)
@@ -149,6 +164,12 @@ def test_a_repository_alone_is_shown(models):
 )
 def test_a_request_reaches_the_agents_that_it_is_for(models, said, agents):
     assert [name for name, _ in _calls(models["supervisor"], said)] == agents
+
+
+def test_a_call_for_help_is_answered_with_what_there_is(models):
+    reply = models["supervisor"].invoke([HumanMessage("Can you help me?")])
+    assert reply.tool_calls == []
+    assert "Try one of these:" in reply.text
 
 
 def test_a_version_is_no_number_of_passages(models):

@@ -46,7 +46,7 @@ _PHRASES = {
         r"so long|i(?:'m| am) (?:off|done|leaving)(?: now| for today)?|gotta go|until next time|see you (?:later|soon|tomorrow|then|monday)",
     ),
     Talk.HELP: (
-        rf"help(?: me)?(?: please)?|(?:so )?what (?:can|do|could) (?:you|i) (?:act\w+ |really |even )?(?:do|help|offer|know|ask|answer|know how to do){_MORE}|what are you (?:able to do|capable of|good (?:at|for)){_MORE}",
+        rf"(?:(?:can|could) you )?help(?: me)?(?: out)?(?: please)?|i need (?:some )?help|(?:so )?what (?:can|do|could) (?:you|i) (?:act\w+ |really |even )?(?:do|help|offer|know|ask|answer|know how to do){_MORE}|what are you (?:able to do|capable of|good (?:at|for)){_MORE}",
         r"how (?:can|could|do) (?:you|i) (?:help|use|talk to) ?(?:you|this|me)?(?: out)?|what are your (?:skills|abilities|capabilities|tools|features)",
         r"(?:list|show|tell)(?: me)?(?: about)? (?:your (?:skills|tools|abilities|capabilities)|yourself)|introduce yourself",
         r"(?:who|what) (?:exactly )?are you(?: exactly| really| actually| anyway)?|who (?:made|built|wrote|created|developed) you|what is this(?: thing| service| tool)?|what(?:'s| is) your name|do you have a name",

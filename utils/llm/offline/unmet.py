@@ -52,7 +52,7 @@ _PLAIN = frozenset(
         word_set("""recent new newest latest last old oldest first current currently many each every other same available existing open public
     still more most fewer total full complete whole top number few own real recently one ones
     yet already again drew over around both two touched instead other others rest please contain bring hold include happen have
-    wrote write written create cut come came say said"""),
+    wrote write written create cut come came say said incl including"""),
     )
 )
 """Words before what is listed that leave nothing out."""
@@ -96,6 +96,7 @@ def unread(
         return []
     clause = _without_unassigned(without_form(clause), arguments)
     understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
+    understood |= {stem("approval")} if stem("approved") in understood else set()
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
     if tool.noun == "commits":
         beyond += [match[0] for match in _INSIDE.finditer(clause)]

@@ -31,6 +31,10 @@ SURE = 0.33
 ABOUT = 0.27
 """Fit below which the nearest section is about something else. Questions about anything but this project stay under it with the embedded
 model, questions that the documents answer are above 0.31; without a model words alone tell too little."""
+NEAR = 0.4
+"""Cosine of the nearest passage from which sections are shown as uncertain although none fits. Questions about anything but this project stay
+under it with the embedded model, except by chance.
+"""
 SHARED = 0.5
 """Share of the question's words in a section that makes up for a low score."""
 HEADING = 0.6
@@ -78,10 +82,11 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     if len(own) > 1:
         return _several(question, own, found.articles, similarity)
     sections = _sections(question, found.articles[:READ], similarity)
-    if not sections or not _about(question, sections[0], similarity):
+    about = bool(sections) and _about(question, sections[0], similarity)
+    if not about and not any(_similarity(each.article) >= NEAR for each in sections):
         return _joined(NOTHING, found.note or "")
     best, others = sections[0], sections[1 : 1 + OTHERS]
-    if not _sure(question, best):
+    if not about or not _sure(question, best):
         return _joined(
             UNSURE, *(_glimpse(question, each, similarity) for each in (best, *others)), found.note or ""
         )
@@ -126,6 +131,10 @@ def _several(
 def _about(question: str, section: Section, similarity: Similarity) -> bool:
     """Whether a section is about what a question is about; without an embedder only its words tell."""
     return similarity.embedder is None or section.fit >= ABOUT or _shared(question, section) > SHARED
+
+
+def _similarity(article: Article) -> float:
+    return float(article.metadata.get("similarity") or 0)
 
 
 def _sure(question: str, section: Section) -> bool:
