@@ -274,3 +274,13 @@ async def test_a_conversation_goes_on_and_keeps_its_latest_checkpoints_only(kept
         await saver.adelete_thread("t")
         assert await saver.aget_tuple(CONVERSATION) is None
         assert len(await turns(saver, 1, "other")) == 4
+
+
+async def test_a_change_that_an_earlier_version_asked_about_is_found_again(kept: Kept) -> None:
+    async with AsyncExitStack() as stack:
+        journal = await opened(kept.journal(), stack)
+        asked, new = await journal.ask(Entry("former", "thread", "task", "digest", "a comment"))
+        assert new
+        again = Entry("key", "thread", "task", "digest", "a comment", former="former")
+        assert await journal.ask(again) == (asked, False)
+        assert await journal.ask(replace(again, former="of nothing")) == (replace(asked, key="key"), True)

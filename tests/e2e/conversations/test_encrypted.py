@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 
 import pytest
 from a2a.client import Client
+from a2a.types.a2a_pb2 import GetTaskRequest
+from a2a.utils.errors import InternalError
 from cryptography.fernet import Fernet
 
 from multi_agents.platform_engineer.agent import PlatformEngineer
@@ -17,6 +20,7 @@ from tests.e2e.cli.terminal import terminal
 from tests.e2e.conversations.asking import asked, files_with
 from tests.e2e.conversations.test_commands import client_url
 from tests.e2e.conversations.test_deleting import finding
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
 from utils.errors import SettingsError
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -125,3 +129,33 @@ async def test_a_key_that_is_gone_is_told_in_a_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in reply.last_words
         (listed,) = (await asked(client, action="list"))["conversations"]
         assert (listed["contextId"], listed["title"]) == (context_id, "")
+
+
+async def test_what_somebody_copies_in_the_storage_is_refused_with_a_sentence_and_a_code(
+    tmp_path: Path,
+) -> None:
+    first = await tell(tmp_path, OLD)
+    async with service(tmp_path, OLD) as client:
+        second = await ask(client, "What is new?")
+    folder = tmp_path / PlatformEngineer.name
+    with closing(sqlite3.connect(folder / "tasks.sqlite")) as db, db:
+        found = dict(db.execute("SELECT context_id, id FROM tasks").fetchall())
+        copied = "UPDATE tasks SET body = (SELECT body FROM tasks WHERE id = ?) WHERE id = ?"
+        db.execute(copied, (found[first], found[second.context_id]))
+    with closing(sqlite3.connect(folder / "checkpoints.sqlite")) as db, db:
+        threads = db.execute(
+            "SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY min(rowid)"
+        ).fetchall()
+        for table in ("checkpoints", "writes"):
+            db.execute(f"DELETE FROM {table} WHERE thread_id = ?", threads[1])
+            db.execute(f"UPDATE {table} SET thread_id = ? WHERE thread_id = ?", (*threads[1], *threads[0]))
+    async with service(tmp_path, OLD) as client:
+        reply = await ask(client, "What did I say?", context_id=second.context_id)
+        assert reply.state == "failed"
+        assert reply.last_words.startswith("What is needed is not shown: it was stored for another place")
+        (told,) = reply.metadata(ERROR_EXTENSION)
+        assert told["code"] == "storage_misplaced"
+        with pytest.raises(InternalError, match="not shown"):
+            await client.get_task(GetTaskRequest(id=found[second.context_id]))
+        listed = await asked(client, action="list")
+        assert SECRET not in str([each for each in listed["conversations"] if each["contextId"] != first])
