@@ -111,7 +111,7 @@ ENCRYPTION: tuple[Rule, ...] = (
             broken(
                 "webhooks are stored as they are in PostgreSQL",
                 "utils/a2a_common/server/push_store_postgres.py::PostgresPushConfigs.put",
-                "self._codec.encrypt(stored.SerializeToString(), places.webhook(owner, task_id, stored.id))",
+                "self._codec.encrypt(stored.SerializeToString(), place)",
                 "stored.SerializeToString()",
                 _NO_WORD,
             ),
