@@ -288,6 +288,9 @@ class ServerSettings(ProtectionSettings):
     grpc_port: int | None = Field(
         None, alias="GRPC_PORT", ge=0, le=65535, description="gRPC port; no gRPC when unset."
     )
+    metrics_port: int | None = Field(
+        None, alias="METRICS_PORT", ge=0, le=65535, description="Port of /metrics alone; none when unset."
+    )
     public_url: str | None = Field(
         None, alias="PUBLIC_URL", description="Address that clients reach this agent at."
     )

@@ -36,6 +36,7 @@ class Cluster:
         ports: Where each service is on loopback.
         folders: Where volumes and logs are.
         secrets: Secrets of the namespace that the chart did not make.
+        metrics: Where each service has its metrics alone on loopback, where it has.
     """
 
     manifests: list[Manifest]
@@ -43,13 +44,16 @@ class Cluster:
     ports: dict[str, int]
     folders: Path
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
+    metrics: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, manifests: list[Manifest], folders: Path) -> Cluster:
         """A free port for each service."""
         services = of_kind(manifests, "Service")
         ports = {name: free_port() for name in services}
-        return cls(manifests, next(iter(services.values()))["metadata"]["namespace"], ports, folders)
+        metrics = {name: free_port() for name in services}
+        namespace = next(iter(services.values()))["metadata"]["namespace"]
+        return cls(manifests, namespace, ports, folders, metrics=metrics)
 
     def pod(self, component: str) -> Pod:
         """One pod with its environment resolved."""
@@ -64,6 +68,8 @@ class Cluster:
         if service in self.ports:
             assert environment["HOST"] == "0.0.0.0", "nobody would reach the pod"
             environment |= {"HOST": "127.0.0.1", "PORT": str(self.ports[service])}
+            if "METRICS_PORT" in environment:
+                environment["METRICS_PORT"] = str(self.metrics[service])
         for folder in mounts.values():
             folder.mkdir(parents=True, exist_ok=True)
         arguments = [self._mapped(one, mounts) for one in container["args"]]

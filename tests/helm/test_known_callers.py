@@ -14,7 +14,7 @@ import pytest
 
 from multi_agents.cli.exit_codes import ExitCode
 from tests.e2e.auth.provider import provider
-from tests.helm.cases import ACCEPTED
+from tests.helm.cases import ACCEPTED, PROMETHEUS
 from tests.helm.chart import CHART, Helm, Values, pods
 from tests.helm.local_pods import Cluster, started
 from utils.auth.service_tokens import new_private_key
@@ -68,6 +68,15 @@ class Release:
                 for name, port in ports
             }
 
+    async def scraped(self, path: str) -> dict[str, int]:
+        """How each service answers at the port of its metrics, without a credential."""
+        async with httpx.AsyncClient(trust_env=False) as http:
+            ports = self.cluster.metrics.items()
+            return {
+                name.rpartition("-")[2]: (await http.get(f"http://127.0.0.1:{port}{path}")).status_code
+                for name, port in ports
+            }
+
     def logs(self) -> str:
         """All that the pods wrote."""
         return "".join(file.read_text() for file in self.cluster.folders.glob("*.log"))
@@ -88,6 +97,7 @@ async def test_the_test_of_a_release_chats_with_a_token_of_the_provider_and_not_
 ):
     async with provider() as idp:
         values = _values(AUTH_MODE="oidc", AUTH_ISSUERS=idp.issuer())
+        values["metrics"] = {"serviceMonitor": {"enabled": True}, "from": [PROMETHEUS]}
         async with release(helm4, tmp_path, values) as it:
             token = idp.token("platform-engineer")
             code, said = await it.tested(helm4, token)
@@ -100,6 +110,8 @@ async def test_the_test_of_a_release_chats_with_a_token_of_the_provider_and_not_
             assert await it.statuses() == {"supervisor": 401, "rag": 401}
             assert await it.statuses(token) == {"supervisor": 200, "rag": 401}
             assert token not in it.logs()
+            assert await it.scraped("/metrics") == {"supervisor": 200, "rag": 200}
+            assert await it.scraped("/rest/tasks") == {"supervisor": 404, "rag": 404}
 
 
 async def test_the_test_of_a_release_chats_with_an_api_key_that_was_made_in_the_pod_until_it_is_revoked(

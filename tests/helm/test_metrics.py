@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.helm.cases import ACCEPTED, PROMETHEUS
@@ -71,3 +73,28 @@ def test_the_scraper_reaches_the_supervisor_and_the_agents(helm4: Helm):
     for name in ("supervisor", "github", "rag"):
         (rule,) = policies[f"first-platform-engineer-{name}"]["spec"]["ingress"]
         assert PROMETHEUS in rule["from"]
+
+
+def test_where_callers_are_known_the_scraper_alone_reaches_a_port_that_serves_the_metrics_alone(helm4: Helm):
+    known: dict[str, Any] = {"settings": {"AUTH_MODE": "oidc", "AUTH_SERVICE_PUBLIC_KEY": "{}"}}
+    known |= {"supervisor": {"secrets": {"existing": "keys"}}, "networkPolicy": {}}
+    manifests = helm4.render({**BY_MONITOR, **known})
+    (monitor,) = of_kind(manifests, "ServiceMonitor").values()
+    assert [one["port"] for one in monitor["spec"]["endpoints"]] == ["metrics"]
+    policies, services = of_kind(manifests, "NetworkPolicy"), of_kind(manifests, "Service")
+    for name in ("supervisor", "github", "rag"):
+        whole = f"first-platform-engineer-{name}"
+        assert [port["name"] for port in services[whole]["spec"]["ports"]] == ["http", "metrics"]
+        http, metrics = policies[whole]["spec"]["ingress"]
+        assert [one["port"] for one in http["ports"]] == ["http"]
+        assert ([one["port"] for one in metrics["ports"]], metrics["from"]) == (["metrics"], [PROMETHEUS])
+        (container,) = pods(manifests)[name]["containers"]
+        ports = {one["name"]: one["containerPort"] for one in container["ports"]}
+        assert ports["metrics"] == 9090
+    annotated = helm4.render({"metrics": {"annotations": True, "from": [PROMETHEUS]}, **known})
+    assert {one["prometheus.io/port"] for one in _annotations(annotated).values()} == {"9090"}
+
+
+def test_where_everybody_may_call_there_is_no_further_port(helm4: Helm):
+    for service in of_kind(helm4.render(BY_MONITOR), "Service").values():
+        assert [port["name"] for port in service["spec"]["ports"]] == ["http"]

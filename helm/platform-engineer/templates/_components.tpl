@@ -75,6 +75,9 @@
 HOST: "0.0.0.0"
 PORT: {{ .it.port | int | quote }}
 PLATFORM_ENGINEER_HOME: /data
+{{- with include "pe.metricsPort" . }}
+METRICS_PORT: {{ . | quote }}
+{{- end }}
 {{- if not .it.web.enabled }}
 WEB_PAGE: "false"
 {{- end }}
@@ -96,6 +99,12 @@ RAG_SOURCES: /documents
 {{- define "pe.known" -}}
 {{- $mode := dig "AUTH_MODE" (dig "AUTH_MODE" "none" .root.Values.settings) (.it.env | default dict) -}}
 {{- if ne $mode "none" -}}{{- $mode -}}{{- end -}}
+{{- end -}}
+
+{{/* The port that serves the metrics alone, where Prometheus looks for them and callers have to be known; else empty. Arguments: root, it. */}}
+{{- define "pe.metricsPort" -}}
+{{- $metrics := .root.Values.metrics -}}
+{{- if and (or $metrics.annotations $metrics.serviceMonitor.enabled) (include "pe.known" .) -}}{{- $metrics.port | int -}}{{- end -}}
 {{- end -}}
 
 {{/* Whether a component is given a variable, or may be: a Secret of yours cannot be seen. Arguments: root, it, name. */}}

@@ -32,6 +32,9 @@ containers:
     envFrom: {{- include "pe.envFrom" . | nindent 6 }}
     ports:
       - {name: http, containerPort: {{ .it.port | int }}, protocol: TCP}
+      {{- with include "pe.metricsPort" . }}
+      - {name: metrics, containerPort: {{ . }}, protocol: TCP}
+      {{- end }}
     startupProbe:
       httpGet: {path: /healthz, port: http}
       periodSeconds: 2

@@ -153,7 +153,7 @@ class AgentService:
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
 
-    `app.state.grpc_port` is the port that gRPC listens on once the application has started, or `None`, and
+    `app.state.grpc_port` and `app.state.metrics_port` are the ports of gRPC and of the metrics alone once the application has started, or `None`, and
     `app.state.drain` stops the agent in order.
 
     Raises:
@@ -179,6 +179,7 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     )
     app.router.redirect_slashes = False
     app.state.grpc_port = None
+    app.state.metrics_port = None
     app.state.engine = parts.engine
     app.state.drain = drain
     return app
@@ -347,6 +348,13 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
                 stack.push_async_callback(retention.stop)
             stack.push_async_callback(parts.push.aclose, settings.shutdown_grace_seconds)
             stack.push_async_callback(parts.engine.drain, 0)
+            if settings.metrics_port is not None:
+                from utils.a2a_common.server.metrics_server import serving_metrics
+
+                alone = serving_metrics(
+                    metrics_route(service.sizes), host=settings.host, port=settings.metrics_port
+                )
+                app.state.metrics_port = await stack.enter_async_context(alone)
             if settings.grpc_port is not None:
                 server, app.state.grpc_port = await start_grpc(
                     parts.handler,

@@ -1,0 +1,59 @@
+"""A port of its own for `/metrics`: for a scraper that has no credential, where the agent asks its callers for one."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.routing import BaseRoute
+
+from utils.errors import SettingsError
+
+_CONNECTIONS = 50
+"""Connections at the same time; a scraper has one."""
+
+
+class _SideServer(uvicorn.Server):
+    """Leaves the signals to the agent's own server."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving_metrics(route: BaseRoute, *, host: str, port: int) -> AsyncIterator[int]:
+    """Serve the route, and nothing else, within the block; the port is yielded.
+
+    Raises:
+        SettingsError: Nothing can listen there.
+    """
+    config = uvicorn.Config(
+        Starlette(routes=[route]),
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=1,
+    )
+    try:
+        listener = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+    except OSError as error:
+        sentence = (
+            f"Nothing can listen at port {port} of {host}: another program may use it. Set METRICS_PORT."
+        )
+        raise SettingsError("METRICS_PORT", sentence) from error
+    server = _SideServer(config)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield int(listener.getsockname()[1])
+    finally:
+        server.should_exit = True
+        with listener:
+            await serving
