@@ -26,6 +26,7 @@ from tests.contract.stores.told import (
     webhooks,
 )
 from tests.contract.stores.unbound import Unbound
+from tests.postgres import PARAMETER
 from utils.encryption.codec import Codec
 from utils.encryption.errors import StorageMisplaced
 from utils.persistence.task_log_store import LOST
@@ -137,9 +138,8 @@ async def test_a_conversation_that_is_copied_from_somebody_else_is_refused(stora
             await told.said("bob")
 
 
+@pytest.mark.parametrize("storage", [PARAMETER], indirect=True)  # a file has all channels in one value
 async def test_a_text_among_the_channels_is_bound_in_postgresql_as_well(storage: Place) -> None:
-    if storage.pool is None:
-        pytest.skip("A file has all channels in one value.")
     await all_told(storage, Codec([KEY]))
     anns = "(SELECT checkpoint->'channel_values' FROM {table} WHERE thread_id = 'ann' ORDER BY checkpoint_id DESC LIMIT 1)"
     put = f"jsonb_set(checkpoint, '{{{{channel_values}}}}', {anns})"
