@@ -66,18 +66,23 @@ class Replica:
 
     Attributes:
         ran: What it began, in order.
+        puts_back: Tasks whose next run puts itself back at once.
         canceled: The tasks whose run was cancelled, and whether their end was asked for.
         go_on: Lets its runs end.
     """
 
     queue: ProcrastinateQueue
     ran: list[QueuedTurn] = field(default_factory=list)
+    puts_back: set[str] = field(default_factory=set)
     canceled: list[tuple[str, bool]] = field(default_factory=list)
     go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def work(self, turn: QueuedTurn) -> None:
         """Run a turn. One that is cancelled because the worker ends goes on elsewhere."""
         self.ran.append(turn)
+        if turn.task_id in self.puts_back:
+            self.puts_back.remove(turn.task_id)
+            raise PutBack
         try:
             await self.go_on.wait()
         except asyncio.CancelledError:

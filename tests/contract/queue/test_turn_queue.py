@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from procrastinate.exceptions import ConnectorException
+from procrastinate.sql import queries
 
 from tests.contract.queue.kinds import Replica, TablesOf, memory_tables, postgres_tables, replica, until
 from tests.postgres import PostgresServer
+from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, WAKE
 from utils.errors import Draining
 
 Pair = tuple[Replica, Replica]
@@ -250,6 +252,71 @@ async def test_a_job_that_a_worker_never_heard_it_had_is_run_all_the_same(tables
         await until(lambda: only.ran)
         assert lost
         assert only.begun == ["a"]
+        only.go_on.set()
+
+
+async def test_a_job_that_was_put_back_is_left_to_the_replica_that_goes_on_with_it(
+    tables: TablesOf, monkeypatch: Any
+):
+    """Its first worker cannot tell the others, and must not put it back again while another runs it."""
+    async with replica(tables) as first:
+        await first.add("a", "x")
+        await until(lambda: first.ran)
+        connector: Any = first.queue._manager.connector  # type: ignore[union-attr]
+        tells, told = connector.execute_query_async, list[str]()
+
+        async def loses(query: str, **arguments: Any) -> None:
+            if query == WAKE and not told:
+                told.append(query)
+                await until(lambda: second.ran)
+                raise ConnectorException
+            await tells(query, **arguments)
+
+        monkeypatch.setattr(connector, "execute_query_async", loses)
+        async with replica(tables) as second:
+            await first.queue.stop_working()
+            await until(lambda: second.ran and told)
+            await asyncio.sleep(1.5 * AGAIN_SECONDS)
+            left = await second.queue.find("a")
+            assert left is not None
+            assert left.runs
+            assert second.begun == ["a"]
+            second.go_on.set()
+        assert second.begun == ["a"]
+
+
+async def test_a_worker_that_takes_a_job_again_does_not_put_it_back_for_an_answer_that_comes_late(
+    tables: TablesOf, monkeypatch: Any
+):
+    """The answer that it was put back comes after the worker has fetched it once more."""
+    async with replica(tables) as only:
+        manager: Any = only.queue._manager
+        connector, late, lost = manager.connector, asyncio.Event(), list[str]()
+        one, none = connector.execute_query_one_async, connector.execute_query_async
+        retry, fetch = queries["retry_job"], queries["fetch_job"]
+
+        async def slow(query: str, **arguments: Any) -> None:
+            await none(query, **arguments)
+            if query == retry and not late.is_set():
+                await late.wait()
+
+        async def loses(query: str, **arguments: Any) -> dict[str, Any]:
+            row: dict[str, Any] = await one(query, **arguments)
+            if query == fetch and late.is_set() and not lost:
+                lost.append(query)
+                raise ConnectorException
+            return row
+
+        monkeypatch.setattr(connector, "execute_query_async", slow)
+        monkeypatch.setattr(connector, "execute_query_one_async", loses)
+        only.puts_back.add("a")
+        await only.add("a", "x")
+        await until(lambda: len(only.ran) == 2)
+        late.set()
+        await until(lambda: lost)
+        await only.add("b", "y")
+        await until(lambda: "b" in only.begun)
+        assert only.begun == ["a", "a", "b"]
         only.go_on.set()
 
 

@@ -27,6 +27,9 @@ WAKE = "SELECT pg_notify(%(channel)s, %(payload)s)"
 CHANNEL = "procrastinate_queue_v1#"
 """What Procrastinate puts before the name of a queue."""
 
+Try = tuple[int | None, int]
+"""One run of a job by a worker: the job's id, and how often it was put back before."""
+
 
 class SteadyJobs(JobManager):
     """What the worker asks the database, made to bear that it fails.
@@ -43,7 +46,7 @@ class SteadyJobs(JobManager):
     def __init__(self, connector: BaseAsyncConnector, queue: str) -> None:
         super().__init__(connector)
         self._queue = queue
-        self._held: set[int | None] = set()
+        self._held: set[Try] = set()
         self._lost_answer = False
         self.closing = False
         self.worker_id: int | None = None
@@ -94,13 +97,13 @@ class SteadyJobs(JobManager):
             self._lost_answer = True
             return None
         if job is not None:
-            self._held.add(job.id)
+            self._held.add(_try_of(job))
         return job
 
     async def _put_back_unknown(self, worker_id: int) -> None:
         """Let jobs wait again that were given to this worker in an answer that it never got."""
         for job in await self.list_jobs_async(worker_id=worker_id, status="doing"):
-            if job.id not in self._held:
+            if _try_of(job) not in self._held:
                 await super().retry_job(job)
         self._lost_answer = False
 
@@ -115,33 +118,41 @@ class SteadyJobs(JobManager):
         await self._until_stored(job, partial(super().retry_job, job, *args, **options))
 
     async def _until_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> None:
-        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever.
-
-        A worker that was taken for dead has no such job any more.
-        """
+        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever."""
         while not await self._is_stored(job, step):  # noqa: ASYNC110 - the database tells nobody that it is back
             await asyncio.sleep(AGAIN_SECONDS)
-        self._held.discard(job.id)
+        self._held.discard(_try_of(job))
 
     async def _is_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> bool:
         """Try it; whether nothing is left to be tried."""
         try:
             await step()
-            await self._wake(job)
         except exceptions.ConnectorException:
-            if not (self.closing or await self._is_gone(job)):
-                return False
-            log.warning("queue.job_not_ended", task_id=task_of(job))
+            if self.closing or await self._is_over(job):
+                log.warning("queue.job_not_ended", task_id=task_of(job))
+                return True
+            return False
+        with suppress(exceptions.ConnectorException):  # workers look by themselves, a little later
+            await self._wake(job)
         return True
 
-    async def _is_gone(self, job: Job) -> bool:
+    async def _is_over(self, job: Job) -> bool:
+        """Whether the try of a job is over: its end was stored in an answer that got lost, or its worker was taken for dead.
+
+        Another worker, or this one, may be at the next try of the same job then, which is not to be touched.
+        """
         with suppress(exceptions.ConnectorException):
-            return not list(await self.list_jobs_async(id=job.id, status="doing"))
+            running = await self.list_jobs_async(id=job.id, status="doing", worker_id=job.worker_id)
+            return _try_of(job) not in map(_try_of, running)
         return False
 
     async def _wake(self, job: Job) -> None:
         payload = json.dumps({"type": "job_inserted", "job_id": job.id})
         await self.connector.execute_query_async(WAKE, channel=CHANNEL + self._queue, payload=payload)
+
+
+def _try_of(job: Job) -> Try:
+    return job.id, job.attempts
 
 
 def task_of(job: Job) -> str:

@@ -200,6 +200,10 @@ class TurnEngine(ABC):
         job.stopping = True
         await job.accepted.wait()
         if job.writer is None or (job.settled and not job.authenticates):
+            if (
+                job.writer is not None and job.work is None
+            ):  # its task ended as it was claimed: no run will return
+                await self._stop_run(job)
             await job.ended.wait()
             return False
         turn = job.turn
