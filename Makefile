@@ -69,7 +69,7 @@ ci-tests:
 	$(BIN)/python -m pytest -p tests.coverage $(WORKERS) --fail-on-skip
 
 test-postgres: setup-dev ## Run the tests of PostgreSQL, which needs to be installed; the tests start a server of their own
-	$(BIN)/python -m pytest -n 2 --dist loadfile --fail-on-skip -m servers tests/contract/stores tests/contract/rag tests/contract/tool_record tests/e2e/postgres tests/e2e/retention
+	$(BIN)/python -m pytest -n 2 --dist loadfile --fail-on-skip -m servers tests/contract/stores tests/contract/queue tests/contract/rag tests/contract/tool_record tests/e2e/postgres tests/e2e/retention
 
 test-web: setup-dev ## Try the page in Chromium against the running service, and build it again and compare
 	$(BIN)/python -m pytest -n 2 --dist loadfile -rP tests/e2e/web

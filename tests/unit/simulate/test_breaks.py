@@ -15,7 +15,25 @@ REPLICAS_FROM = {"lost-answer-forgotten": 105, "no-fence": 25}
 FEW_REPLICAS = 20
 """The same for schedules of two replicas: the first seed that is tried, where it is not 1, and how many are."""
 
-FOUND_REPLICAS = [20, 44, 57, 93, 224, 383, 393, 28, 643, 1255, 1466, 50830, 52416, 52479]
+FOUND_REPLICAS = [
+    20,
+    44,
+    57,
+    93,
+    224,
+    383,
+    393,
+    28,
+    643,
+    1255,
+    1466,
+    50830,
+    52416,
+    52479,
+    201034,
+    201044,
+    202060,
+]
 """Seeds of schedules of two replicas that broke an invariant before the product was mended."""
 
 FOUND = [307274, 86, 136, 154, 190, 240]

@@ -118,33 +118,40 @@ class SteadyJobs(JobManager):
         await self._until_stored(job, partial(super().retry_job, job, *args, **options))
 
     async def _until_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> None:
-        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever."""
-        while not await self._is_stored(job, step):  # noqa: ASYNC110 - the database tells nobody that it is back
+        """Store what became of a job, also where the database is away for a while: else it would hold its lock for ever.
+
+        A step that failed may have been done all the same, and the job may be at its next try elsewhere: it is repeated only
+        once the database has told that it was not.
+        """
+        runs: bool | None = True
+        while True:
+            if runs and await self._is_stored(job, step):
+                break
+            runs = await self._runs(job)
+            if runs is False or self.closing:
+                log.warning("queue.job_not_ended", task_id=task_of(job))
+                break
             await asyncio.sleep(AGAIN_SECONDS)
         self._held.discard(_try_of(job))
 
     async def _is_stored(self, job: Job, step: Callable[[], Awaitable[None]]) -> bool:
-        """Try it; whether nothing is left to be tried."""
         try:
             await step()
         except exceptions.ConnectorException:
-            if self.closing or await self._is_over(job):
-                log.warning("queue.job_not_ended", task_id=task_of(job))
-                return True
             return False
         with suppress(exceptions.ConnectorException):  # workers look by themselves, a little later
             await self._wake(job)
         return True
 
-    async def _is_over(self, job: Job) -> bool:
-        """Whether the try of a job is over: its end was stored in an answer that got lost, or its worker was taken for dead.
+    async def _runs(self, job: Job) -> bool | None:
+        """Whether this try of a job is the running one still; `None` where that cannot be learned.
 
-        Another worker, or this one, may be at the next try of the same job then, which is not to be touched.
+        It is not where its end was stored and the answer got lost, or its worker was taken for dead.
         """
         with suppress(exceptions.ConnectorException):
             running = await self.list_jobs_async(id=job.id, status="doing", worker_id=job.worker_id)
-            return _try_of(job) not in map(_try_of, running)
-        return False
+            return _try_of(job) in map(_try_of, running)
+        return None
 
     async def _wake(self, job: Job) -> None:
         payload = json.dumps({"type": "job_inserted", "job_id": job.id})

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 import structlog
 from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, TaskArtifactUpdateEvent
-from a2a.utils.errors import TaskNotFoundError
+from a2a.utils.errors import A2AError, TaskNotFoundError
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToJson
 
@@ -78,10 +78,12 @@ class PushSender:
         self._delivery = PushDelivery(policy)
         self._lanes: dict[Key, _Lane] = {}
         self._looking: asyncio.Task[None] | None = None
+        self._missed: set[asyncio.Task[None]] = set()
 
     def start(self, *, every: float | None = None) -> None:
         """Go on with what an earlier process did not send; look again `every` so many seconds, for processes that die."""
         self._follow_unfinished()
+        self._configs.tell(self._look_at)
         if every is not None:
             self._looking = asyncio.create_task(self._look_often(every))
 
@@ -93,6 +95,18 @@ class PushSender:
     def _follow_unfinished(self) -> None:
         for task_id, owner in self._configs.unfinished():
             self.follow(task_id, owner)
+
+    def _look_at(self, webhook: Webhook) -> None:
+        """Look once at a webhook that another process stored."""
+        look = asyncio.create_task(self._follow_missed(webhook))
+        self._missed.add(look)
+        look.add_done_callback(self._missed.discard)
+
+    async def _follow_missed(self, webhook: Webhook) -> None:
+        """Follow a task that was ended here before this process knew of the webhook, where no process works on it."""
+        with suppress(StorageError, A2AError, Suspended):  # the next look finds it
+            if not await self._works(webhook) and await self._is_behind(webhook):
+                self._lane(webhook).again = True
 
     def follow(self, task_id: str, owner: str, *, after: int | None = None) -> None:
         """Send the events of a task to its webhooks, each from where it is, up to the end of the turn.
@@ -120,6 +134,8 @@ class PushSender:
         """Give deliveries `grace` seconds, then stop."""
         if self._looking is not None:
             self._looking.cancel()
+        for look in self._missed:
+            look.cancel()
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)

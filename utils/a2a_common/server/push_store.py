@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -54,6 +54,11 @@ class PushConfigs:
 
     def __init__(self) -> None:
         self._webhooks: dict[tuple[str, str], dict[str, Webhook]] = {}
+        self._on_found: Callable[[Webhook], None] | None = None
+
+    def tell(self, on_found: Callable[[Webhook], None]) -> None:
+        """Let `on_found` be called with each webhook that another process stored, once this one knows of it."""
+        self._on_found = on_found
 
     async def open(self) -> None:
         """Nothing to open."""

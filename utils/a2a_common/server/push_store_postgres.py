@@ -96,6 +96,8 @@ class PostgresPushConfigs(PushConfigs):
                 await super().delete(key[1], key[0], key[2])
             elif known is None or known.config != found.config:
                 self._keep(found)
+                if self._on_found is not None:
+                    self._on_found(found)
 
     def _known(self, task_id: str) -> dict[_Key, Webhook]:
         return {
