@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tests.broken_rules.rules import Edit
-from tests.broken_rules.syntax import Place, definitions, is_expression, places, replace, scope
+from tests.broken_rules.syntax import Place, definitions, is_expression, names, places, replace, scope
 
 ROOMS = ("utils", "multi_agents", "agents")
 
@@ -74,21 +74,25 @@ class Product:
                 yield edit.file, node
 
     def _moved(self, edit: Edit) -> Iterator[tuple[str, ast.AST]]:
-        for file in self._files() if edit.symbol else ():
+        for file in self._files(edit) if edit.symbol else ():
             yield from ((file, node) for name, node in definitions(self._tree(file)) if name == edit.symbol)
 
     def _renamed(self, edit: Edit) -> Iterator[tuple[str, ast.AST]]:
         if (self._root / edit.file).exists():
             yield edit.file, self._tree(edit.file)
 
-    def _anywhere(self, _edit: Edit) -> Iterator[tuple[str, ast.AST]]:
-        for file in self._files():
+    def _anywhere(self, edit: Edit) -> Iterator[tuple[str, ast.AST]]:
+        for file in self._files(edit):
             yield file, self._tree(file)
 
-    def _files(self) -> Iterator[str]:
+    def _files(self, edit: Edit) -> Iterator[str]:
+        """Those with every name that the edit replaces: parsing all of them takes seconds."""
+        wanted = names(edit.old)
         for room in ROOMS:
             for path in sorted((self._root / room).rglob("*.py")):
-                yield path.relative_to(self._root).as_posix()
+                text = path.read_text("utf-8")
+                if all(name in text for name in wanted):
+                    yield path.relative_to(self._root).as_posix()
 
     def _tree(self, file: str) -> ast.Module:
         if file not in self._trees:

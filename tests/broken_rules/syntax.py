@@ -71,6 +71,16 @@ def is_expression(code: str) -> bool:
     return len(found) == 1 and isinstance(found[0], ast.Expr)
 
 
+def names(code: str) -> set[str]:
+    """The variables and attributes in this code, each of which stands in the text of a file that holds it."""
+    nodes = [node for statement in _statements(code) for node in ast.walk(statement)]
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in nodes
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+
+
 def _same(nodes: Sequence[ast.AST], others: Sequence[ast.AST]) -> bool:
     """Whether these are the same code. Types are compared first: writing out every node below a node takes long."""
     return [type(node) for node in nodes] == [type(node) for node in others] and all(

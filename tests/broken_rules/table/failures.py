@@ -178,7 +178,7 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a failure has no trace id",
-                "utils/a2a_common/execution/publisher.py::Publisher.publish",
+                "utils/a2a_common/execution/publisher.py::Publisher._fail",
                 "error_payload(event, self._trace_id)",
                 "error_payload(event, '')",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",

@@ -231,7 +231,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "it is taken over without end",
-                "utils/a2a_common/engine/recovery.py::Recovery.turn_of",
+                "utils/a2a_common/engine/recovery.py::Recovery._goes_on",
                 "row.attempts < MOST_ATTEMPTS",
                 "row.attempts >= 0",
                 "tests/unit/engine/test_recovery.py::"
@@ -296,7 +296,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "stored tasks are not looked at",
-                "utils/a2a_common/handler/request_handler.py::PlatformRequestHandler.on_list_tasks",
+                "utils/a2a_common/handler/task_view.py::TaskView.with_stand_ins",
                 "complaint_about(task)",
                 "None",
                 _VALUES + "test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page",

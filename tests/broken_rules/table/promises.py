@@ -9,7 +9,6 @@ _QUEUE = "utils/a2a_common/execution/event_queue.py::LogQueue"
 _QUEUES = "tests/unit/execution/test_event_queue.py::"
 _SINK = "utils/a2a_common/execution/event_sink.py::EventSink"
 _CLASSIFY = "utils/llm/classify.py"
-_DELEGATION = "multi_agents/platform_engineer/delegation.py::Delegation"
 _ENGINEER = "multi_agents/platform_engineer/agent.py::PlatformEngineer"
 
 _RECOVERY = "tests/e2e/resilience/test_recovery.py::"
@@ -145,7 +144,7 @@ PROMISES: tuple[Rule, ...] = (
             ),
             broken(
                 "a reader's leaving drops events",
-                _QUEUE + ".append",
+                _QUEUE + "._append",
                 "self._note_readers()",
                 "self._note_readers()\nif self.closed:\n    return self._drop(self.closed)",
                 _CLOSING + "test_queue_closure_handling",
@@ -207,7 +206,7 @@ PROMISES: tuple[Rule, ...] = (
         (
             broken(
                 "it is told none",
-                _DELEGATION + "._whole_scope",
+                "multi_agents/platform_engineer/delegation_scope.py::DelegationScopes._whole_scope",
                 "told.results",
                 "told.results[:0]",
                 "tests/e2e/delegation/test_scope_and_budget.py::"

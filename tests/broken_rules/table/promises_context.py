@@ -22,7 +22,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
         (
             broken(
                 "nobody calls it",
-                _BASE + "._run",
+                _BASE + "._turn",
                 "for compacted in await self._preflight_context_check(config, user_content(request, built.takes)):\n"
                 "    yield compacted",
                 "_ = self._preflight_context_check",
@@ -112,7 +112,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
                 "results are cut neither where they come in nor in a request",
                 (
                     Edit(
-                        "utils/context/middleware.py::ContextMiddleware.awrap_tool_call",
+                        "utils/context/tool_results.py::short_result",
                         "shown == text",
                         "len(shown) <= len(text)",
                     ),

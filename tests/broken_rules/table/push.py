@@ -17,7 +17,7 @@ PUSH: tuple[Rule, ...] = (
         (
             broken(
                 "what is stored is not read",
-                _STORE + "::SqlitePushConfigs.open",
+                _STORE + "::SqlitePushConfigs._load",
                 "await self._database.read(_all)",
                 "(await self._database.read(_all))[:0]",
                 _RESTART + "test_a_webhook_hears_of_the_answer_that_comes_after_a_restart",
@@ -59,7 +59,7 @@ PUSH: tuple[Rule, ...] = (
         (
             broken(
                 "a start does not go on with what was not sent",
-                "utils/a2a_common/server/push.py::PushSender.start",
+                "utils/a2a_common/server/push.py::PushSender._follow_unfinished",
                 "self._configs.unfinished()",
                 "self._configs.unfinished()[:0]",
                 _RESTART + "test_a_webhook_hears_the_end_of_a_task_whose_process_was_killed",

@@ -71,7 +71,7 @@ SHARING: tuple[Rule, ...] = (
             ),
             broken(
                 "what a turn says and uses is kept on the agent",
-                _BASE + "::BaseLangGraphAgent._run",
+                _BASE + "::BaseLangGraphAgent._turn",
                 "GraphRun(built, self.name, request, config)",
                 "self.__dict__.setdefault('_turn', GraphRun(built, self.name, request, config))",
                 _APART + "test_two_tasks_at_once_have_each_their_own_plan_and_usage",

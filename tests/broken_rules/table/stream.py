@@ -107,14 +107,14 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a turn whose every tool failed completes",
-                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._end",
+                "utils/a2a_common/graph/stream_translator.py::StreamTranslator._failed",
                 "not self._answers",
                 "self._answers < 0",
                 _TURNS + "test_an_agent_whose_every_needed_tool_failed_fails_with_that_code",
             ),
             broken(
                 "`Failed` completes the task",
-                _PUBLISHER + "::Publisher.publish",
+                _PUBLISHER + "::Publisher._fail",
                 "TaskState.TASK_STATE_FAILED",
                 "TaskState.TASK_STATE_COMPLETED",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
@@ -145,7 +145,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the last status repeats the answer",
-                _PUBLISHER + "::Publisher.publish",
+                _PUBLISHER + "::Publisher._complete",
                 "self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
                 "self._end(TaskState.TASK_STATE_COMPLETED, self._say('Once and only once.'), short)",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
