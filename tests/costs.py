@@ -30,7 +30,9 @@ def processor_seconds() -> float:
 
 def _of(pid: str) -> float:
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        fields = (
+            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+        )
         return sum(map(int, fields[11:15])) / TICK + sum(map(_of, _children(pid)))
     except OSError:  # it has ended: from its parent's next look on it is among what the parent has waited for
         return 0.0

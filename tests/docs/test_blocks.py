@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 import yaml
@@ -12,6 +13,7 @@ from dotenv import dotenv_values
 
 from tests.docs.blocks import Block, all_blocks, blocks_of, documents
 from tests.docs.checkout import Checkout
+from tests.lent import LentFolder
 
 LANGUAGES = {"python", "bash", "yaml", "json", "env", "text", "mermaid"}
 OPTIONS = {"file", "append", "no-run", "service", "expect"}
@@ -21,11 +23,23 @@ def _runs(document: str) -> bool:
     return any(block.language in {"python", "bash"} for block in blocks_of(document))
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, LentFolder]:
+    made = Checkout.make(tmp_path_factory.mktemp("docs") / "checkout")
+    return made, LentFolder(made.folder)
+
+
+@pytest.fixture
+def checkout(copied: tuple[Checkout, LentFolder]) -> Iterator[Checkout]:
+    made, lent = copied
+    yield made
+    lent.restore()
+
+
 @pytest.mark.processes
 @pytest.mark.timeout(1200)  # a document is several programs, each with its own imports
 @pytest.mark.parametrize("document", [name for name in documents() if _runs(name)])
-def test_the_blocks_of_a_document_run_one_after_the_other(document, tmp_path):
-    checkout = Checkout.make(tmp_path / "checkout")
+def test_the_blocks_of_a_document_run_one_after_the_other(document, checkout):
     for block in blocks_of(document):
         if "service" not in block.options:
             checkout.play(block)
