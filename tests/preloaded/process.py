@@ -23,7 +23,9 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+ROOT = Path(__file__).resolve().parents[2]
 SERVER = Path(__file__).with_name("server.py")
+ROOMS = ("utils", "agents", "multi_agents", "benchmarks", "tests")
 POSSIBLE = hasattr(os, "pidfd_open")
 
 
@@ -33,11 +35,23 @@ def forks(env: Mapping[str, str]) -> bool:
     return POSSIBLE and theirs <= {"PYTHONPATH"}
 
 
+def is_of_this_checkout(cwd: Path, env: Mapping[str, str]) -> bool:
+    """Whether a program imports the project from this checkout, by its variables, and not from a copy where it runs."""
+    first = env.get("PYTHONPATH", "").split(os.pathsep)[0]
+    return first == str(ROOT) and (cwd == ROOT or not any((cwd / room).exists() for room in ROOMS))
+
+
+def _sockets() -> tuple[socket.socket, socket.socket]:
+    """Our end of a control socket, and that of an interpreter."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    return ours, theirs
+
+
 @cache
 def _server() -> socket.socket:
     """The control socket of this process' interpreter, which is started on first use."""
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+    ours, theirs = _sockets()
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with theirs:
         command = [sys.executable, str(SERVER), str(theirs.fileno())]
@@ -51,6 +65,23 @@ def _server() -> socket.socket:
     return ours
 
 
+@cache
+def _server_with_project() -> socket.socket:
+    """The same of the one that has imported the project too, a child of the first."""
+    ours, theirs = _sockets()
+    code = f"import runpy; runpy.run_path({str(SERVER)!r}, run_name='__main__')"
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with theirs:
+        child = Forked(["-c", code, "0", str(ROOT)], cwd=ROOT, env=environ, stdin=theirs, serves=True)
+
+    def end() -> None:
+        ours.close()
+        child.wait()
+
+    atexit.register(end)
+    return ours
+
+
 class Forked:
     """A child; the part of `subprocess.Popen` that asyncio and the tests use.
 
@@ -59,11 +90,13 @@ class Forked:
         cwd: The folder to run in.
         env: All its variables.
         stdin: A descriptor or a file, `subprocess.PIPE` or `subprocess.DEVNULL`; `stdout` and `stderr` too.
+        serves: It is another preloaded interpreter.
     """
 
     def __init__(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
         stdin: Any = subprocess.DEVNULL, stdout: Any = subprocess.DEVNULL, stderr: Any = subprocess.DEVNULL,
+        serves: bool = False,
     ) -> None:  # fmt: skip
         self.args = list(arguments)
         self.returncode: int | None = None
@@ -72,10 +105,11 @@ class Forked:
         asked = (stdin, stdout, stderr)
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
-        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env)}
+        request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "serves": serves}
+        server = _server_with_project() if is_of_this_checkout(cwd, env) else _server()
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
-            socket.send_fds(_server(), [json.dumps(request).encode()], [*numbers, theirs.fileno()])
+            socket.send_fds(server, [json.dumps(request).encode()], [*numbers, theirs.fileno()])
         for one, each in zip(given, asked, strict=True):
             if each in {subprocess.PIPE, subprocess.DEVNULL}:
                 one.close()

@@ -104,3 +104,51 @@ def test_variables_for_an_interpreter_that_starts_get_a_new_one(tmp_path: Path) 
     environ = variables(PYTHONIOENCODING="ascii:backslashreplace")
     done = preloaded.run(["-c", "print('ß')"], cwd=tmp_path, env=environ, timeout=SECONDS)
     assert done.stdout == "\\xdf\n"
+
+
+def test_a_program_of_this_checkout_finds_the_project_imported_and_ends_with_its_server(
+    tmp_path: Path,
+) -> None:
+    environ = variables(PYTHONPATH=str(preloaded.ROOT))
+    done = preloaded.run(["-c", LOOK], cwd=tmp_path, env=environ, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert {"utils", "agents", "multi_agents"} <= set(seen["modules"])
+    assert "tests" not in seen["modules"]
+    assert seen["threads"] == 1
+    assert seen["path"] == ["", str(preloaded.ROOT)]
+    assert seen["environ"] == environ
+
+
+def test_a_program_of_a_copy_of_the_checkout_finds_no_module_of_this_one(tmp_path: Path) -> None:
+    (tmp_path / "utils").mkdir()
+    (tmp_path / "utils" / "__init__.py").write_text("")
+    for path in (str(tmp_path), str(preloaded.ROOT)):
+        done = preloaded.run(["-c", LOOK], cwd=tmp_path, env=variables(PYTHONPATH=path), timeout=SECONDS)
+        assert done.returncode == 0, done.stderr
+        assert not ROOMS & set(json.loads(done.stdout)["modules"])
+
+
+def test_no_program_of_either_interpreter_outlives_the_tests(tmp_path: Path) -> None:
+    here = str(preloaded.ROOT)
+    code = (
+        "import os, pathlib, subprocess, sys\n"
+        "from tests.preloaded import process\n"
+        "home = pathlib.Path(sys.argv[1])\n"
+        f"for path in (str(home), {here!r}):\n"
+        "    child = process.Forked(['-c', 'import time; time.sleep(600)'], cwd=home, env={'PYTHONPATH': path})\n"
+        "    print(child.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    environ = variables(PYTHONPATH=here)
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)],
+        env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as tests:  # fmt: skip
+        assert tests.stdout is not None
+        watched = [os.pidfd_open(int(tests.stdout.readline())) for _ in range(2)]
+        tests.kill()
+        for one in watched:
+            ended, _, _ = select.select([one], [], [], SECONDS)
+            os.close(one)
+            assert ended
