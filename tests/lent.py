@@ -26,13 +26,13 @@ class LentFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._folders = {Path(at) for at, _, _ in os.walk(folder)}
         self._files = {path: self._file(path) for path in self._paths()}
 
     def restore(self) -> None:
         """Take out what was added, and write again what was changed or removed; bytecode of files that stay is kept."""
-        for at, folders, _ in os.walk(self._folder):
+        for at, folders, _ in os.walk(self.folder):
             for name in [name for name in folders if not self._stays(Path(at, name))]:
                 folders.remove(name)
                 shutil.rmtree(Path(at, name))
@@ -53,7 +53,7 @@ class LentFolder:
         return folder in self._folders or folder.is_symlink() or folder.name == "__pycache__"
 
     def _paths(self) -> Iterator[Path]:
-        for at, folders, names in os.walk(self._folder):
+        for at, folders, names in os.walk(self.folder):
             if "__pycache__" in folders:
                 folders.remove("__pycache__")
             links = [name for name in folders if Path(at, name).is_symlink()]

@@ -24,7 +24,7 @@ def copy_of_the_checkout(folder: Path) -> Path:
         source, target = ROOT / name, folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, target)  # with the bytecode, which each command would make again
         elif source.exists():
             shutil.copy2(source, target)
     for package in ("tests", "tests/unit"):

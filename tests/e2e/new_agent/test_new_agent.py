@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,19 @@ from multi_agents.cli.commands.new_agent import draft
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.scaffold.names import checked_name
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout, environment
+from tests.lent import LentFolder
 from utils.a2a_common.client.agents_file import load_agents_file
 
 
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> LentFolder:
+    return LentFolder(copy_of_the_checkout(tmp_path_factory.mktemp("checkout")))
+
+
 @pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    return copy_of_the_checkout(tmp_path)
+def checkout(copied: LentFolder) -> Iterator[Path]:
+    yield copied.folder
+    copied.restore()
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:

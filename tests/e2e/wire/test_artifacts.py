@@ -34,15 +34,17 @@ async def two_artifacts(stage: Stage) -> None:
 
 def replay(events: list[dict[str, Any]]) -> dict[str, str]:
     """What a client that follows the rules of append has in the end."""
-    text: dict[str, str] = {}
+    pieces: dict[str, list[str]] = {}
     for event in events:
         if "task" in event:
-            text = {a["artifactId"]: texts(a) for a in event["task"].get("artifacts", [])}
+            pieces = {a["artifactId"]: [texts(a)] for a in event["task"].get("artifacts", [])}
         if "artifactUpdate" in event:
             update = event["artifactUpdate"]
             name = update["artifact"]["artifactId"]
-            text[name] = (text[name] if update.get("append") else "") + texts(update["artifact"])
-    return text
+            if not update.get("append"):
+                pieces[name] = []
+            pieces[name].append(texts(update["artifact"]))
+    return {name: "".join(each) for name, each in pieces.items()}
 
 
 def texts(artifact: dict[str, Any]) -> str:
