@@ -44,6 +44,10 @@ _EXAMPLES = {
 }
 """Example requests of users, for a model that selects tools by similarity."""
 
+_SCHEMAS: dict[str, Any] = {}
+"""The arguments of both tools, as the first pair of a process has them. Making these classes is most of what building an
+agent's graph costs."""
+
 PAGE = 6_000
 """Most characters that one call reads; well below the size at which results are truncated."""
 
@@ -81,7 +85,7 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
     def fitting(sample: str, most: int) -> int:
         return room.characters(sample, most) if room else most
 
-    @tool(READ_TOOL_OUTPUT)
+    @tool(READ_TOOL_OUTPUT, args_schema=_SCHEMAS.get(READ_TOOL_OUTPUT))
     async def read_tool_output(
         handle: Annotated[str, Field(description="The handle, such as art_0123456789ab.")],
         runtime: ToolRuntime[Any, Any],
@@ -102,7 +106,7 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
             return page_of(text, offset, page)
         return await asyncio.to_thread(grep_lines, text, grep, page, offset)
 
-    @tool(RECALL)
+    @tool(RECALL, args_schema=_SCHEMAS.get(RECALL))
     async def recall(
         query: Annotated[str, Field(description="Words to search for.")], runtime: ToolRuntime[Any, Any]
     ) -> str:
@@ -112,6 +116,7 @@ def context_tools(store: ArtifactStore, room: Room | None = None) -> list[BaseTo
         return await asyncio.to_thread(_recalled, query, messages, compaction, fitting)
 
     for made in (read_tool_output, recall):
+        _SCHEMAS.setdefault(made.name, made.args_schema)
         made.metadata = {"examples": list(_EXAMPLES[made.name]), READ_ONLY: True}
     return [read_tool_output, recall]
 

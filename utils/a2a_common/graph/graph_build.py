@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from utils.a2a_common.graph.graph_run import BuiltGraph
@@ -69,8 +70,7 @@ async def build_graph(
         "context_schema": AgentRequest,
         "name": agent.name,
     }
-    inner = create_agent(**options)
-    parts = GraphParts(inner, agent.runtime.model, tools)
+    parts = GraphParts(partial(create_agent, **options), agent.runtime.model, tools)
     own = await agent.graph(parts)
     if own is None:
         return BuiltGraph(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,12 +21,19 @@ class GraphParts:
     `model` in a node is none of that: use it for short questions only.
 
     Attributes:
-        agent: The graph that the agent would have had: model, tools and everything around them. Use it as a node.
-            The state of the graph must extend `utils.context.state.ContextState`, so that the conversation is kept.
+        make_agent: Makes `agent`.
         model: The chat model.
         tools: The agent's tools.
     """
 
-    agent: CompiledStateGraph[Any, Any, Any, Any]
+    make_agent: Callable[[], CompiledStateGraph[Any, Any, Any, Any]]
     model: BaseChatModel
     tools: Sequence[BaseTool]
+
+    @cached_property
+    def agent(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """The graph that the agent would have had: model, tools and everything around them. Use it as a node.
+
+        The state of the graph must extend `utils.context.state.ContextState`, so that the conversation is kept.
+        """
+        return self.make_agent()
