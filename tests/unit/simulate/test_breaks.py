@@ -36,6 +36,7 @@ FOUND_REPLICAS = [
     201034,
     201044,
     202060,
+    701629,
 ]
 """Seeds of schedules of two replicas that broke an invariant before the product was mended."""
 
