@@ -27,6 +27,9 @@ from utils.testing.scripted_model import Script, ScriptedModel, ScriptedReply, S
 LARGEST_RESULT = 10_000
 """Characters of a tool result that a model is shown at most: the default of MAX_TOOL_OUTPUT_SIZE."""
 
+_MANY_WORDS = f"{'more words than the last time ' * 12}again. " * 30
+"""As long as a page, in thirty sentences: a conversation of thousands of sentences takes seconds to condense."""
+
 
 class AgentContract:
     """Subclass it in a test module and name the agent.
@@ -174,9 +177,9 @@ class AgentContract:
         """The model says once that a request is too long; the next one is shorter, and is answered."""
         play = _Overflow(times=1)
         async with self.serving(play) as (client, _):
-            task = (await client.ask("Begin. " + "Many words. " * 900)).task
+            task = (await client.ask("Begin. " + _MANY_WORDS)).task
             for number in range(3):
-                await client.ask(f"Go on {number}. " + "More words. " * 900, contextId=task["contextId"])
+                await client.ask(f"Go on {number}. " + _MANY_WORDS, contextId=task["contextId"])
             play.armed = True
             seen = await client.ask("And now?", contextId=task["contextId"])
             _assert_well_formed(seen, "completed")

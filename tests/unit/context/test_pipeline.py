@@ -181,7 +181,7 @@ async def test_twenty_compactions_in_a_row_keep_constraints_request_names_and_ha
     policy, compaction, stored = standard(4_000), Compaction(), dict[str, str]()
     summariser = RecordingSummariser("They looked at services.")
     for number in range(800):
-        talk += turn(number, words=240)[:-1]
+        talk += turn(number, words=900)[:-1]
         prepared = await view(talk, policy, summariser=summariser, compaction=compaction)
         before, compaction = (
             compaction,
