@@ -45,7 +45,7 @@ def filled(message: Message, depth: int = DEPTH) -> Message:
 
 def with_one_field_less(message: Message) -> Iterator[None]:
     """The message and those inside it, each time without one other field."""
-    for field, value in message.ListFields():
+    for field, _ in message.ListFields():
         kept = type(message)()
         kept.CopyFrom(message)
         message.ClearField(field.name)

@@ -49,7 +49,8 @@ def _lacks(message: Message) -> bool:
 
 def _each(values: Any) -> Iterable[Message]:
     """The messages of a repeated field, or of a map."""
-    return values.values() if hasattr(values, "values") else values
+    messages: Iterable[Message] = values.values() if hasattr(values, "values") else values
+    return messages
 
 
 @cache
