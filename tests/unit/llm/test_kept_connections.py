@@ -42,7 +42,8 @@ async def server() -> AsyncIterator[Server]:
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_calls_share_a_connection_within_the_block(server: Server, provider: str) -> None:
-    async with kept_connections(server.model(provider)) as model:
+    kept: Any = kept_connections(server.model(provider))
+    async with kept as model:
         await model.ainvoke("One.")
         assert [chunk async for chunk in model.astream("Two.")]
         await model.ainvoke("Three.")
@@ -63,4 +64,5 @@ async def test_the_client_of_a_provider_elsewhere_is_left_alone() -> None:
     model: Any = create_chat_model(LLMSettings.load(environ))
     async with kept_connections(model) as same:
         assert same is model
-    assert not model.root_async_client.is_closed()
+    client: Any = model
+    assert not client.root_async_client.is_closed()
