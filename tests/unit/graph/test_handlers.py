@@ -24,7 +24,12 @@ class Request:
 
 async def test_no_handler_has_the_conversation_written_out_for_it(monkeypatch: pytest.MonkeyPatch):
     written: list[object] = []
-    monkeypatch.setattr(callbacks, "get_buffer_string", lambda messages: written.append(messages) or "")
+
+    def write_out(messages: object) -> str:
+        written.append(messages)
+        return ""
+
+    monkeypatch.setattr(callbacks, "get_buffer_string", write_out)
     model = ScriptedModel(script=["Hello."])
 
     async def ask(_request: object) -> object:
