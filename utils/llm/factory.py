@@ -56,9 +56,6 @@ def create_chat_model(
     Raises:
         SettingsError: A setting is missing or wrong; names the variable.
     """
-    from utils.llm.block_types import derive_block_types_once
-
-    derive_block_types_once()
     try:
         return _made(settings, embedder_factory)
     except ValidationError as error:  # the client's own check of a model name or an address
