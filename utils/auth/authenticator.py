@@ -8,7 +8,8 @@ from pathlib import Path
 
 from utils.auth.api_keys import PREFIX, ApiKey, KeyFile, owner_of_key
 from utils.auth.claims import Rules, principal_of
-from utils.auth.jwks import Fetch, Jwks, fetched_json
+from utils.auth.discovery import Fetch, fetched_json
+from utils.auth.jwks import Jwks
 from utils.auth.principal import Principal
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
