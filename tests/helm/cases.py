@@ -30,6 +30,17 @@ ACCEPTED: dict[str, Values] = {
     "an agent that runs elsewhere and is told the request": {
         "agents": [GITHUB, {"name": "weather", "url": "https://weather.example.com", "shares": "request"}]
     },
+    "an agent that is asked with an exchanged token": {
+        "agents": [
+            GITHUB,
+            {
+                "name": "weather",
+                "url": "https://weather.example.com",
+                "exchange": {"audience": "weather-api", "scope": "read write"},
+            },
+            {"name": "maps", "url": "https://maps.example.com", "exchange": {}},
+        ]
+    },
     "an agent with an image of its own": {
         "agents": [{**GITHUB, "image": "registry.example.com/gh:2", "args": ["serve", "gh.agent:Gh"]}]
     },
@@ -266,6 +277,7 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "an agent called supervisor": ({"agents": [{"name": "supervisor", "port": 8009}]}, "cannot be called"),
     "no port": ({"agents": [{"name": "jira"}]}, "needs a port, or the url"),
+    "exchange and no url": ({"agents": [{**GITHUB, "exchange": {}}]}, "has exchange and no url"),
     "port and url": ({"agents": [{**GITHUB, "url": "https://a.example.com"}]}, "has a url and a port"),
     "two kinds of secrets": (
         {"secrets": {"existing": "a", "values": {"OPENAI_API_KEY": "k"}}},
@@ -338,6 +350,18 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
     "a privileged port": ({"supervisor": {"port": 80}}, ("supervisor", "port", "1,?024")),
     "a name with capitals": ({"agents": [{"name": "GitHub", "port": 8001}]}, ("agents", "name", "pattern")),
     "no name": ({"agents": [{"port": 8001}]}, ("agents", "name", "required|missing")),
+    "an exchange that may approve": (
+        {
+            "agents": [
+                {
+                    "name": "weather",
+                    "url": "https://weather.example.com",
+                    "exchange": {"audience": "weather", "scope": "agent:weather:approve"},
+                }
+            ]
+        },
+        ("scope", "not"),
+    ),
     "a url without a scheme": (
         {"agents": [{"name": "weather", "url": "weather.example.com"}]},
         ("url", "pattern"),

@@ -10,6 +10,7 @@
 {{- if eq .name "supervisor" -}}{{- fail "An agent cannot be called \"supervisor\": that is the name of the pod that delegates to it." -}}{{- end -}}
 {{- if and .url .port -}}{{- fail (printf "Agent %q has a url and a port: one with a url runs elsewhere and gets no pod; remove one of them." .name) -}}{{- end -}}
 {{- if not (or .url .port) -}}{{- fail (printf "Agent %q needs a port, or the url of one that runs elsewhere." .name) -}}{{- end -}}
+{{- if and (hasKey . "exchange") (not .url) -}}{{- fail (printf "Agent %q has exchange and no url: the supervisor signs tokens for the agents that the chart runs." .name) -}}{{- end -}}
 {{- include "pe.checkSecrets" (dict "secrets" .secrets "where" (printf "agent %s" .name)) -}}
 {{- with .documents -}}{{- if and .configMap .claim -}}{{- fail "`documents` takes a configMap or a claim, not both." -}}{{- end -}}{{- end -}}
 {{- end -}}
@@ -26,7 +27,7 @@
 {{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
-{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "SUB_AGENTS_EXCHANGE" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
