@@ -11,6 +11,16 @@ PROMETHEUS: dict[str, Any] = {
     "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}
 }
 
+KNOWN: Values = {
+    "settings": {
+        "AUTH_MODE": "oidc",
+        "AUTH_ISSUERS": "https://login.example.com",
+        "AUTH_SERVICE_PUBLIC_KEY": "{}",
+    },
+    "supervisor": {"secrets": {"existing": "service-key"}},
+}
+"""Callers are known."""
+
 ACCEPTED: dict[str, Values] = {
     "nothing set": {},
     "one more agent": {
@@ -62,6 +72,7 @@ ACCEPTED: dict[str, Values] = {
         "settings": {"LLM_PROVIDER": "openai", "LLM_MODEL": "gpt-4.1", "MAX_BODY_BYTES": 8388608}
     },
     "an ingress with TLS": {
+        **KNOWN,
         "ingress": {
             "enabled": True,
             "className": "nginx",
@@ -70,7 +81,10 @@ ACCEPTED: dict[str, Values] = {
             "annotations": {"nginx.ingress.kubernetes.io/proxy-buffering": "off"},
         }
     },
-    "an ingress without TLS": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "an ingress without TLS": {**KNOWN, "ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "an ingress for everybody": {
+        "ingress": {"enabled": True, "host": "engineer.example.com", "allowUnauthenticated": True}
+    },
     "no network policies": {"networkPolicy": {"enabled": False}},
     "narrow network policies": {
         "networkPolicy": {
@@ -289,6 +303,18 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "a store without keys": ({"secrets": {"external": {"store": "vault"}}}, "name a store but no keys"),
     "an ingress without a host": ({"ingress": {"enabled": True}}, "The ingress needs a host"),
+    "an ingress without authentication": (
+        {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+        "Set settings.AUTH_MODE to api-key or oidc, or ingress.allowUnauthenticated to true",
+    ),
+    "an ingress without authentication at the supervisor alone": (
+        {
+            **KNOWN,
+            "ingress": {"enabled": True, "host": "engineer.example.com"},
+            "supervisor": {**KNOWN["supervisor"], "env": {"AUTH_MODE": "none"}},
+        },
+        "The ingress would let everybody in",
+    ),
     "a host without an ingress": ({"ingress": {"host": "a.example.com"}}, "the ingress is off"),
     "metrics in two ways": (
         {"metrics": {"annotations": True, "serviceMonitor": {"enabled": True}, "from": [PROMETHEUS]}},

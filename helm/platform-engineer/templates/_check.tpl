@@ -40,6 +40,8 @@
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}{{- fail "The ingress needs a host: set ingress.host to the name that clients use." -}}{{- end -}}
+{{- $known := include "pe.known" (dict "root" . "it" (mergeOverwrite (deepCopy .Values.defaults) (deepCopy .Values.supervisor))) -}}
+{{- if and .Values.ingress.enabled (not $known) (not .Values.ingress.allowUnauthenticated) -}}{{- fail "The ingress would let everybody in who reaches it, since AUTH_MODE is none. Set settings.AUTH_MODE to api-key or oidc, or ingress.allowUnauthenticated to true where something before it knows its callers." -}}{{- end -}}
 {{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
 {{- end -}}
 

@@ -165,7 +165,7 @@ async def houses(
         idp = await stack.enter_async_context(provider())
         vault = await stack.enter_async_context(vault_beside(idp, home, below, **environ))
         top = model(script)
-        settings = exchanging(idp, {"vault": vault, **(further or {})}, wants) | (ours or {})
+        settings = {**exchanging(idp, {"vault": vault, **(further or {})}, wants), **(ours or {})}
         url = await stack.enter_async_context(
             running_agent(PlatformEngineer, model=top, home=home / "ours", environ=settings)
         )

@@ -133,7 +133,8 @@ def _set(**changes: Any) -> Break:
 
 
 def _echo(idp: Provider) -> None:
-    idp.exchange.answers["access_token"] = ECHO.append(idp.token(SUPERVISOR)) or ECHO[-1]
+    ECHO.append(idp.token(SUPERVISOR))
+    idp.exchange.answers["access_token"] = ECHO[-1]
 
 
 def _out(idp: Provider) -> None:
