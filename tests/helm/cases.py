@@ -79,7 +79,7 @@ ACCEPTED: dict[str, Values] = {
             "host": "engineer.example.com",
             "tlsSecret": "engineer-tls",
             "annotations": {"nginx.ingress.kubernetes.io/proxy-buffering": "off"},
-        }
+        },
     },
     "an ingress without TLS": {**KNOWN, "ingress": {"enabled": True, "host": "engineer.example.com"}},
     "an ingress for everybody": {
