@@ -284,6 +284,14 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         {"secrets": {"external": {"store": "vault", "keys": {"AUTH_SERVICE_KEY": {"key": "k"}}}}},
         "AUTH_SERVICE_KEY would reach every agent",
     ),
+    "the secret of the exchange as a setting": (
+        {"settings": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}},
+        "AUTH_EXCHANGE_CLIENT_SECRET is a secret of the supervisor and cannot be a setting",
+    ),
+    "the secret of the exchange for every pod": (
+        {"secrets": {"values": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}}},
+        "AUTH_EXCHANGE_CLIENT_SECRET would reach every agent: set it under supervisor.secrets",
+    ),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (
         {"agents": [GITHUB, {"name": "github", "port": 8009}]},

@@ -46,8 +46,10 @@
 {{- end -}}
 
 {{- define "pe.checkCallers" -}}
-{{- if hasKey .Values.settings "AUTH_SERVICE_KEY" -}}{{- fail "AUTH_SERVICE_KEY is a secret of the supervisor and cannot be a setting: set supervisor.secrets." -}}{{- end -}}
-{{- if or (hasKey (.Values.secrets.values | default dict) "AUTH_SERVICE_KEY") (hasKey (dig "external" "keys" dict .Values.secrets) "AUTH_SERVICE_KEY") -}}{{- fail "AUTH_SERVICE_KEY would reach every agent: set it under supervisor.secrets." -}}{{- end -}}
+{{- range $name := list "AUTH_SERVICE_KEY" "AUTH_EXCHANGE_CLIENT_SECRET" -}}
+{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s is a secret of the supervisor and cannot be a setting: set supervisor.secrets." $name) -}}{{- end -}}
+{{- if or (hasKey ($.Values.secrets.values | default dict) $name) (hasKey (dig "external" "keys" dict $.Values.secrets) $name) -}}{{- fail (printf "%s would reach every agent: set it under supervisor.secrets." $name) -}}{{- end -}}
+{{- end -}}
 {{- $all := (include "pe.components" . | fromYaml).components -}}
 {{- $first := first $all -}}
 {{- if and (eq "api-key" (include "pe.known" (dict "root" $ "it" $first))) (include "pe.several" $first) -}}{{- fail "The supervisor cannot have several replicas with AUTH_MODE=api-key: the keys are in a file of one pod, and the others would refuse them. Set AUTH_MODE to oidc, or leave replicas at 1." -}}{{- end -}}
