@@ -35,8 +35,16 @@ FRESH_SECONDS = 600.0
 
 _USUAL_SECONDS = 60.0
 _LONGEST_SECONDS = 3_600.0
-_OURS = frozenset({"invalid_client", "unauthorized_client", "unsupported_grant_type"})
-"""Errors that say nothing of the person: this installation is set up wrong."""
+_NOT_OF_THE_PERSON = frozenset(
+    {
+        "invalid_client",
+        "unauthorized_client",
+        "unsupported_grant_type",
+        "server_error",
+        "temporarily_unavailable",
+    }
+)
+"""Errors that say nothing of the person: this installation is set up wrong, or the provider is in trouble."""
 
 
 class Lack(StrEnum):
@@ -152,7 +160,8 @@ class TokenExchange:
             form["audience"] = target.audience
         if target.scopes:
             form["scope"] = " ".join(target.scopes)
-        by_form = configuration.get("token_endpoint_auth_methods_supported") == ["client_secret_post"]
+        methods = configuration.get("token_endpoint_auth_methods_supported")
+        by_form = isinstance(methods, list) and "client_secret_basic" not in methods
         name, secret = self._client
         if by_form:
             form |= {"client_id": name, "client_secret": secret}
@@ -162,7 +171,7 @@ class TokenExchange:
         if not done:
             raise (
                 Unavailable
-                if told.get("error") in _OURS or "error" not in told
+                if told.get("error") in _NOT_OF_THE_PERSON or "error" not in told
                 else NotExchanged(Lack.REFUSED)
             )
         return self._read(told)

@@ -41,6 +41,7 @@ class ExchangeGrant:
         claims: Further claims of each token, in place of the usual ones.
         answers: Changes of each answer; what is `None` is left out.
         gate: Waited for before each answer.
+        trouble: The error that every request is answered with; none where empty.
         asked: The forms that came.
         given: The tokens that were given.
     """
@@ -55,6 +56,7 @@ class ExchangeGrant:
     claims: dict[str, Any] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
     gate: asyncio.Event | None = None
+    trouble: str = ""
     asked: list[Mapping[str, str]] = field(default_factory=list)
     given: list[str] = field(default_factory=list)
 
@@ -74,6 +76,8 @@ class ExchangeGrant:
         self.asked.append(dict(sent))
         if self.gate is not None:
             await self.gate.wait()
+        if self.trouble:
+            return JSONResponse({"error": self.trouble}, 503)
         if self.client != self._client_of(request, sent):
             return JSONResponse({"error": "invalid_client"}, 401)
         if sent.get("subject_token_type") != ACCESS_TOKEN:
@@ -112,7 +116,7 @@ class ExchangeGrant:
 
     def _client_of(self, request: Request, sent: Mapping[str, str]) -> tuple[str, str]:
         """Who asks, as RFC 6749 has it: by HTTP Basic with both parts encoded, or by the form."""
-        if self.methods == ["client_secret_post"]:
+        if self.methods is not None and "client_secret_post" in self.methods:
             return sent.get("client_id", ""), sent.get("client_secret", "")
         scheme, _, encoded = request.headers.get("authorization", "").partition(" ")
         if scheme != "Basic":

@@ -156,6 +156,7 @@ FAILURES = {
     "the client is not taken": (_set(client=("boss-client", "changed")), UNANSWERED),
     "the provider does not exchange": (_set(grants=["authorization_code"]), UNANSWERED),
     "the provider is down": (_out, UNANSWERED),
+    "the provider is in trouble": (_set(trouble="temporarily_unavailable"), UNANSWERED),
     "the provider does not answer in time": (_set(gate=asyncio.Event()), UNANSWERED),
     "the answer holds no token": (_set(answers={"access_token": None}), UNANSWERED),
     "the token is not for a header": (_set(answers={"access_token": "a\r\nb"}), UNANSWERED),
@@ -230,7 +231,7 @@ async def test_a_provider_that_knows_agents_by_their_origin_and_clients_by_the_f
     tmp_path: Path,
 ) -> None:
     async with houses(tmp_path, [ASKS, "It is 1."], ["a is 1"], wants="vault=") as it:
-        it.idp.exchange.methods = ["client_secret_post"]
+        it.idp.exchange.methods = ["private_key_jwt", "client_secret_post"]
         it.idp.exchange.audiences = {it.vault}
         it.idp.exchange.claims = {"aud": ["vault", it.vault], "scope": "agent:vault:use"}
         await it.say("What is a?")

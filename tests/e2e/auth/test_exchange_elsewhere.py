@@ -11,12 +11,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.auth.exchanging import Houses, Vault, exchanging, vault_beside
+from tests.e2e.auth.exchanging import Houses, Vault, exchanging, houses, vault_beside
 from tests.e2e.auth.provider import Provider, provider
-from tests.e2e.delegation.teams import model
+from tests.e2e.conversations.asking import files_with
+from tests.e2e.delegation.teams import model, results
 from tests.e2e.resume.test_killed_turns import ROOT
+from tests.postgres import PostgresServer
 from tests.preloaded import process as preloaded
-from utils.testing.scripted_model import ScriptedReply
+from utils.testing.scripted_model import ScriptedReply, call, calls
 
 pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(300)]
 
@@ -44,6 +46,29 @@ async def supervisor(home: Path, idp: Provider, vault: str) -> AsyncIterator[str
         if process.returncode is None:
             process.kill()
         await process.wait()
+
+
+@pytest.mark.servers
+@pytest.mark.xdist_group("postgres")
+async def test_a_replica_that_takes_its_turns_from_the_queue_has_the_tokens_and_the_database_has_not(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    url = postgres.new_database()
+    script = [calls(call("vault", "c1", request="What is a?")), "It is 1."]
+    async with houses(tmp_path, script, ["a is 1"], ours={"DATABASE_URL": url}) as it:
+        task = await it.say("What is a? It begins with zanzibar-4713.")
+        assert task["artifacts"][0]["parts"][0]["text"] == "It is 1."
+        assert results(it.top)[-1] == "a is 1"
+        postgres.execute("CHECKPOINT", url)
+
+        def found(text: str) -> list[bool]:
+            places = (postgres.files_of(url), postgres.write_ahead_log)
+            return [bool(files_with(place, text)) for place in places]
+
+        assert found("zanzibar-4713") == [True, True]
+        for token in (*it.sent, *it.idp.exchange.given):
+            assert found(token) == [False, False]
+            assert found(token.rpartition(".")[2][:60]) == [False, False]
 
 
 async def test_a_turn_that_a_killed_process_left_asks_for_the_message_again_and_that_goes_through(
