@@ -37,6 +37,7 @@ FOUND_REPLICAS = [
     201044,
     202060,
     701629,
+    702290,
 ]
 """Seeds of schedules of two replicas that broke an invariant before the product was mended."""
 
