@@ -303,6 +303,12 @@ class SubAgentRefused(DelegationFailed):
     code = "sub_agent_refused"
 
 
+class SubAgentNotAuthorised(DelegationFailed):
+    """A sub-agent was not asked: the identity provider gave no token for it in the user's name, or the token has ended."""
+
+    code = "sub_agent_not_authorised"
+
+
 class PeerLimitExceeded(DelegationFailed):
     """A sub-agent sent more than is taken from one: bytes, events, or values in one event."""
 

@@ -40,6 +40,10 @@ COMPOSE = {
         "",
         "What these are told besides their sub-task: name=nothing, request or results, with commas",
     ),
+    "FOREIGN_AGENTS_EXCHANGE": (
+        "",
+        "Which of these are asked with a token of the user, exchanged at the provider: name=audience scope, with commas",
+    ),
 }
 """What docker-compose.yaml reads besides the settings: variable, default and meaning."""
 

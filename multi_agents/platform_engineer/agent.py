@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
-    from utils.a2a_common.client.agents_file import AgentEntry
-    from utils.a2a_common.client.credentials import Credentials
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.card_options import CardOptions
@@ -86,6 +84,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     shown_examples = 6  # a sub-agent has many skills, and one tool
 
     def __init__(self, runtime: AgentRuntime) -> None:
+        from multi_agents.platform_engineer.access import Access
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
         from utils.a2a_common.client.registry import SubAgentRegistry
@@ -107,25 +106,12 @@ class PlatformEngineer(BaseLangGraphAgent):
             cards=self._cards,
         )
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
-        self._pool = ClientPool(settings.largest_answer, self._credentials(entries), origins.get)
+        self._access = Access(self.name, entries, runtime.settings)
+        self._pool = ClientPool(settings.largest_answer, self._access.credentials, origins.get)
         self._settings = settings
         self._contexts: Contexts | None = None
         self._delegations: Delegations | None = None
         self._delegation: Delegation | None = None
-
-    def _credentials(self, entries: Sequence[AgentEntry]) -> Callable[[str], Credentials | None]:
-        """What proves to each of our own agents that we ask; a foreign one is told nothing of the kind."""
-        auth, home = self.runtime.settings.auth, self.runtime.settings.home.home
-        if not auth.on:
-            return lambda _name: None
-        from utils.a2a_common.client.credentials import service_credentials
-        from utils.auth.authenticator import private_key
-        from utils.auth.service_tokens import Signer
-
-        signer = Signer(private_key(auth, home), self.name)
-        own = {each.name: each.url for each in entries if each.trust is Trust.OWN}
-        made = {name: service_credentials(name, url, signer) for name, url in own.items()}
-        return made.get
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
@@ -218,7 +204,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         """What runs the supervisor's turns as A2A tasks."""
         from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
 
-        return SupervisorExecutor(self, turn_seconds=self._turn_seconds)
+        return SupervisorExecutor(self, self._access, turn_seconds=self._turn_seconds)
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """Passes on what is an answer, offers the agents that fit, tells the plan before its steps begin, saves results."""
@@ -245,6 +231,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         if not self._registry.looked_at_all:
             await self._registry.looked_at([agent.name for agent in self._registry.agents], LOOK_SECONDS)
+        access = self._access.of(request.task_id)
         request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
             async with aclosing(self._delegation.until_reached(request)) as waits:
@@ -274,6 +261,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         finally:
             if not (keeps or ended or request.suspended.is_set()):
                 await self._end_delegations(request.task_id)
+            self._access.drop(request.task_id, access)
 
     async def _left(self, request: AgentRequest) -> Sequence[Call]:
         """The delegations that the model asked for last before the process died."""

@@ -8,6 +8,7 @@ from utils.a2a_common.client.agents_file import (
     AgentEntry,
     load_agents_file,
     parse_sub_agents,
+    with_exchange,
     with_shares,
     with_trust,
 )
@@ -27,4 +28,4 @@ def sub_agents(settings: SubAgentSettings, trust: TrustSettings) -> tuple[AgentE
         entries = parse_sub_agents(settings.sub_agents)
     else:
         entries = load_agents_file(_AGENTS_FILE)
-    return with_trust(with_shares(entries, settings.shares or ""), trust.trust)
+    return with_exchange(with_trust(with_shares(entries, settings.shares or ""), trust.trust), trust.exchange)

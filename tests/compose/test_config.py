@@ -12,7 +12,7 @@ import yaml
 from tests.compose.stack import config, copied, networks_of, services_of
 from tests.compose.tool import ROOT
 from tests.docs.test_configuration import KNOWN
-from utils.a2a_common.client.agents_file import parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import parse_sub_agents, with_exchange, with_shares
 from utils.settings_docs import COMPOSE
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
@@ -110,6 +110,21 @@ def test_agents_of_the_file_are_told_results_and_those_that_run_elsewhere_what_i
     with (project / ".env").open("a") as file:
         file.write("FOREIGN_AGENTS_SHARES=b=request\n")
     assert told() | {"weather": "nothing", "b": "request", "rag": "results"} == told()
+
+
+def test_the_supervisor_alone_exchanges_tokens_for_agents_that_run_elsewhere(project: Path):
+    (project / ".env").write_text(
+        "FOREIGN_AGENTS=weather=https://weather.example.com\nFOREIGN_AGENTS_EXCHANGE=weather=weather-api read\n"
+        "AUTH_EXCHANGE_CLIENT_SECRET=s3cret\nSUB_AGENTS_EXCHANGE=other=other\n"
+    )
+    services = {name: one["environment"] for name, one in services_of(project).items()}
+    told = services.pop("supervisor")
+    entries = with_exchange(parse_sub_agents(told["SUB_AGENTS"]), told["SUB_AGENTS_EXCHANGE"])
+    assert {each.name: str(each.exchange) for each in entries if each.exchange} == {
+        "weather": "weather-api read"
+    }
+    assert told["AUTH_EXCHANGE_CLIENT_SECRET"] == "s3cret"
+    assert all("s3cret" not in str(one) and not one.get("SUB_AGENTS_EXCHANGE") for one in services.values())
 
 
 def test_another_port_is_the_one_on_the_card(project: Path):

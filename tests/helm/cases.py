@@ -11,6 +11,16 @@ PROMETHEUS: dict[str, Any] = {
     "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "monitoring"}}
 }
 
+KNOWN: Values = {
+    "settings": {
+        "AUTH_MODE": "oidc",
+        "AUTH_ISSUERS": "https://login.example.com",
+        "AUTH_SERVICE_PUBLIC_KEY": "{}",
+    },
+    "supervisor": {"secrets": {"existing": "service-key"}},
+}
+"""Callers are known."""
+
 ACCEPTED: dict[str, Values] = {
     "nothing set": {},
     "one more agent": {
@@ -29,6 +39,17 @@ ACCEPTED: dict[str, Values] = {
     },
     "an agent that runs elsewhere and is told the request": {
         "agents": [GITHUB, {"name": "weather", "url": "https://weather.example.com", "shares": "request"}]
+    },
+    "an agent that is asked with an exchanged token": {
+        "agents": [
+            GITHUB,
+            {
+                "name": "weather",
+                "url": "https://weather.example.com",
+                "exchange": {"audience": "weather-api", "scope": "read write"},
+            },
+            {"name": "maps", "url": "https://maps.example.com", "exchange": {}},
+        ]
     },
     "an agent with an image of its own": {
         "agents": [{**GITHUB, "image": "registry.example.com/gh:2", "args": ["serve", "gh.agent:Gh"]}]
@@ -51,15 +72,19 @@ ACCEPTED: dict[str, Values] = {
         "settings": {"LLM_PROVIDER": "openai", "LLM_MODEL": "gpt-4.1", "MAX_BODY_BYTES": 8388608}
     },
     "an ingress with TLS": {
+        **KNOWN,
         "ingress": {
             "enabled": True,
             "className": "nginx",
             "host": "engineer.example.com",
             "tlsSecret": "engineer-tls",
             "annotations": {"nginx.ingress.kubernetes.io/proxy-buffering": "off"},
-        }
+        },
     },
-    "an ingress without TLS": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "an ingress without TLS": {**KNOWN, "ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "an ingress for everybody": {
+        "ingress": {"enabled": True, "host": "engineer.example.com", "allowUnauthenticated": True}
+    },
     "no network policies": {"networkPolicy": {"enabled": False}},
     "narrow network policies": {
         "networkPolicy": {
@@ -259,6 +284,14 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         {"secrets": {"external": {"store": "vault", "keys": {"AUTH_SERVICE_KEY": {"key": "k"}}}}},
         "AUTH_SERVICE_KEY would reach every agent",
     ),
+    "the secret of the exchange as a setting": (
+        {"settings": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}},
+        "AUTH_EXCHANGE_CLIENT_SECRET is a secret of the supervisor and cannot be a setting",
+    ),
+    "the secret of the exchange for every pod": (
+        {"secrets": {"values": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}}},
+        "AUTH_EXCHANGE_CLIENT_SECRET would reach every agent: set it under supervisor.secrets",
+    ),
     "no agents": ({"agents": []}, "the supervisor needs at least one agent"),
     "the same name twice": (
         {"agents": [GITHUB, {"name": "github", "port": 8009}]},
@@ -266,6 +299,7 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "an agent called supervisor": ({"agents": [{"name": "supervisor", "port": 8009}]}, "cannot be called"),
     "no port": ({"agents": [{"name": "jira"}]}, "needs a port, or the url"),
+    "exchange and no url": ({"agents": [{**GITHUB, "exchange": {}}]}, "has exchange and no url"),
     "port and url": ({"agents": [{**GITHUB, "url": "https://a.example.com"}]}, "has a url and a port"),
     "two kinds of secrets": (
         {"secrets": {"existing": "a", "values": {"OPENAI_API_KEY": "k"}}},
@@ -277,6 +311,18 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "a store without keys": ({"secrets": {"external": {"store": "vault"}}}, "name a store but no keys"),
     "an ingress without a host": ({"ingress": {"enabled": True}}, "The ingress needs a host"),
+    "an ingress without authentication": (
+        {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+        "Set settings.AUTH_MODE to api-key or oidc, or ingress.allowUnauthenticated to true",
+    ),
+    "an ingress without authentication at the supervisor alone": (
+        {
+            **KNOWN,
+            "ingress": {"enabled": True, "host": "engineer.example.com"},
+            "supervisor": {**KNOWN["supervisor"], "env": {"AUTH_MODE": "none"}},
+        },
+        "The ingress would let everybody in",
+    ),
     "a host without an ingress": ({"ingress": {"host": "a.example.com"}}, "the ingress is off"),
     "metrics in two ways": (
         {"metrics": {"annotations": True, "serviceMonitor": {"enabled": True}, "from": [PROMETHEUS]}},
@@ -338,6 +384,18 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
     "a privileged port": ({"supervisor": {"port": 80}}, ("supervisor", "port", "1,?024")),
     "a name with capitals": ({"agents": [{"name": "GitHub", "port": 8001}]}, ("agents", "name", "pattern")),
     "no name": ({"agents": [{"port": 8001}]}, ("agents", "name", "required|missing")),
+    "an exchange that may approve": (
+        {
+            "agents": [
+                {
+                    "name": "weather",
+                    "url": "https://weather.example.com",
+                    "exchange": {"audience": "weather", "scope": "agent:weather:approve"},
+                }
+            ]
+        },
+        ("scope", "not"),
+    ),
     "a url without a scheme": (
         {"agents": [{"name": "weather", "url": "weather.example.com"}]},
         ("url", "pattern"),

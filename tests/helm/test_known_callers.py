@@ -149,9 +149,10 @@ def test_the_notes_say_when_the_test_would_be_refused_and_when_everybody_gets_in
     assert refused not in notes({**foreign, "test": {"existing": "engineer-test"}})
     assert refused not in notes({})
     assert open_ not in notes({})
-    ingress = ACCEPTED["an ingress with TLS"]
+    ingress = ACCEPTED["an ingress for everybody"]
     assert open_ in notes(ingress)
     assert open_ not in notes({**ingress, **foreign})
+    assert open_ not in notes(ACCEPTED["an ingress with TLS"])
 
 
 def test_the_test_of_a_release_alone_has_its_credential(helm4: Helm):

@@ -11,7 +11,8 @@ import pytest
 from tests.docs.test_configuration import KNOWN
 from tests.helm.cases import ACCEPTED, GITHUB
 from tests.helm.chart import CHART, Helm, Manifest, Values, of_kind, pods
-from utils.a2a_common.client.agents_file import parse_sub_agents, with_shares
+from utils.a2a_common.client.agents_file import parse_sub_agents, with_exchange, with_shares
+from utils.a2a_common.protocol.exchange import ExchangeFor
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 
@@ -38,6 +39,17 @@ def test_an_agent_that_runs_elsewhere_gets_no_pod(helm4: Helm):
         "github",
         "test",
     }
+
+
+def test_the_supervisor_exchanges_tokens_for_the_agents_that_want_them(helm4: Helm):
+    told = _settings(helm4.render(ACCEPTED["an agent that is asked with an exchanged token"]))["supervisor"]
+    exchanged = with_exchange(parse_sub_agents(told["SUB_AGENTS"]), told["SUB_AGENTS_EXCHANGE"])
+    assert {each.name: each.exchange for each in exchanged} == {
+        "github": None,
+        "weather": ExchangeFor("weather-api", ("read", "write")),
+        "maps": ExchangeFor(),
+    }
+    assert "SUB_AGENTS_EXCHANGE" not in _settings(helm4.render({}))["supervisor"]
 
 
 def test_the_page_is_switched_off_for_every_pod_or_for_one(helm: Helm):
@@ -106,7 +118,7 @@ def test_the_migration_reaches_no_more_than_the_pods_do_and_is_reached_by_nobody
 
 OUTSIDE: dict[str, Values] = {
     "a load balancer": {"supervisor": {"serviceType": "LoadBalancer"}},
-    "an ingress": {"ingress": {"enabled": True, "host": "engineer.example.com"}},
+    "an ingress": ACCEPTED["an ingress without TLS"],
     "a pod network": {"networkPolicy": {"podNetworks": ["10.244.0.0/16", "fd00:10:244::/56"]}},
 }
 

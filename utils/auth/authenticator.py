@@ -6,9 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from utils.auth.acting_supervisor import as_supervisors
 from utils.auth.api_keys import PREFIX, ApiKey, KeyFile, owner_of_key
 from utils.auth.claims import Rules, principal_of
-from utils.auth.jwks import Fetch, Jwks, fetched_json
+from utils.auth.discovery import Fetch, fetched_json
+from utils.auth.jwks import Jwks
 from utils.auth.principal import Principal
 from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ISSUER, ServiceTokens, key_in, parsed_key
@@ -95,7 +97,8 @@ class Authenticator:
             self.settings.token_type or "",
             self.settings.tenant_claim or "",
         )
-        return principal_of(token, rules, self._clock())
+        caller = principal_of(token, rules, self._clock())
+        return as_supervisors(caller, token.claims, self.settings.supervisor_actor)
 
 
 def authenticator_for(

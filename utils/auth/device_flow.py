@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from utils.net.loopback import is_loopback
+from utils.auth.discovery import Unavailable
+from utils.auth.token_endpoint import posted_form
 
 GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 
 _SECONDS = 20.0
-_LARGEST = 65_536
 _USUAL_INTERVAL = 5.0
 _SLOWER = 5.0
 """Seconds that the interval grows by where the server says that we ask too often."""
@@ -156,29 +155,13 @@ class DeviceFlow:
         return Tokens(access, refresh, self.clock() + lasts if lasts else 0.0)
 
     async def _post(self, url: str, body: Mapping[str, str]) -> Mapping[str, Any]:
-        import httpx
-
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
         try:
-            async with (
-                httpx.AsyncClient(timeout=_SECONDS, trust_env=not is_loopback(url)) as http,
-                http.stream(
-                    "POST", url, data={"client_id": self.client_id, **body}, headers=headers
-                ) as answer,
-            ):
-                content = b""
-                async for piece in answer.aiter_bytes():
-                    content += piece
-                    if len(content) > _LARGEST:
-                        raise FlowUnavailable
-            told = json.loads(content)
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+            done, told = await posted_form(url, {"client_id": self.client_id, **body}, seconds=_SECONDS)
+        except Unavailable as error:
             raise FlowUnavailable from error
-        if not isinstance(told, Mapping):
-            raise FlowUnavailable
         if "error" in told:
             raise FlowRefused(_reason(told["error"]))
-        if not answer.is_success:
+        if not done:
             raise FlowUnavailable
         return told
 

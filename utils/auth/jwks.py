@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 import structlog
 
+from utils.auth.discovery import FETCH_SECONDS, Fetch, Unavailable, configuration_of, may_be_read
 from utils.auth.refusal import AuthRefused, Why
-from utils.net.loopback import is_loopback
 
 log = structlog.get_logger(__name__)
 
@@ -28,17 +26,9 @@ RETRY_SECONDS = 60.0
 DOWN_SECONDS = 5.0
 """Between two tries while the provider cannot be asked."""
 
-_FETCH_SECONDS = 5.0
-_LARGEST = 262_144
 _MOST_KEYS = 100
-_OK = 200
 
-Fetch = Callable[[str], Awaitable[Any]]
 Jwk = Mapping[str, Any]
-
-
-class Unavailable(Exception):
-    """The provider did not answer with what it should."""
 
 
 class Jwks:
@@ -86,7 +76,7 @@ class Jwks:
         first = not self._keys
         self._tried_at = self._clock()
         try:
-            async with asyncio.timeout(_FETCH_SECONDS):
+            async with asyncio.timeout(FETCH_SECONDS):
                 found = await self._found()
         except (Unavailable, TimeoutError):
             self._failed = True
@@ -97,10 +87,7 @@ class Jwks:
             self._tried_at = -RETRY_SECONDS  # the first read is no look for an unknown key
 
     async def _found(self) -> Sequence[Jwk]:
-        configuration = await self._fetch(f"{self._issuer.rstrip('/')}/.well-known/openid-configuration")
-        if not isinstance(configuration, Mapping) or configuration.get("issuer") != self._issuer:
-            raise Unavailable
-        address = configuration.get("jwks_uri")
+        address = (await configuration_of(self._issuer, self._fetch)).get("jwks_uri")
         if not isinstance(address, str) or not may_be_read(address, self._issuer):
             raise Unavailable
         answer = await self._fetch(address)
@@ -108,35 +95,3 @@ class Jwks:
         if not isinstance(keys, list) or len(keys) > _MOST_KEYS:
             raise Unavailable
         return [key for key in keys if isinstance(key, Mapping)]
-
-
-def may_be_read(address: str, issuer: str) -> bool:
-    """Whether keys may be read there: over https, or on this machine where the provider is on it too."""
-    if urlsplit(address).scheme == "https":
-        return True
-    return is_loopback(address) and is_loopback(issuer)
-
-
-async def fetched_json(address: str) -> Any:
-    """The JSON at an address, without redirects and up to a size.
-
-    Raises:
-        Unavailable: There is none.
-    """
-    import httpx
-
-    try:
-        async with (
-            httpx.AsyncClient(timeout=_FETCH_SECONDS, trust_env=not is_loopback(address)) as http,
-            http.stream("GET", address, headers={"Accept-Encoding": "identity"}) as answer,
-        ):
-            if answer.status_code != _OK:
-                raise Unavailable
-            body = b""
-            async for piece in answer.aiter_bytes():
-                body += piece
-                if len(body) > _LARGEST:
-                    raise Unavailable
-        return json.loads(body)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
-        raise Unavailable from error

@@ -73,6 +73,22 @@ class AuthSettings(EnvSettings):
         alias="AUTH_SERVICE_PUBLIC_KEY",
         description="Public half, as JWK, of the key whose tokens an agent takes from its supervisor.",
     )
+    exchange_client_id: str | None = Field(
+        None,
+        alias="AUTH_EXCHANGE_CLIENT_ID",
+        description="What the first provider of AUTH_ISSUERS knows a supervisor as that exchanges tokens there.",
+    )
+    exchange_client_secret: SecretStr | None = Field(
+        None,
+        alias="AUTH_EXCHANGE_CLIENT_SECRET",
+        description="The secret of that client, for the supervisor alone.",
+    )
+    exchange_actor: str | None = Field(
+        None,
+        alias="AUTH_EXCHANGE_ACTOR",
+        description="Who exchanged tokens name as the actor when our supervisor sends them: an agent treats them like the tokens "
+        "that the supervisor signs. AUTH_EXCHANGE_CLIENT_ID when unset.",
+    )
     answer_key: SecretStr | None = Field(
         None,
         alias="AUTH_ANSWER_KEY",
@@ -109,6 +125,11 @@ class AuthSettings(EnvSettings):
         """The signatures."""
         return _names(self.algorithms)
 
+    @property
+    def supervisor_actor(self) -> str:
+        """Who exchanged tokens name as the actor when our supervisor sends them; empty where that is not known."""
+        return self.exchange_actor or self.exchange_client_id or ""
+
     def answer_key_or(self, file: Path) -> bytes:
         """The key of the secrets of answers; that of a file where none is set."""
         return self.answer_key.get_secret_value().encode() if self.answer_key else secret_in(file)
@@ -122,6 +143,12 @@ class TrustSettings(EnvSettings):
         alias="SUB_AGENTS_TRUST",
         description="Whose agents are: name=own or foreign, with commas; those that are not named are foreign. Unset, those "
         "that are told results are own.",
+    )
+    exchange: str = Field(
+        "",
+        alias="SUB_AGENTS_EXCHANGE",
+        description="Agents that are asked with a token of the person, exchanged at the provider: name=audience, then scopes with "
+        "blanks; with commas between agents.",
     )
     origins: str = Field(
         "",

@@ -10,6 +10,7 @@
 {{- if eq .name "supervisor" -}}{{- fail "An agent cannot be called \"supervisor\": that is the name of the pod that delegates to it." -}}{{- end -}}
 {{- if and .url .port -}}{{- fail (printf "Agent %q has a url and a port: one with a url runs elsewhere and gets no pod; remove one of them." .name) -}}{{- end -}}
 {{- if not (or .url .port) -}}{{- fail (printf "Agent %q needs a port, or the url of one that runs elsewhere." .name) -}}{{- end -}}
+{{- if and (hasKey . "exchange") (not .url) -}}{{- fail (printf "Agent %q has exchange and no url: the supervisor signs tokens for the agents that the chart runs." .name) -}}{{- end -}}
 {{- include "pe.checkSecrets" (dict "secrets" .secrets "where" (printf "agent %s" .name)) -}}
 {{- with .documents -}}{{- if and .configMap .claim -}}{{- fail "`documents` takes a configMap or a claim, not both." -}}{{- end -}}{{- end -}}
 {{- end -}}
@@ -26,7 +27,7 @@
 {{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
-{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "SUB_AGENTS_EXCHANGE" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
 {{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
@@ -39,12 +40,16 @@
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
 {{- if and $scraped .Values.networkPolicy.enabled (not .Values.metrics.from) (not .Values.networkPolicy.agentsFrom) -}}{{- fail "Metrics are announced, but the network policies let nobody but the supervisor reach the agents: set metrics.from to your Prometheus." -}}{{- end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}{{- fail "The ingress needs a host: set ingress.host to the name that clients use." -}}{{- end -}}
+{{- $known := include "pe.known" (dict "root" . "it" (mergeOverwrite (deepCopy .Values.defaults) (deepCopy .Values.supervisor))) -}}
+{{- if and .Values.ingress.enabled (not $known) (not .Values.ingress.allowUnauthenticated) -}}{{- fail "The ingress would let everybody in who reaches it, since AUTH_MODE is none. Set settings.AUTH_MODE to api-key or oidc, or ingress.allowUnauthenticated to true where something before it knows its callers." -}}{{- end -}}
 {{- if and (not .Values.ingress.enabled) .Values.ingress.host -}}{{- fail "ingress.host is set but the ingress is off: set ingress.enabled=true, or remove the host." -}}{{- end -}}
 {{- end -}}
 
 {{- define "pe.checkCallers" -}}
-{{- if hasKey .Values.settings "AUTH_SERVICE_KEY" -}}{{- fail "AUTH_SERVICE_KEY is a secret of the supervisor and cannot be a setting: set supervisor.secrets." -}}{{- end -}}
-{{- if or (hasKey (.Values.secrets.values | default dict) "AUTH_SERVICE_KEY") (hasKey (dig "external" "keys" dict .Values.secrets) "AUTH_SERVICE_KEY") -}}{{- fail "AUTH_SERVICE_KEY would reach every agent: set it under supervisor.secrets." -}}{{- end -}}
+{{- range $name := list "AUTH_SERVICE_KEY" "AUTH_EXCHANGE_CLIENT_SECRET" -}}
+{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s is a secret of the supervisor and cannot be a setting: set supervisor.secrets." $name) -}}{{- end -}}
+{{- if or (hasKey ($.Values.secrets.values | default dict) $name) (hasKey (dig "external" "keys" dict $.Values.secrets) $name) -}}{{- fail (printf "%s would reach every agent: set it under supervisor.secrets." $name) -}}{{- end -}}
+{{- end -}}
 {{- $all := (include "pe.components" . | fromYaml).components -}}
 {{- $first := first $all -}}
 {{- if and (eq "api-key" (include "pe.known" (dict "root" $ "it" $first))) (include "pe.several" $first) -}}{{- fail "The supervisor cannot have several replicas with AUTH_MODE=api-key: the keys are in a file of one pod, and the others would refuse them. Set AUTH_MODE to oidc, or leave replicas at 1." -}}{{- end -}}

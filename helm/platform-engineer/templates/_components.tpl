@@ -41,6 +41,17 @@
 {{- join "," $pairs -}}
 {{- end -}}
 
+{{/* name=audience scope … of every agent that is asked with an exchanged token, for SUB_AGENTS_EXCHANGE. */}}
+{{- define "pe.exchange" -}}
+{{- $pairs := list -}}
+{{- range .Values.agents -}}
+{{- if hasKey . "exchange" -}}
+{{- $pairs = append $pairs (printf "%s=%s" .name (printf "%s %s" (.exchange.audience | default "") (.exchange.scope | default "") | trim)) -}}
+{{- end -}}
+{{- end -}}
+{{- join "," $pairs -}}
+{{- end -}}
+
 {{/* The address that clients reach the supervisor at; its card names it. */}}
 {{- define "pe.publicUrl" -}}
 {{- if .Values.supervisor.publicUrl -}}
@@ -87,6 +98,9 @@ ALLOWED_HOSTS: {{ include "pe.hosts" (dict "root" .root "name" "supervisor" "ext
 SUB_AGENTS: {{ include "pe.subAgents" .root | quote }}
 SUB_AGENTS_SHARES: {{ include "pe.shares" .root | quote }}
 SUB_AGENTS_TRUST: {{ include "pe.trust" .root | quote }}
+{{- with include "pe.exchange" .root }}
+SUB_AGENTS_EXCHANGE: {{ . | quote }}
+{{- end }}
 {{- else }}
 PUBLIC_URL: {{ printf "http://%s:%d" (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) | quote }}
 {{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}

@@ -22,7 +22,7 @@ from utils.auth.device_flow import (
     Tokens,
     slower,
 )
-from utils.auth.jwks import Unavailable, fetched_json, may_be_read
+from utils.auth.discovery import Unavailable, fetched_json, may_be_read
 from utils.auth.settings import AuthSettings
 from utils.environment import process_environment
 from utils.persistence.private import keep_files_private

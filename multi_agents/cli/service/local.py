@@ -35,6 +35,7 @@ from utils.a2a_common.client.agents_file import (
     AgentEntry,
     load_agents_file,
     parse_sub_agents,
+    with_exchange,
     with_shares,
     with_trust,
 )
@@ -203,10 +204,11 @@ async def _unknown(entries: Iterable[AgentEntry], own: Sequence[OwnSettings]) ->
 
 
 def configured_agents(agents_file: Path = AGENTS_FILE) -> tuple[AgentEntry, ...]:
-    """The sub-agents of `SUB_AGENTS`, else of the file, with what `SUB_AGENTS_SHARES` and `SUB_AGENTS_TRUST` say of them."""
+    """The sub-agents of `SUB_AGENTS`, else of the file, with what the other variables of `SUB_AGENTS_…` say of them."""
     settings = SubAgentSettings.load()
     entries = parse_sub_agents(settings.sub_agents) if settings.sub_agents else load_agents_file(agents_file)
-    return with_trust(with_shares(entries, settings.shares or ""), TrustSettings.load().trust)
+    trust = TrustSettings.load()
+    return with_exchange(with_trust(with_shares(entries, settings.shares or ""), trust.trust), trust.exchange)
 
 
 def home_folder() -> Path:

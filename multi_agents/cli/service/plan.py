@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from multi_agents.cli.paths import ROOT, SUPERVISOR_MODULE, module_path
 from multi_agents.cli.service.ports import HOST, choose_ports
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.a2a_common.protocol.exchange import ExchangeFor
 from utils.a2a_common.protocol.shares import Shares
 from utils.a2a_common.protocol.trust import Trust
 
@@ -25,6 +26,7 @@ OWN_PER_PROCESS = (
     "SUB_AGENTS",
     "SUB_AGENTS_SHARES",
     "SUB_AGENTS_TRUST",
+    "SUB_AGENTS_EXCHANGE",
     "ALLOWED_HOSTS",
 )
 """Variables that describe one process: a value meant for one must not reach all of them."""
@@ -59,12 +61,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """The whole service: own processes, the supervisor first, the agents that run elsewhere, and what each is told."""
+    """The whole service: own processes, the supervisor first, the agents that run elsewhere, what each is told, and as whom."""
 
     processes: Sequence[Planned]
     foreign: Mapping[str, str]
     shares: Mapping[str, Shares] = field(default_factory=dict)
     trust: Mapping[str, Trust] = field(default_factory=dict)
+    exchange: Mapping[str, ExchangeFor] = field(default_factory=dict)
 
     @property
     def supervisor(self) -> Planned:
@@ -112,7 +115,9 @@ def make_plan(
     ]
     foreign = {one.name: one.url for one in entries if one.module is None}
     shares = {one.name: one.shares for one in entries}
-    return ServicePlan(planned, foreign, shares, {one.name: one.trust for one in entries})
+    trust = {one.name: one.trust for one in entries}
+    exchange = {one.name: one.exchange for one in entries if one.exchange is not None}
+    return ServicePlan(planned, foreign, shares, trust, exchange)
 
 
 def shared_environment(base: Mapping[str, str]) -> dict[str, str]:
@@ -133,4 +138,5 @@ def child_environment(plan: ServicePlan, child: Planned, base: Mapping[str, str]
         env["SUB_AGENTS"] = ",".join(f"{name}={url}" for name, url in plan.sub_agents.items())
         env["SUB_AGENTS_SHARES"] = ",".join(f"{name}={shares}" for name, shares in plan.shares.items())
         env["SUB_AGENTS_TRUST"] = ",".join(f"{name}={trust}" for name, trust in plan.trust.items())
+        env["SUB_AGENTS_EXCHANGE"] = ",".join(f"{name}={wanted}" for name, wanted in plan.exchange.items())
     return env

@@ -14,7 +14,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from tests.e2e.auth.exchange_grant import ExchangeGrant
 from tests.e2e.auth.keys import Key, ec_key, ed_key, rsa_key, signed
+from utils.auth.exchange import GRANT
 from utils.testing.live_server import loopback_socket, running
 
 GOOD, OTHER, DOWN, REDIRECTED, HUGE, PLAIN, LIAR, SINGLE = (
@@ -36,6 +38,7 @@ class Provider:
         refusals: What the next looks for tokens are answered with.
         lasts: Seconds that a token of a login lasts.
         renewals: What renews one; each counts once.
+        exchange: Exchanges tokens for those of other agents.
     """
 
     url: str
@@ -46,6 +49,7 @@ class Provider:
     refusals: list[str] = field(default_factory=list)
     lasts: int = 300
     renewals: set[str] = field(default_factory=set)
+    exchange: ExchangeGrant = field(default_factory=ExchangeGrant)
 
     def issuer(self, name: str = GOOD) -> str:
         return f"{self.url}/{name}"
@@ -91,6 +95,7 @@ class Provider:
                 "jwks_uri": jwks,
                 "device_authorization_endpoint": f"{self.issuer(name)}/device",
                 "token_endpoint": f"{self.issuer(name)}/token",
+                **self.exchange.metadata,
             }
         )
 
@@ -112,6 +117,14 @@ class Provider:
 
     async def _tokens(self, request: Request) -> Response:
         sent = dict(parse_qsl((await request.body()).decode()))
+        if sent["grant_type"] == GRANT:
+            name = request.path_params["name"]
+
+            def sign(audience: str, **claims: Any) -> str:
+                return self.token(audience, issued_by=name, **claims)
+
+            keys = [key.jwk for key in self.keys[name]]
+            return await self.exchange.answer(request, sent, self.issuer(name), keys, sign)
         if sent["grant_type"] == "refresh_token":
             if sent["refresh_token"] not in self.renewals:
                 return JSONResponse({"error": "invalid_grant"}, 400)

@@ -11,10 +11,12 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
+from multi_agents.platform_engineer.access import Access
 from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
 from tests.e2e.wire.agents import card
 from tests.e2e.wire.wiring import HEADERS, message, state
 from tests.unit.tasks.faulty_store import FaultyStore
+from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.task_logs import memory_log
@@ -72,7 +74,8 @@ async def _either(*events: asyncio.Event) -> None:
 
 @asynccontextmanager
 async def served(talker: Talker, log: TaskLog) -> AsyncIterator[tuple[str, httpx.AsyncClient]]:
-    service = AgentService(card=card(), executor=SupervisorExecutor(talker), log=log)
+    access = Access("talker", (), AgentSettings.load({}))
+    service = AgentService(card=card(), executor=SupervisorExecutor(talker, access), log=log)
     app = build_app(service, ServerSettings.load({}))
     async with running(app) as url, httpx.AsyncClient(timeout=30, trust_env=False, verify=False) as http:
         yield url, http

@@ -10,6 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.agent_env import parse_env
+from utils.a2a_common.protocol.exchange import CHOICES as EXCHANGE_CHOICES
+from utils.a2a_common.protocol.exchange import VARIABLE as EXCHANGE_VARIABLE
+from utils.a2a_common.protocol.exchange import ExchangeFor, exchange_of, parse_exchange
 from utils.a2a_common.protocol.shares import CHOICES, Shares, parse_shares
 from utils.a2a_common.protocol.shares import VARIABLE as SHARES_VARIABLE
 from utils.a2a_common.protocol.trust import CHOICES as TRUST_CHOICES
@@ -22,7 +25,7 @@ SUPERVISOR = "supervisor"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
-_KEYS = frozenset({"module", "port", "url", "shares", "trust", "env"})
+_KEYS = frozenset({"module", "port", "url", "shares", "trust", "env", "exchange"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class AgentEntry:
         shares: What it gets of a conversation; by default results for a local agent, nothing for a foreign one.
         named_trust: Whose it is; by default ours where it gets results.
         env: Settings of a local agent's process, as they are written.
+        exchange: The token of the person that an agent with a url is asked with; `None` for none.
     """
 
     name: str
@@ -46,6 +50,7 @@ class AgentEntry:
     shares: Shares = Shares.NOTHING
     env: Mapping[str, str] = field(default_factory=dict, repr=False)
     named_trust: Trust | None = None
+    exchange: ExchangeFor | None = None
 
     @property
     def trust(self) -> Trust:
@@ -147,6 +152,21 @@ def with_trust(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, .
     )
 
 
+def with_exchange(entries: Iterable[AgentEntry], value: str) -> tuple[AgentEntry, ...]:
+    """The entries, with what the setting `SUB_AGENTS_EXCHANGE` says of some of them.
+
+    Raises:
+        SettingsError: The value is malformed, or names an agent that is not among the entries or that we run ourselves.
+    """
+    wanted, listed = parse_exchange(value), tuple(entries)
+    if not wanted.keys() <= {entry.name for entry in listed if entry.module is None}:
+        text = (
+            f"Setting {EXCHANGE_VARIABLE} is wrong: it names an agent that is none, or has no url of its own."
+        )
+        raise SettingsError(EXCHANGE_VARIABLE, text)
+    return tuple(replace(entry, exchange=wanted.get(entry.name, entry.exchange)) for entry in listed)
+
+
 def _from_pair(pair: str) -> AgentEntry:
     name, separator, url = pair.partition("=")
     if not separator:
@@ -167,9 +187,13 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
             raise SettingsError(VARIABLE, text)
         shares = _checked_shares(entry.get("shares", Shares.NOTHING), name, where)
         trust = _checked_trust(entry.get("trust"), name, where)
-        return AgentEntry(name, _checked_url(str(url), name, where), shares=shares, named_trust=trust)
+        exchange = _checked_exchange(entry, name, where)
+        address = _checked_url(str(url), name, where)
+        return AgentEntry(name, address, shares=shares, named_trust=trust, exchange=exchange)
     if url is not None or module is None or port is None:
         raise SettingsError(VARIABLE, f"{where} is wrong: {name} takes module and port, or url.")
+    if "exchange" in entry:
+        raise SettingsError(VARIABLE, f"{where} is wrong: exchange of {name} is for agents with a url.")
     if not _MODULE.fullmatch(str(module)):
         raise SettingsError(VARIABLE, f"{where} is wrong: the module of {name} is no module name.")
     if isinstance(port, bool) or not isinstance(port, int) or not 1 <= port <= 65535:  # noqa: PLR2004
@@ -177,6 +201,15 @@ def _from_file(name: str, entry: object, file: str) -> AgentEntry:
     shares = _checked_shares(entry.get("shares", Shares.RESULTS), name, where)
     env, trust = parse_env(entry.get("env"), name, where), _checked_trust(entry.get("trust"), name, where)
     return AgentEntry(name, f"http://127.0.0.1:{port}", str(module), port, shares, env, trust)
+
+
+def _checked_exchange(entry: Mapping[Any, Any], name: str, where: str) -> ExchangeFor | None:
+    if "exchange" not in entry:
+        return None
+    found = exchange_of(entry["exchange"])
+    if found is None:
+        raise SettingsError(VARIABLE, f"{where} is wrong: exchange of {name} takes {EXCHANGE_CHOICES}.")
+    return found
 
 
 def _checked_trust(value: object, name: str, where: str) -> Trust | None:

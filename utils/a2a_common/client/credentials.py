@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from utils.a2a_common.client.peer_errors import NotAuthorised
+from utils.auth.exchange import NotExchanged
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
     import httpx
 
+    from utils.auth.held_tokens import HeldTokens
     from utils.auth.service_tokens import Signer
 
 _PORTS = {"http": 80, "https": 443}
@@ -81,6 +84,23 @@ def service_credentials(name: str, url: str, signer: Signer) -> Credentials:
             return ""
         subject = whom.person or whom.conversation
         return signer.token(name, subject, tenant=whom.tenant, task=whom.task, consent=whom.consent)
+
+    return Credentials(url, token)
+
+
+def exchanged_credentials(name: str, url: str, held: HeldTokens) -> Credentials:
+    """The credentials of a supervisor at an agent that trusts the identity provider alone.
+
+    They are those of the person, for this agent, as long as the turn is there that they were exchanged for; otherwise the
+    request is not sent.
+    """
+
+    def token() -> str:
+        whom = _acting.get()
+        try:
+            return held.token(whom.task if whom is not None else "", name)
+        except NotExchanged as error:
+            raise NotAuthorised(error.why) from None
 
     return Credentials(url, token)
 

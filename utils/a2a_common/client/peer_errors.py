@@ -5,7 +5,8 @@
     ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON
     │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
-    │   └── CredentialsRefused  it wants to know who asks, or does not let the one who asks
+    │   ├── CredentialsRefused  it wants to know who asks, or does not let the one who asks
+    │   └── NotAuthorised       there is nothing to show it who asks: nothing was sent
     ├── FailedInside        the agent failed over the call
     └── NoProgress          the agent ended its answer without an end of the task
 
@@ -22,11 +23,21 @@ from utils.a2a_common.client.peer_text import with_words
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_BUSY,
     SUB_AGENT_CRASHED,
+    SUB_AGENT_NEEDS_MESSAGE,
+    SUB_AGENT_NOT_EXCHANGED,
+    SUB_AGENT_NOT_GRANTED,
     SUB_AGENT_REFUSED,
     SUB_AGENT_STOPPED,
     SUB_AGENT_UNREACHABLE,
 )
-from utils.errors import DelegationFailed, PlatformError, SubAgentRefused, SubAgentUnavailable
+from utils.auth.exchange import Lack
+from utils.errors import (
+    DelegationFailed,
+    PlatformError,
+    SubAgentNotAuthorised,
+    SubAgentRefused,
+    SubAgentUnavailable,
+)
 
 if TYPE_CHECKING:
     from a2a.utils.errors import A2AError
@@ -36,6 +47,12 @@ _BUSY_STATUS = (429, 503)
 _NO_ENTRY = {
     401: "It does not know who asks: it needs a key or a token, and got none that it takes.",
     403: "The key or token does not allow that.",
+}
+
+_NO_TOKEN = {
+    Lack.REFUSED: SUB_AGENT_NOT_GRANTED,
+    Lack.UNAVAILABLE: SUB_AGENT_NOT_EXCHANGED,
+    Lack.GONE: SUB_AGENT_NEEDS_MESSAGE,
 }
 
 SHORTEST_RETRY, LONGEST_RETRY = 0.2, 30.0
@@ -112,6 +129,18 @@ class CredentialsRefused(RequestRefused):
     """The agent wants to know who asks, or does not let the one who asks."""
 
 
+class NotAuthorised(RequestRefused):
+    """The identity provider gave no token for the agent, so that nothing was sent.
+
+    Attributes:
+        why: The reason.
+    """
+
+    def __init__(self, why: Lack) -> None:
+        super().__init__("")
+        self.why = why
+
+
 class FailedInside(RequestRefused):
     """The agent failed over the call. Its words are for its operator: they may be anything."""
 
@@ -186,6 +215,8 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
     request that it cannot handle take the agent away from everybody else.
     """
     match error:
+        case NotAuthorised(why=why):
+            return SubAgentNotAuthorised(_NO_TOKEN[why].format(agent=agent))
         case FailedInside():
             return DelegationFailed(SUB_AGENT_CRASHED.format(agent=agent))
         case RequestRefused(reason=reason):

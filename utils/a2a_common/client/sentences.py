@@ -13,6 +13,17 @@ SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
 SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
 SUB_AGENT_REFUSED = "The {agent} agent refused the request."
+SUB_AGENT_NOT_GRANTED = (
+    "The {agent} agent was not asked: your identity provider gives no access to it in your name."
+)
+SUB_AGENT_NOT_EXCHANGED = (
+    "The {agent} agent was not asked: your identity provider gave no answer about access to it. "
+    "Please send your message again later."
+)
+SUB_AGENT_NEEDS_MESSAGE = (
+    "The {agent} agent was not asked: it takes requests in your name only while your message is fresh. "
+    "Please send your message again."
+)
 SUB_AGENT_FAILED = "The {agent} agent failed."
 SUB_AGENT_CRASHED = "The {agent} agent failed inside."
 SUB_AGENT_ENDED = "The {agent} agent ended the task as {state}."

@@ -24,9 +24,11 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.handler.admission import Admission, Admitted
 from utils.a2a_common.handler.asides import Asides, NoAsides
+from utils.a2a_common.handler.caller_rules import principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
+from utils.a2a_common.handler.preparation import NoPreparation, Preparation
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.turn_request import turn_of
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -35,6 +37,7 @@ from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
+from utils.auth.credential import take_credential
 from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue
 from utils.observability.metrics import held
@@ -79,6 +82,7 @@ class PlatformRequestHandler(RequestHandler):
         pending_input: Decides about tasks that wait for their user.
         consent: Decides who may approve.
         asides: Answers messages that begin no turn.
+        preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
         ids: Makes the ids of new conversations.
         clock: Seconds since 1970.
@@ -95,6 +99,7 @@ class PlatformRequestHandler(RequestHandler):
         extended_card: pb.AgentCard | None = None,
         consent: Consent | None = None,
         asides: Asides | None = None,
+        preparation: Preparation | None = None,
         takes_files: bool = False,
         ids: IDGenerator | None = None,
         clock: Callable[[], float] = time.time,
@@ -110,6 +115,7 @@ class PlatformRequestHandler(RequestHandler):
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
         self._asides = asides or NoAsides()
+        self._preparation = preparation or NoPreparation()
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
     async def on_message_send(
@@ -170,6 +176,7 @@ class PlatformRequestHandler(RequestHandler):
             RetryLater: No turn is taken now.
             StorageError: The turn cannot be stored.
         """
+        credential = take_credential(call.state)
         async with self._admission.admit(params, call) as admitted:
             owner = owner_of(call)
             if admitted.repeated:
@@ -180,6 +187,7 @@ class PlatformRequestHandler(RequestHandler):
                     )
                 return course
             after = (await self._view.snapshot(admitted.task_id, owner)).sequence if admitted.waits else 0
+            await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
             await self._submit(params, call, admitted, after)
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted)

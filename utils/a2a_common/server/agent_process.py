@@ -203,9 +203,11 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         await agent.build()
 
     agent.url = url
+    executor = agent.executor()
     service = AgentService(
         card=card,
-        executor=agent.executor(),
+        executor=executor,
+        preparation=executor,
         pending_input=agent,
         log=TaskLog(agent.runtime.stores.task_log()),
         runs=agent.runtime.stores.runs(),

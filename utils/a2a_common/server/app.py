@@ -26,6 +26,7 @@ from utils.a2a_common.execution.turn_runner import ExecutorRunner
 from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
+from utils.a2a_common.handler.preparation import NoPreparation, Preparation
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
@@ -114,6 +115,7 @@ class AgentService:
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
         pending_input: Decides about tasks that wait for their user; usually the agent.
+        preparation: What the agent does about a message before its turn begins.
         deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
         consent: Decides who may approve; with a key of this process alone when omitted.
@@ -139,6 +141,7 @@ class AgentService:
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
+    preparation: Preparation = field(default_factory=NoPreparation)
     deletion: DeletionPlan | None = None
     queue: TurnQueue | None = None
     takes_files: bool = False
@@ -217,6 +220,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         takes_files=service.takes_files,
         consent=service.consent,
         asides=_conversations(service, engine),
+        preparation=service.preparation,
     )
     return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
 

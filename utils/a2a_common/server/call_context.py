@@ -13,6 +13,7 @@ from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import ExtensionSupportRequiredError, VersionNotSupportedError
 from starlette.requests import Request
 
+from utils.auth.credential import keep_credential
 from utils.auth.principal import PRINCIPAL
 
 VERSION_HEADER = "A2A-Version"
@@ -77,6 +78,7 @@ class CallContextBuilder(DefaultServerCallContextBuilder):
         principal = getattr(request.scope.get("user"), PRINCIPAL, None)
         if principal is not None:
             context.state[PRINCIPAL] = principal
+            keep_credential(context.state, headers.get("authorization", ""))
         without_credentials(headers)
         return context
 

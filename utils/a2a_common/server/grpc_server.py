@@ -17,6 +17,7 @@ from utils.a2a_common.server.call_context import (
     without_credentials,
 )
 from utils.a2a_common.server.grpc_caller import KnownCaller, current_caller
+from utils.auth.credential import keep_credential
 from utils.auth.principal import PRINCIPAL
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class GrpcCallContextBuilder(DefaultGrpcServerCallContextBuilder):
         check_extensions(built.requested_extensions, self._required)
         if isinstance(built.user, KnownCaller):
             built.state[PRINCIPAL] = built.user.principal
+            keep_credential(built.state, _metadata(context).get("authorization", ""))
         without_credentials(built.state.get("headers", {}))
         return built
 

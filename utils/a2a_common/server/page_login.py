@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from utils.auth.jwks import may_be_read
+from utils.auth.discovery import may_be_read
 from utils.auth.principal import Right, scope_for
 from utils.auth.settings import AuthMode, AuthSettings
 from utils.errors import SettingsError

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import structlog
 
 from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
+
+if TYPE_CHECKING:
+    from multi_agents.platform_engineer.access import Access
+    from utils.a2a_common.execution.executor import StreamingAgent
+    from utils.auth.principal import Principal
 
 log = structlog.get_logger(__name__)
 
 
 class SupervisorExecutor(BaseLangGraphAgentExecutor):
-    """Runs the supervisor's turns, and ends at other agents what a turn that does not go on had begun there."""
+    """Runs the supervisor's turns, and ends at other agents what a turn that does not go on had begun there.
+
+    Args:
+        agent: The supervisor.
+        access: Who it is at other agents.
+        turn_seconds: Most seconds of one run of a turn; who asks may allow less.
+    """
+
+    def __init__(self, agent: StreamingAgent, access: Access, *, turn_seconds: float | None = None) -> None:
+        super().__init__(agent, turn_seconds=turn_seconds)
+        self._access = access
+
+    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
+        """Exchange the token of the one who sent a message for those of the agents that want one."""
+        await self._access.prepare(task_id, caller, credential)
 
     async def abandon(self, task_id: str) -> None:
         """Cancel the delegations of a task that ended without its run: canceled while it waited, or cut off for good."""
         log.info("delegations.abandoned", task_id=task_id)
         await super().abandon(task_id)
+        self._access.drop(task_id, self._access.of(task_id))

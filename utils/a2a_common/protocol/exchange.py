@@ -1,0 +1,68 @@
+"""Which agents are asked with a token of the person, exchanged at the identity provider, as configured."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from utils.errors import SettingsError
+
+VARIABLE = "SUB_AGENTS_EXCHANGE"
+CHOICES = "an audience and a scope, without commas, and none that approves"
+
+_FIELDS = frozenset({"audience", "scope"})
+_WORD = re.compile(r"[\x21-\x2b\x2d-\x7e]{1,255}")
+_APPROVES = ":approve"
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeFor:
+    """What the provider is asked for.
+
+    Attributes:
+        audience: What it knows the agent as; empty where it knows it by its origin.
+        scopes: What the token may be good for; what the provider gives by itself where there are none.
+    """
+
+    audience: str = ""
+    scopes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The value of a pair of `SUB_AGENTS_EXCHANGE`."""
+        return " ".join((self.audience, *self.scopes))
+
+
+def exchange_of(value: object) -> ExchangeFor | None:
+    """What stands under `exchange` of an entry of the agents file; `None` where that is nothing that could be meant."""
+    if not isinstance(value, Mapping) or not _FIELDS.issuperset(value):
+        return None
+    audience, scope = value.get("audience", ""), value.get("scope", "")
+    if not isinstance(audience, str) or not isinstance(scope, str):
+        return None
+    return _checked(audience, tuple(scope.split()))
+
+
+def parse_exchange(value: str) -> dict[str, ExchangeFor]:
+    """What is asked for each agent, of `name=audience scope …` pairs separated by commas.
+
+    Raises:
+        SettingsError: A pair is malformed, or a name comes twice.
+    """
+    found: dict[str, ExchangeFor] = {}
+    for pair in filter(None, (each.strip() for each in value.split(","))):
+        name, separator, words = pair.partition("=")
+        audience, *scopes = words.split() or [""]
+        wanted = _checked(audience, tuple(scopes))
+        if not separator or wanted is None or name.strip() in found:
+            text = f"Setting {VARIABLE} is wrong: write each agent once, as name= and {CHOICES}."
+            raise SettingsError(VARIABLE, text)
+        found[name.strip()] = wanted
+    return found
+
+
+def _checked(audience: str, scopes: tuple[str, ...]) -> ExchangeFor | None:
+    whole = all(map(_WORD.fullmatch, (audience, *scopes) if audience else scopes))
+    if not whole or (scopes and not audience) or any(scope.endswith(_APPROVES) for scope in scopes):
+        return None
+    return ExchangeFor(audience, scopes)

@@ -1,0 +1,66 @@
+"""What an OpenID provider says of itself, and how anything is read from it: over https, bounded in size and time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from utils.net.loopback import is_loopback
+
+FETCH_SECONDS = 5.0
+"""Longest wait for one answer."""
+
+_LARGEST = 262_144
+_OK = 200
+
+Fetch = Callable[[str], Awaitable[Any]]
+
+
+class Unavailable(Exception):
+    """The provider did not answer with what it should."""
+
+
+async def configuration_of(issuer: str, fetch: Fetch) -> Mapping[str, Any]:
+    """The provider's metadata.
+
+    Raises:
+        Unavailable: There is none, or that of another issuer.
+    """
+    found = await fetch(f"{issuer.rstrip('/')}/.well-known/openid-configuration")
+    if not isinstance(found, Mapping) or found.get("issuer") != issuer:
+        raise Unavailable
+    return found
+
+
+def may_be_read(address: str, issuer: str) -> bool:
+    """Whether an address of the provider may be used: over https, or on this machine where the provider is on it too."""
+    if urlsplit(address).scheme == "https":
+        return True
+    return is_loopback(address) and is_loopback(issuer)
+
+
+async def fetched_json(address: str) -> Any:
+    """The JSON at an address, without redirects and up to a size.
+
+    Raises:
+        Unavailable: There is none.
+    """
+    import httpx
+
+    try:
+        async with (
+            httpx.AsyncClient(timeout=FETCH_SECONDS, trust_env=not is_loopback(address)) as http,
+            http.stream("GET", address, headers={"Accept-Encoding": "identity"}) as answer,
+        ):
+            if answer.status_code != _OK:
+                raise Unavailable
+            body = b""
+            async for piece in answer.aiter_bytes():
+                body += piece
+                if len(body) > _LARGEST:
+                    raise Unavailable
+        return json.loads(body)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+        raise Unavailable from error

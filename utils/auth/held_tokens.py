@@ -1,0 +1,61 @@
+"""The exchanged tokens of the turns of this process: in its memory alone, as long as the turn runs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from utils.auth.exchange import Exchanged, Lack, NotExchanged
+
+Found = Mapping[str, Exchanged | Lack]
+"""What was exchanged for each agent, or why nothing was."""
+
+_BEFORE_END = 5.0
+"""A token is not used for its last seconds: the request takes some."""
+
+_LONGEST = 3_600.0
+
+
+class HeldTokens:
+    """Tokens by the task that they are for.
+
+    Args:
+        clock: Seconds since 1970.
+    """
+
+    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._found: dict[str, tuple[float, Found]] = {}
+
+    def hold(self, task: str, found: Found) -> None:
+        """Hold them for the next turn of a task, in place of those of an earlier one. What has ended is forgotten."""
+        now = self._clock()
+        self._found = {name: each for name, each in self._found.items() if each[0] > now}
+        self._found[task] = max((_end(each, now) for each in found.values()), default=now), found
+
+    def of(self, task: str) -> Found | None:
+        """What is held for a task."""
+        return self._found[task][1] if task in self._found else None
+
+    def drop(self, task: str, found: Found | None) -> None:
+        """Forget what a turn was given; not what the next one of its task was given meanwhile."""
+        if found is not None and self.of(task) is found:
+            del self._found[task]
+
+    def token(self, task: str, agent: str) -> str:
+        """The token for an agent.
+
+        Raises:
+            NotExchanged: There is none.
+        """
+        found = (self.of(task) or {}).get(agent, Lack.GONE)
+        if isinstance(found, Lack):
+            raise NotExchanged(found)
+        if found.expires_at - _BEFORE_END <= self._clock():
+            raise NotExchanged(Lack.GONE)
+        return found.token
+
+
+def _end(found: Exchanged | Lack, now: float) -> float:
+    """When it need not be known any more."""
+    return found.expires_at if isinstance(found, Exchanged) else now + _LONGEST

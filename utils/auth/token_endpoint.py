@@ -1,0 +1,47 @@
+"""Asks an authorisation server (RFC 6749) by a form: bounded in size and time, without redirects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from utils.auth.discovery import Unavailable
+from utils.net.loopback import is_loopback
+
+_LARGEST = 65_536
+
+
+async def posted_form(
+    url: str, form: Mapping[str, str], *, seconds: float, client: tuple[str, str] | None = None
+) -> tuple[bool, Mapping[str, Any]]:
+    """Whether the server did what was asked, and the JSON object that it answered with.
+
+    Args:
+        url: The endpoint.
+        form: What is asked.
+        seconds: Longest wait for each part of the answer.
+        client: Name and secret of the client, sent as HTTP Basic; neither where omitted.
+
+    Raises:
+        Unavailable: The server cannot be reached, or what answers is no authorisation server.
+    """
+    import httpx
+
+    headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+    try:
+        async with (
+            httpx.AsyncClient(timeout=seconds, trust_env=not is_loopback(url)) as http,
+            http.stream("POST", url, data=form, headers=headers, auth=client) as answer,
+        ):
+            content = b""
+            async for piece in answer.aiter_bytes():
+                content += piece
+                if len(content) > _LARGEST:
+                    raise Unavailable
+        told = json.loads(content)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+        raise Unavailable from error
+    if not isinstance(told, Mapping):
+        raise Unavailable
+    return answer.is_success, told
