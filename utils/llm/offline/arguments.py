@@ -175,13 +175,13 @@ def _limit(tool: ToolSpec, text: str) -> int | None:
 def _only_one(tool: ToolSpec, text: str) -> int | None:
     """One for "the latest release", where a list has no tool for one of its rows."""
     one = re.escape(tool.noun.removesuffix("s")) + ("|tag|version" if tool.noun == "releases" else "")
-    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests"))
+    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs"))
     places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
     return (
         1
         if alone
         and re.search(
-            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)"
+            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change|thing|one)\b|\bwhich (?:one )?of (?:them|these|those) (?:has|is|was)\b.*\b(?:longest|oldest|newest|latest|first|last)\b|\bwho (?:was the )?last\b(?! \d)"
             rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
             spelled_out(text),
             re.IGNORECASE,

@@ -21,7 +21,7 @@ _MEANS = {
     "all": ("all", "every", "any state", "open and closed", "both open and closed"),
     "popularity": ("popularity", "most popular", "most comments", "most commented", "most discussed"),
     "comments": ("comments", "most commented", "most discussed"),
-    "asc": ("oldest", "ascending"),
+    "asc": ("oldest", "ascending", "earliest", "longest"),
     "desc": ("newest", "descending"),
 }
 _STILL_TO_COME = re.compile(

@@ -15,7 +15,7 @@ _CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
 _OPENER = (
     r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
     r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open(?!\s+(?:issues|pull requests|prs|tickets|bugs)\b)|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
+    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open(?!\s+(?:issues|pull requests|prs|tickets|bugs|ones|only)\b)|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
     rf"{_CHANGE})\b"
 )
 _SENTENCE = re.compile(
@@ -28,7 +28,9 @@ _LEAD = pattern(
     r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+"
 )
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
+_FRAGMENT = pattern(
+    r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only|(?:top|max(?:imum)?|first|last|at most|limit|(?:new|old)est)\s+(?:\d+|first))\W*$"
+)
 _MORE_OF_IT = pattern(
     r"[,;]?\s+and\s+(?:did|has|have|was|were|is|are|does|do|can|could|will)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
     r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
@@ -49,7 +51,7 @@ _ASIDE = pattern(
     r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
 )
 _AND = re.compile(
-    r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus)\s+(?:more\s+)?"
+    r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus|\+|&)\s+(?:more\s+)?"
 )
 _HOW = pattern(r"\bhow\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|\bhow to\b")
 _DOES = pattern(rf"\s*(?:{_CHANGE}|create|open|write|find|get|look|check|search|read|count|print)\b")
@@ -119,7 +121,7 @@ def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
     spans: list[tuple[int, int]] = []
     for start, end in _cuts(text, _SENTENCE, first, last):
-        if spans and _FRAGMENT.match(text[start:end]) and not _NAMES.search(text[start:end]):
+        if spans and _FRAGMENT.match(text[start:end]) and not re.search(r"[/#]", text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

@@ -79,7 +79,10 @@ _OF_OTHERS = pattern(
     r"\s+@?[\w-]+"
 )
 """Names of people who are no authors, and of columns."""
-_ASSIGNEE = pattern(r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)")
+_ASSIGNEE = reader(
+    "the a an any all some which what who whom it its them this that these those each every our my open closed issues issue tickets bugs",
+    r"\bassigned to\s+@?([A-Za-z0-9][\w-]*)",
+)
 UNASSIGNED = pattern(
     r"\bunassigned\b|\b(?:no|without(?: an?)?) assignees?\b|\b(?:nobody|no ?one)(?: is|'s)? (?:assigned|working|works|looks|looking|took|has taken)(?: to| on| at| after| it)*\b"
     r"|\b(?:not|aren't|isn't) assigned(?: to (?:anyone|anybody))?\b|\bassigned to (?:nobody|no ?one)\b"
@@ -241,8 +244,7 @@ def assignee(text: str) -> str | None:
     """Who has to do it: "assigned to mona"; `none` for what nobody has to do, as GitHub says it."""
     if UNASSIGNED.search(text):
         return "none"
-    match = _ASSIGNEE.search(text)
-    return match[1] if match else None
+    return _ASSIGNEE.read(text)
 
 
 def folder(text: str) -> str | None:

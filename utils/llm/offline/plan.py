@@ -44,8 +44,13 @@ _LACKED = word_set("""branches tags contributors forks milestones wiki discussio
 _LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
 _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
+_OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
+_PREAMBLE = pattern(
+    r"^.*?\b(?:i|we|i'm|we're)\b.*?\b(?:know|see|tell|check|find out|need|wonder\w*)\b\s+(?=(?:how|which|what|who|whether|if|when)\b)"
+)
+"""What people tell before they ask, which is no condition."""
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
-_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b")
+_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +134,7 @@ class Planner:
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:
             return step
-        text = step.clause.text
+        text = _PREAMBLE.sub("", step.clause.text)
         found = unmet(step.tool, text, step.arguments, self.tools)
         found += unread(step.tool, text, step.arguments, step.then)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
@@ -275,7 +280,8 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
-        stays = any(p.is_identifier and p.required for p in tool.parameters) and _OF_THE_ONE.search(reading)
+        one = any(p.is_identifier and p.required for p in tool.parameters)
+        stays = (_OF_THE_ONE if one else _OF_THOSE).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):

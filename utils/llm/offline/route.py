@@ -44,6 +44,8 @@ ASKS_BESIDE = 0.3
 """The same where the message itself names one, or speaks of "our repository"."""
 HOW_ELSE = 0.2
 """How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
+SUBJECT = 0.3
+"""What it is worth when the sentence asks for something of the one thing that a tool shows: "the checks of the latest pull request"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _QUESTION = pattern(
@@ -308,6 +310,9 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     score = 0.0
     if any(_needs_identifier(other) for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
+    if _needs_identifier(tool) and tool.noun:
+        of_it = rf"\b(?:of|on|for|in)\s+(?:the\s+)?(?:\w+\s+){{0,3}}{re.escape(tool.noun)}\b"
+        score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
     if _needs_handle(tool):
         score += FITS if handles_in(text) else -FITS
     if any(_needs_path(other) for other in tools):

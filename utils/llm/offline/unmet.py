@@ -163,11 +163,16 @@ def _conditions(
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
-    others = [each.noun.removesuffix("s") for each in known if each.noun and each.noun not in (tool.noun, "")]
+    own = tool.noun.removesuffix("s")
+    others = [noun for each in known if (noun := each.noun.removesuffix("s")) not in (own, "")]
     found += [
         match[0]
         for match in _WITH.finditer(clause)
-        if not entities.limit(match[0]) and not any(noun in spelled_out(match[0]).lower() for noun in others)
+        if not entities.limit(match[0])
+        and set(content_stems(match[0].removesuffix("only")))
+        - _values(arguments)
+        - set(content_stems(tool.noun))
+        and not any(noun in spelled_out(match[0]).lower() for noun in others)
     ]
     return [part.strip() for part in dict.fromkeys(found)]
 
