@@ -25,7 +25,8 @@ _LINKS = re.compile(r"^(?:See also:\n(?:- .*\n?)*|Source: .*|- .* \u2014 \S+\.md
 @cache
 def facts() -> Mapping[str, Sequence[str]]:
     """The patterns of each question."""
-    return yaml.safe_load(FACTS.read_text(encoding="utf-8"))
+    read: dict[str, list[str]] = yaml.safe_load(FACTS.read_text(encoding="utf-8"))
+    return read
 
 
 def screen(answer: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice
 from utils.llm.offline.dates import period
+from utils.llm.offline.grammar import form
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
@@ -28,11 +29,7 @@ DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excl
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
-_COUNTED = re.compile(
-    r"(?<!most )(?<!fewest )(?<!least )(?<!more )(?<!by )(?<!number of )\b(?:comments|stars|forks)\b",
-    re.IGNORECASE,
-)
-"""Nouns that are no order where they are asked for themselves: "the comments on the newest issue"."""
+_COUNTED = form("counted")
 LABELS = frozenset({"label", "labels"})
 
 

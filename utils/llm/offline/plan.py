@@ -13,7 +13,7 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -39,16 +39,12 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
-_LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
-    secrets packages sponsors deployments environments""")
+_LACKED = word_set("lacked")
 _LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
 _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
 _OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
-_PREAMBLE = pattern(
-    r"^.*?\b(?:i|we|i'm|we're)\b.*?\b(?:know|see|tell|check|find out|need|wonder\w*)\b\s+(?=(?:how|which|what|who|whether|if|when)\b)"
-)
-"""What people tell before they ask, which is no condition."""
+_PREAMBLE = form("preamble")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
 _COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 

@@ -6,50 +6,14 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import LEXICON, pattern, word_set
 
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
-_SHORT_FORMS = {
-    "pr": "pull request",
-    "prs": "pull requests",
-    "repo": "repository",
-    "repos": "repositories",
-    "docs": "documentation",
-    "doc": "document",
-    "ci": "workflow runs",
-    "ci run": "workflow run",
-    "ci runs": "workflow runs",
-    "builds": "workflow runs",
-    "pipeline": "workflow run",
-    "pipelines": "workflow runs",
-    "ticket": "issue",
-    "tickets": "issues",
-    "org": "organisation",
-    "orgs": "organisations",
-    "config": "configuration",
-    "k8s": "kubernetes",
-    "pls": "please",
-    "plz": "please",
-}
+_SHORT_FORMS: dict[str, str] = LEXICON["short"]
 _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
-_TRADE = (
-    "requests",
-    "request",
-    "issues",
-    "issue",
-    "commits",
-    "commit",
-    "releases",
-    "release",
-    "branches",
-    "branch",
-    "workflow",
-)
+_TRADE = tuple(LEXICON["words"]["trade"].split())
 _LONG = re.compile(r"(?<![\w/.@#-])[A-Za-z]{4,}(?![\w/@-])")
-STOPWORDS = word_set("""a about all also an and any are as at be been but by can could did do does for from give had has have
-    how i if in into is it its just me my now of on one or our out please should show so tell than that the
-    their them then there these they this those to us was we were what when where which who why will with
-    would you your""")
+STOPWORDS = word_set("stop")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
 
