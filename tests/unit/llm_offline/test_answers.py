@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.unit.rag.conftest import WordEmbedder
 from utils.llm.offline.answer.blocks import Kind, blocks, demoted
-from utils.llm.offline.answer.passages import passages_text
+from utils.llm.offline.answer.passages import briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import items_text
 from utils.llm.offline.similarity import Similarity
@@ -102,6 +102,15 @@ def test_the_sections_of_several_things_that_are_asked_share_a_screen():
         "Where is the data stored?",
         "How do I back it up?",
     ]
+
+
+def test_beside_other_parts_an_answer_from_documents_is_its_first_sections_and_links():
+    whole = "\n\n".join(f"**Part {n}** \u2014 docs/{n}.md#x\n\n" + "It says so.\n" * 9 for n in range(4))
+    links = "See also:\n- Guide \u203a Other \u2014 docs/o.md"
+    text = briefly(f"{whole}\n\n{links}")
+    assert ["**Part 1**" in text, "**Part 2**" in text] == [True, False]
+    assert text.endswith("See also:\n- Part 2 \u2014 docs/2.md#x\n- Part 3 \u2014 docs/3.md#x")
+    assert briefly("Only a word.") == "Only a word."
 
 
 def test_of_a_section_that_is_longer_than_its_share_the_nearest_blocks_are_shown_in_reading_order():

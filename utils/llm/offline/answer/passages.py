@@ -59,6 +59,8 @@ LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
 OTHERS = 2
 """Sections that are linked."""
+SEE_ALSO = "See also:"
+_SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
@@ -97,8 +99,19 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
         question, sections if sure else sections[: 1 + OTHERS], SCREEN if sure else SCREEN // 2, similarity
     )
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
-    see_also = "\n".join(["See also:", *links]) if links else ""
+    see_also = "\n".join([SEE_ALSO, *links]) if links else ""
     return _joined("" if sure else UNSURE, *shown.values(), see_also, "" if sure else found.note or "")
+
+
+def briefly(text: str) -> str:
+    """An answer from documents that stands beside other parts: its first sections, and the others as links."""
+    answer, _, links = text.partition(f"\n\n{SEE_ALSO}\n")
+    sections = [match.start() for match in _SECTION.finditer(answer)]
+    kept = next((at for at in sections[1:] if _lines(answer[:at]) > NEXT), None)
+    if kept is None:
+        return text
+    left = [f"- {match[1]} \u2014 {match[2]}" for match in _SECTION.finditer(answer, kept)]
+    return "\n".join([answer[:kept].rstrip(), "", SEE_ALSO, *[*left, *links.split("\n")][:OTHERS]])
 
 
 def _screen(question: str, sections: Sequence[Section], room: int, similarity: Similarity) -> dict[str, str]:
