@@ -39,20 +39,34 @@ def _needs_quotes(url: str) -> bool:
 
 
 def in_compose(text: str, name: AgentName, port: int) -> str:
-    """Add a service and its volume to docker-compose.yaml, and make the supervisor depend on it."""
+    """Add a service to each stack of docker-compose.yaml, and make its supervisors use it and wait for it."""
     text = add_entry(text, ("services",), _SERVICE.format(name=name.text, port=port))
-    text = append_to_scalar(
-        text,
-        ("services", "supervisor", "environment", "SUB_AGENTS"),
-        f",{name.text}=http://{name.text}:{port}",
-    )
-    shares = ("services", "supervisor", "environment", "SUB_AGENTS_SHARES")
-    text = append_to_scalar(text, shares, f",{name.text}=results")
-    trust = ("services", "supervisor", "environment", "SUB_AGENTS_TRUST")
-    text = append_to_scalar(text, trust, f",{name.text}=own")
-    waits = f"{name.text}: {{condition: service_healthy}}"
-    text = add_entry(text, ("services", "supervisor", "depends_on"), waits)
-    return add_entry(text, ("volumes",), f"{name.text}:")
+    text = _used_by("supervisor", text, name.text, f"{name.text}:{port}")
+    text = add_entry(text, ("volumes",), f"{name.text}:")
+    if f"\n  {_SCALED_SUPERVISORS[0]}:" not in text:  # a file of before that stack
+        return text
+    text = add_entry(text, ("services",), _SCALED_SERVICE.format(name=name.text, port=port))
+    first, *others = _SCALED_SUPERVISORS
+    return _used_by(first, text, name.text, f"scaled-{name.text}:{port}", *others)
+
+
+def _used_by(supervisor: str, text: str, name: str, address: str, *same: str) -> str:
+    """Name an agent to a supervisor; `same` are those that have its settings by a merge."""
+    services = [("services", each) for each in (supervisor, *same)]
+
+    def at(*keys: str) -> list[tuple[str, ...]]:
+        return [(*service, *keys) for service in services]
+
+    for variable, entry in (
+        ("SUB_AGENTS", f",{name}=http://{address}"),
+        ("SUB_AGENTS_SHARES", f",{name}=results"),
+        ("SUB_AGENTS_TRUST", f",{name}=own"),
+    ):
+        path, *inherited = at("environment", variable)
+        text = append_to_scalar(text, path, entry, inherited=inherited)
+    waits = f"{address.partition(':')[0]}: {{condition: service_healthy}}"
+    path, *inherited = at("depends_on")
+    return add_entry(text, path, waits, inherited=inherited)
 
 
 def in_values(text: str, name: AgentName, port: int) -> str:
@@ -71,6 +85,21 @@ _SERVICE = """\
     ALLOWED_HOSTS: ""
   networks: [sub-agents]
   volumes: ["{name}:/data"]"""
+
+_SCALED_SUPERVISORS = ("supervisor-1", "supervisor-2")
+_SCALED_SERVICE = """\
+scaled-{name}:
+  <<: *agent
+  profiles: [scale]
+  command: [serve, {name}]
+  environment:
+    <<: [*scaled-environment, *environment]
+    PORT: {port}
+    PUBLIC_URL: http://scaled-{name}:{port}
+    ALLOWED_HOSTS: ""
+  networks: [sub-agents, storage]
+  depends_on:
+    database: {{condition: service_healthy}}"""
 
 
 @dataclass(frozen=True, slots=True)

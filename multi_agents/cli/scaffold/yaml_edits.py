@@ -7,6 +7,7 @@ then checks that the data changed as it should and nowhere else.
 
 from __future__ import annotations
 
+import copy
 import io
 import textwrap
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ class CannotEdit(Exception):
     """The text cannot be edited without losing something. The message says why."""
 
 
-def add_entry(text: str, path: Path, entry: str) -> str:
+def add_entry(text: str, path: Path, entry: str, *, inherited: Sequence[Path] = ()) -> str:
     """Add `entry` at the end of the mapping or list at `path`.
 
     Args:
@@ -32,13 +33,16 @@ def add_entry(text: str, path: Path, entry: str) -> str:
         path: Keys that lead to a mapping, a list or an empty value; none for the document itself.
         entry: A `key: value` entry for a mapping or an `- item` for a list, without indentation. It may
             refer to anchors of the document.
+        inherited: Further places that have the same block by a merge, and so get the entry too.
 
     Raises:
         CannotEdit: There is no such place, it has that entry already, or the edit would lose something.
     """
 
-    def change(document: Any) -> None:
-        _add(document, path, document.pop(_NEW))
+    def change(document: Any, *more: Path) -> None:
+        new = document.pop(_NEW)
+        for place in (path, *more):
+            _add(document, place, copy.deepcopy(new) if more else new)
 
     if not path and _plain(text) is None:
         return f"{text.rstrip()}\n\n{entry}\n".lstrip()
@@ -47,23 +51,30 @@ def add_entry(text: str, path: Path, entry: str) -> str:
     changed = _edited(text, source, change)
     if block and not block.fa.flow_style():
         changed = _with_comments_below(changed, path, len(entry.splitlines()))
-    return _checked(changed, source, change)
+    return _checked(changed, source, lambda plain: change(plain, *inherited))
 
 
-def append_to_scalar(text: str, path: Path, suffix: str) -> str:
+def append_to_scalar(text: str, path: Path, suffix: str, *, inherited: Sequence[Path] = ()) -> str:
     """Write `suffix` after the one-line string at `path`; its quotes stay.
+
+    Args:
+        text: The whole document, with plain line feeds.
+        path: Keys that lead to the string.
+        suffix: What is added to it.
+        inherited: Further places that have the same string by a merge, and so change too.
 
     Raises:
         CannotEdit: There is no such string, or the edit would lose something.
     """
 
-    def change(document: Any) -> None:
-        value = _at(document, path)
-        if not isinstance(value, str) or not value or "\n" in value:
-            raise CannotEdit(f"{_named(path)} is not a text on one line")
-        _at(document, path[:-1])[path[-1]] = type(value)(f"{value}{suffix}")
+    def change(document: Any, *more: Path) -> None:
+        for place in (path, *more):
+            value = _at(document, place)
+            if not isinstance(value, str) or not value or "\n" in value:
+                raise CannotEdit(f"{_named(place)} is not a text on one line")
+            _at(document, place[:-1])[place[-1]] = type(value)(f"{value}{suffix}")
 
-    return _checked(_edited(text, text, change), text, change)
+    return _checked(_edited(text, text, change), text, lambda plain: change(plain, *inherited))
 
 
 def remove_key(text: str, key: str) -> str:

@@ -14,6 +14,7 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.contract.handler.kinds import Desk, asking, opened, read, states, texts
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.test_life_cycle import Gate, ask
+from tests.e2e.wire.test_push import Hook, listening
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
 from utils.events import Failed
 
@@ -53,6 +54,18 @@ async def test_an_answer_to_a_question_that_is_sent_again_runs_once():
         answers = await asyncio.gather(*(desk.request(request) for _ in range(3)))
         assert {answer.status.state for answer in answers} == {COMPLETED}
         assert len(desk.agent.seen) == 2
+
+
+async def test_a_webhook_that_comes_with_a_repeated_message_is_sent_the_question_that_waits():
+    hook = Hook()
+    async with listening(hook) as url, opened("ours", ask) as desk:
+        request = asking()
+        await desk.request(request)
+        request.configuration.task_push_notification_config.url = url
+        await desk.request(request)
+        await hook.heard(1)
+    ((_, body),) = hook.requests
+    assert body["statusUpdate"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
 
 
 class Failing:

@@ -89,6 +89,15 @@ def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
     assert compose["services"]["supervisor"]["environment"]["SUB_AGENTS_TRUST"].endswith(",try-out=own")
     assert "try-out" in compose["services"]["supervisor"]["depends_on"]
     assert "try-out" in compose["volumes"]
+    scaled = compose["services"]["scaled-try-out"]
+    assert scaled.keys() == compose["services"]["scaled-github"].keys()
+    assert scaled["environment"].keys() == compose["services"]["scaled-github"]["environment"].keys()
+    for supervisor in (compose["services"][each] for each in ("supervisor-1", "supervisor-2")):
+        environment = supervisor["environment"]
+        assert environment["SUB_AGENTS"].endswith(f",try-out=http://scaled-try-out:{made.port}")
+        assert environment["SUB_AGENTS_SHARES"].endswith(",try-out=results")
+        assert environment["SUB_AGENTS_TRUST"].endswith(",try-out=own")
+        assert supervisor["depends_on"]["scaled-try-out"] == {"condition": "service_healthy"}
     assert yaml.safe_load(texts["values.yaml"])["agents"][-1] == {"name": "try-out", "port": made.port}
 
 

@@ -28,7 +28,7 @@ STRAY_SECONDS = 10.0
 """Time between two looks for turns that are in no queue. Who is in none at both looks is not just being accepted."""
 
 BLIND_SECONDS = 2.5
-"""Time after a failure of the database in which nobody is taken for dead: living workers give two signs of life meanwhile."""
+"""Time after an outage of the database in which nobody is taken for dead: living workers give two signs of life meanwhile."""
 
 
 class Sweeper:
@@ -69,17 +69,21 @@ class Sweeper:
             if strays:
                 next_strays = loop.time() + STRAY_SECONDS
             try:
+                began = loop.time()
                 process_metrics().set(catalogue.WAITING, await self._queue.waiting())
-                await self._look(strays=strays)
+                await self._look(began, strays=strays)
             except StorageError:  # the storage logs it; the next look tries again
                 self._blind_until = loop.time() + BLIND_SECONDS
 
-    async def _look(self, *, strays: bool) -> None:
+    async def _look(self, began: float, *, strays: bool) -> None:
         async with self._queue.sweeping() as ours:
             if not ours:
                 self._suspects.clear()
                 return
-            if asyncio.get_running_loop().time() >= self._blind_until:
+            now = asyncio.get_running_loop().time()
+            if now - began >= self._queue.stalled_seconds / 2:  # the signs of life of the others wait as long
+                self._blind_until = now + BLIND_SECONDS
+            if now >= self._blind_until:
                 for task_id in await self._queue.put_back_stalled():
                     log.warning("turn.put_back", task_id=task_id)
             if strays:

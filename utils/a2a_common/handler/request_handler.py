@@ -33,7 +33,7 @@ from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn
 from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue
@@ -59,6 +59,12 @@ class Course:
     task: pb.Task | None = None
     ended: bool = False
     trusted: bool = False
+
+    @property
+    def heard(self) -> int:
+        """The last event that a webhook which comes with a repeated message is not sent: not the question that waits."""
+        waits = self.task is not None and self.task.status.state in INTERRUPTED
+        return max(0, self.after - 1) if waits else self.after
 
 
 class PlatformRequestHandler(RequestHandler):
@@ -170,7 +176,7 @@ class PlatformRequestHandler(RequestHandler):
                 course = await self._as_it_is(admitted.task_id, owner)
                 if course.task is None or course.task.status.state not in TERMINAL:
                     await self._webhooks.add(
-                        params.configuration, admitted.task_id, owner, after=course.after
+                        params.configuration, admitted.task_id, owner, after=course.heard
                     )
                 return course
             after = (await self._view.snapshot(admitted.task_id, owner)).sequence if admitted.waits else 0

@@ -24,7 +24,7 @@ from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.a2a_common.tasks.entries import Entry, Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.errors import StorageError
+from utils.errors import Draining, StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -104,7 +104,7 @@ class PushSender:
 
     async def _follow_missed(self, webhook: Webhook) -> None:
         """Follow a task that was ended here before this process knew of the webhook, where no process works on it."""
-        with suppress(StorageError, A2AError, Suspended):  # the next look finds it
+        with suppress(StorageError, A2AError, Suspended, Draining):  # the next look or process finds it
             if not await self._works(webhook) and await self._is_behind(webhook):
                 self._lane(webhook).again = True
 
@@ -136,6 +136,7 @@ class PushSender:
             self._looking.cancel()
         for look in self._missed:
             look.cancel()
+        await asyncio.gather(*self._missed, return_exceptions=True)
         workers = [lane.worker for lane in self._lanes.values() if lane.worker is not None]
         if workers:
             _, late = await asyncio.wait(workers, timeout=grace)
@@ -148,7 +149,7 @@ class PushSender:
         try:
             async with self._configs.alone(lane.webhook):
                 await self._send_all(lane)
-        except Suspended:  # the next process goes on
+        except (Suspended, Draining):  # the next process goes on
             return
         except Exception:  # a background task: the next turn or the next start goes on
             log.exception("push.worker_failed", task_id=key[1], config_id=key[2])
