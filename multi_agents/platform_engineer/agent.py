@@ -254,7 +254,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                         return
         goes_on = request.resumes or request.recovered
         begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
-        plan, keeps = Plan(known_steps(begun)), False
+        plan, keeps, ended = Plan(known_steps(begun)), False, False
         if request.recovered:
             plan.recall(await self._left(request))
         try:
@@ -263,6 +263,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                     keeps = isinstance(event, InputRequired)
                     if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
                         await self._end_delegations(request.task_id)
+                        ended = True
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                         yield foretold
                     if not isinstance(event, PlanUpdated):
@@ -271,7 +272,7 @@ class PlatformEngineer(BaseLangGraphAgent):
                     if updated is not None:
                         yield updated
         finally:
-            if not keeps and not request.suspended.is_set():
+            if not (keeps or ended or request.suspended.is_set()):
                 await self._end_delegations(request.task_id)
 
     async def _left(self, request: AgentRequest) -> Sequence[Call]:

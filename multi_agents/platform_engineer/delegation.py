@@ -261,9 +261,7 @@ class Delegation:
         """A new delegation, in the conversation's own context at the agent unless a question is open there."""
         log.info("delegation.begun", agent=name, reference=reference_of(request.task_id))
         person = Person(person_of(request.caller.name), request.caller.tenant)
-        await self._contexts.belongs_to(request.thread_id, person)
-        context_id = await self._contexts.get(request.thread_id, name)
-        await self._contexts.put(request.thread_id, name, context_id)
+        context_id = await self._contexts.use(request.thread_id, name, person)
         waiting = await self._delegations.waiting(request.thread_id)
         if any(record.agent == name and record.context_id == context_id for record in waiting):
             context_id = str(uuid5(NAMESPACE, f"{context_id}/{cause.id}"))

@@ -157,6 +157,28 @@ class ContextPolicy:
             extract_to=None,
         )
 
+    def may_lack_room(self, tokens: int | None) -> bool:
+        """Whether a compaction after an answer may have anything to do. A doubt is a yes.
+
+        Args:
+            tokens: What the conversation takes by now, half as much or twice as much; `None` if that is not known.
+        """
+        if (
+            tokens is None
+            or self.compress_ahead
+            or self.max_messages is not None
+            or self.max_turns is not None
+        ):
+            return True
+        earliest = self.for_next_turn(self.input_budget)
+        starts = [earliest.summarise_at]
+        if Stage.CLEAR in self.stages:
+            starts.append(earliest.clear_at)
+        if Stage.COMPRESS in self.stages:
+            starts.append(earliest.compress_at)
+        begins = min(self.tokens(min(starts)), earliest.summarise_at_tokens or self.window)
+        return tokens * 2 >= begins
+
     def scaled(self, ratio: float) -> ContextPolicy:
         """The policy in counted tokens, of which the provider charges each as `ratio` tokens."""
         if ratio == 1.0:

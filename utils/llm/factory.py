@@ -7,7 +7,8 @@ which only the provider can recognise, fails at the first call.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, assert_never
 
 from pydantic import ValidationError
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
     from utils.embeddings import Embedder
 
+IDLE_SECONDS = 2.0
+"""How long an unused connection stays open: shorter than servers keep it, which would close it just as a request is sent."""
+
 _BEDROCK_EFFORTS = ("none", "low", "medium", "high", "xhigh", "max")
 _REASONING_MODEL = re.compile(r"(?:.*/)?(?:o\d|gpt-5)")
 """OpenAI's models that refuse a temperature, unless they do not reason."""
@@ -59,6 +63,21 @@ def create_chat_model(
             "LLM_MODEL",
             f"The {settings.provider} client does not accept these settings: check LLM_MODEL.",
         ) from error
+
+
+@asynccontextmanager
+async def kept_connections(model: BaseChatModel) -> AsyncIterator[BaseChatModel]:
+    """Keep connections to a model's server on this machine open between calls within this block.
+
+    Whoever enters it closes them, in the event loop that made them.
+    """
+    client = getattr(model, "http_async_client", None)
+    if client is None:  # the server is elsewhere, and the provider's own client keeps what it likes
+        yield model
+        return
+    del client.headers["Connection"]
+    async with client:
+        yield model
 
 
 def fallback_of(llm: LLMSettings, recovery: RecoverySettings) -> LLMSettings | None:
@@ -273,10 +292,12 @@ def _compatible_options(settings: LLMSettings, url: str | None) -> dict[str, Any
 
 
 def _direct_clients() -> dict[str, Any]:
-    """HTTP clients without proxies and keep-alive, for a server on this machine."""
+    """HTTP clients without proxies and keep-alive, for a server on this machine; `kept_connections` changes the latter."""
+    import httpx
     import openai
 
-    plain: dict[str, Any] = {"trust_env": False, "headers": {"Connection": "close"}}
+    idle = httpx.Limits(max_connections=None, max_keepalive_connections=4, keepalive_expiry=IDLE_SECONDS)
+    plain: dict[str, Any] = {"trust_env": False, "headers": {"Connection": "close"}, "limits": idle}
     return {
         "http_client": openai.DefaultHttpxClient(**plain),
         "http_async_client": openai.DefaultAsyncHttpxClient(**plain),

@@ -28,6 +28,9 @@ CREATE TABLE IF NOT EXISTS thread_people (
     tenant TEXT NOT NULL
 ) WITHOUT ROWID
 """
+_PUT = (
+    "INSERT INTO remote_contexts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET context_id = excluded.context_id"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +63,31 @@ class RemoteContexts:
         """Close the file."""
         await self._database.close()
 
-    async def get(self, thread_id: str, agent: str) -> str:
-        """The remote context id of a conversation at an agent."""
+    async def use(self, thread_id: str, agent: str, person: Person) -> str:
+        """The remote context id of a conversation at an agent, which is in use from now on.
+
+        Whose conversation it is, is stored with it: what goes on in the background is done for them.
+        """
+        belongs = "INSERT INTO thread_people VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
         query = "SELECT context_id FROM remote_contexts WHERE thread_id = ? AND agent = ?"
         cleared = "SELECT times FROM cleared_threads WHERE thread_id = ?"
 
-        def read(connection: sqlite3.Connection) -> str:
-            row = connection.execute(query, (thread_id, agent)).fetchone()
-            if row:
+        def write(connection: sqlite3.Connection) -> str:
+            connection.execute(belongs, (thread_id, person.key, person.tenant))
+            if row := connection.execute(query, (thread_id, agent)).fetchone():
                 return str(row[0])
             times = connection.execute(cleared, (thread_id,)).fetchone()
-            return first_id(thread_id, agent, times[0] if times else 0)
+            context_id = first_id(thread_id, agent, times[0] if times else 0)
+            connection.execute(_PUT, (thread_id, agent, context_id))
+            return context_id
 
-        return await self._database.read(read)
+        return await self._database.write(write)
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Store the id that is in use at an agent."""
-        statement = (
-            "INSERT INTO remote_contexts VALUES (?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET context_id = excluded.context_id"
-        )
 
         def write(connection: sqlite3.Connection) -> None:
-            connection.execute(statement, (thread_id, agent, context_id))
+            connection.execute(_PUT, (thread_id, agent, context_id))
 
         await self._database.write(write)
 
@@ -117,15 +122,6 @@ class RemoteContexts:
             return Person(*row) if row else Person()
 
         return await self._database.read(read)
-
-    async def belongs_to(self, thread_id: str, person: Person) -> None:
-        """Store whose conversation a thread is: what goes on in the background is done for them."""
-        statement = "INSERT INTO thread_people VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
-
-        def write(connection: sqlite3.Connection) -> None:
-            connection.execute(statement, (thread_id, person.key, person.tenant))
-
-        await self._database.write(write)
 
     async def delete(self, thread_id: str) -> None:
         """Delete what is known of a thread."""

@@ -34,17 +34,14 @@ class Opened(Protocol):
 class Contexts(Opened, Protocol):
     """The map from (local thread, agent) to the remote context id; `utils.persistence.contexts` says more."""
 
-    async def get(self, thread_id: str, agent: str) -> str:
-        """The remote context id of a conversation at an agent."""
+    async def use(self, thread_id: str, agent: str, person: Person) -> str:
+        """The remote context id of a conversation at an agent, which is in use from now on; the conversation is that of a person."""
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Store the id that is in use at an agent."""
 
     async def person(self, thread_id: str) -> Person:
         """Whose conversation a thread is, as far as it is known."""
-
-    async def belongs_to(self, thread_id: str, person: Person) -> None:
-        """Store whose conversation a thread is."""
 
     async def used(self, thread_id: str) -> dict[str, str]:
         """The context ids that a conversation has at other agents, by agent."""

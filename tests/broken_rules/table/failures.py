@@ -238,13 +238,13 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "each delegation has a fresh remote context",
                 _DELEGATION + "::Delegation._begin",
-                "await self._contexts.get(request.thread_id, name)",
+                "await self._contexts.use(request.thread_id, name, person)",
                 "str(uuid5(_NAMESPACE, cause.id))",
                 _TEAM + "test_the_same_remote_conversation_is_used_by_every_delegation_of_a_context",
             ),
             broken(
                 "all conversations share one remote context",
-                "utils/persistence/contexts.py::RemoteContexts.get.read",
+                "utils/persistence/contexts.py::RemoteContexts.use.write",
                 "first_id(thread_id, agent, times[0] if times else 0)",
                 "first_id('', agent, times[0] if times else 0)",
                 _APART + "test_two_conversations_have_two_remote_ones",

@@ -104,15 +104,15 @@ async def opened(store: Any, stack: AsyncExitStack) -> Any:
 async def test_a_remote_context_is_the_same_until_it_is_cleared(kept: Kept) -> None:
     async with AsyncExitStack() as stack:
         contexts = await opened(kept.stores.contexts(), stack)
-        first = await contexts.get("mine", "keys")
-        assert await contexts.get("mine", "keys") == first
-        assert await contexts.get("other", "keys") != first
+        first = await contexts.use("mine", "keys", Person())
+        assert await contexts.use("mine", "keys", Person()) == first
+        assert await contexts.use("other", "keys", Person()) != first
         await contexts.put("mine", "keys", "given by the agent")
-        assert await contexts.get("mine", "keys") == "given by the agent"
+        assert await contexts.use("mine", "keys", Person()) == "given by the agent"
         assert await contexts.clear("mine") == {"keys": "given by the agent"}
-        assert await contexts.get("mine", "keys") not in {first, "given by the agent"}
+        assert await contexts.use("mine", "keys", Person()) not in {first, "given by the agent"}
         await contexts.delete("mine")
-        assert await contexts.get("mine", "keys") == first
+        assert await contexts.use("mine", "keys", Person()) == first
 
 
 async def test_a_conversation_stays_that_of_its_person_until_it_is_deleted(kept: Kept) -> None:
@@ -120,8 +120,8 @@ async def test_a_conversation_stays_that_of_its_person_until_it_is_deleted(kept:
         contexts = await opened(kept.stores.contexts(), stack)
         assert await contexts.person("mine") == Person()
         ann = Person("https://login.example.com ann", "acme")
-        await contexts.belongs_to("mine", ann)
-        await contexts.belongs_to("mine", Person("https://login.example.com bob"))
+        await contexts.use("mine", "keys", ann)
+        await contexts.use("mine", "docs", Person("https://login.example.com bob"))
         await contexts.clear("mine")
         assert await contexts.person("mine") == ann
         await contexts.delete("mine")

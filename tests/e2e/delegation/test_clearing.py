@@ -11,7 +11,7 @@ from tests.e2e.context.test_clearing import clear
 from tests.e2e.delegation.teams import team
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION
 from utils.a2a_common.server import card as cards
-from utils.persistence.contexts import RemoteContexts
+from utils.persistence.contexts import Person, RemoteContexts
 from utils.testing.scripted_model import call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -56,10 +56,10 @@ async def test_clearing_twice_never_leads_back_to_a_conversation_that_was_cleare
     await contexts.open()
     seen = []
     for _ in range(3):
-        seen.append(await contexts.get("t", "words"))
-        await contexts.put("t", "words", seen[-1])
+        seen.append(await contexts.use("t", "words", Person()))
         assert await contexts.clear("t") == {"words": seen[-1]}
-    assert len({*seen, await contexts.get("t", "words")}) == 4
-    assert await contexts.get("other", "words") == await contexts.get("other", "words")
+    assert len({*seen, await contexts.use("t", "words", Person())}) == 4
     assert await contexts.clear("other") == {}
+    other = await contexts.use("other", "words", Person())
+    assert await contexts.use("other", "words", Person()) == other
     await contexts.close()

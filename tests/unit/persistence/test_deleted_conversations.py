@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agents.github.changes.journal import UNKNOWN, Entry, Journal
-from utils.persistence.contexts import RemoteContexts
+from utils.persistence.contexts import Person, RemoteContexts
 from utils.persistence.delegations import ABANDONED, WAITING, DelegationRecord, DelegationStore
 
 
@@ -28,13 +28,13 @@ async def test_delegations_in_every_state_go_and_those_of_others_stay(tmp_path: 
 async def test_a_thread_whose_contexts_are_deleted_begins_with_its_first_ones_again(tmp_path: Path) -> None:
     contexts = RemoteContexts(tmp_path / "contexts.sqlite")
     await contexts.open()
-    first = await contexts.get("mine", "keys")
+    first = await contexts.use("mine", "keys", Person())
     await contexts.put("mine", "keys", "given by the agent")
     await contexts.put("other", "keys", "kept")
     await contexts.clear("mine")
     await contexts.delete("mine")
-    assert await contexts.get("mine", "keys") == first
-    assert await contexts.get("other", "keys") == "kept"
+    assert await contexts.use("mine", "keys", Person()) == first
+    assert await contexts.use("other", "keys", Person()) == "kept"
     await contexts.close()
 
 

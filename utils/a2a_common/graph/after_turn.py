@@ -53,7 +53,13 @@ class AfterTurn:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(
-        self, built: BuiltGraph, config: RunnableConfig, text: str | None, *, of_user: bool = True
+        self,
+        built: BuiltGraph,
+        config: RunnableConfig,
+        text: str | None,
+        *,
+        of_user: bool = True,
+        size: int | None = None,
     ) -> None:
         """Begin the work after a turn.
 
@@ -62,12 +68,14 @@ class AfterTurn:
             config: Names the conversation's thread.
             text: The user's message; the conversation's last one where the turn went on after a question.
             of_user: Whether a user wrote it: another agent's words state no constraints.
+            size: About how many tokens the conversation takes; one that has room is not read. `None` if that is not known.
         """
         if len(self._tasks) >= AT_ONCE:
             return
         if of_user and self._finder.is_needed(text):
             self._start(self._constraints, built, config, text)
-        self._start(self._compaction, built, config)
+        if self._context.policy.may_lack_room(size):
+            self._start(self._compaction, built, config)
 
     async def close(self) -> None:
         """Stop what is under way."""

@@ -120,6 +120,11 @@ class GraphRun:
         """Whether the turn ended with a question to the user."""
         return self._turn.waits
 
+    @property
+    def size(self) -> int | None:
+        """About how many tokens the conversation takes after the turn; `None` if that is not known."""
+        return self._turn.size
+
     async def events(self) -> AsyncGenerator[AgentEvent, None]:
         """The graph's run as events, without the last ones.
 

@@ -91,6 +91,9 @@ class _Pace(BaseCallbackHandler):
         self._reported = 0.0
         self.begun = False
 
+    def on_chat_model_start(self, *_args: Any, **_kwargs: Any) -> None:
+        """Do nothing. Where a handler has no such method, LangChain writes out the whole conversation for it."""
+
     def on_llm_new_token(self, token: Any, *, chunk: Any = None, **_kwargs: Any) -> None:
         """Move the limit; chunks without content before the first token do not count."""
         message = getattr(chunk, "message", None)

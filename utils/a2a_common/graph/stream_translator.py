@@ -59,6 +59,10 @@ class StreamTranslator:
         agents: Nodes of an own graph that are agents themselves. Their updates repeat what was seen inside them.
         tools: Names of the agent's tools.
         reasoning: Whether the model's reasoning is shown.
+
+    Attributes:
+        ledger: The calls of the turn that have no result yet.
+        size: About how many tokens the conversation takes by now; `None` while no answer has said so.
     """
 
     def __init__(
@@ -85,6 +89,7 @@ class StreamTranslator:
         self._answer = AnswerStream(tools)
         self._question: InputRequired | None = None
         self._partial: Partial | None = None
+        self.size: int | None = None
 
     def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
         """The events of one part of the graph's stream."""
@@ -184,6 +189,7 @@ class StreamTranslator:
         messages = _messages(update)
         for message in messages:
             self.ledger.observe(message)
+            self._measure(message)
             if isinstance(message, AIMessage):
                 if message is messages[-1]:
                     yield from self._said(message)
@@ -205,6 +211,13 @@ class StreamTranslator:
         answer, self._answer = self._answer, AnswerStream(self._tools)
         yield from self._reasoning.flush()
         yield from self._say(answer.close(message_text(message)), _origin(message))
+
+    def _measure(self, message: BaseMessage) -> None:
+        """An answer's usage says what its request and itself take; of what has none, each character counts as a token."""
+        if isinstance(message, AIMessage) and message.usage_metadata:
+            self.size = message.usage_metadata["input_tokens"] + message.usage_metadata["output_tokens"]
+        elif self.size is not None:
+            self.size += len(str(message.content))
 
     def _model_answered(self, message: AIMessage) -> None:
         if message.usage_metadata:

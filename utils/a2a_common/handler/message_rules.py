@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from a2a.types.a2a_pb2 import Message, Role, SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
-from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.message import Message as ProtoMessage
 
+from utils.a2a_common.handler.required_fields import check_required
 from utils.a2a_common.protocol.json_values import MAX_VALUES, complaint_about
 
 MAX_PARTS = 1_000
@@ -43,7 +43,7 @@ def check_params(params: ProtoMessage) -> None:
     """
     if isinstance(params, SendMessageRequest):
         check_request(params)
-    validate_proto_required_fields(params)
+    check_required(params)
 
 
 def check_request(params: SendMessageRequest) -> None:

@@ -79,7 +79,7 @@ async def open_runtime(
         StorageError: A database cannot be opened.
     """
     from utils.embeddings import create_embedder
-    from utils.llm.factory import create_chat_model
+    from utils.llm.factory import create_chat_model, kept_connections
     from utils.persistence.encrypted.check import check_keys
     from utils.persistence.stores import stores_in
 
@@ -90,15 +90,19 @@ async def open_runtime(
     if memory is None:
         await check_keys(codec, home, database)
     embedder = create_embedder(settings.embeddings, cache=None if memory else home, codec=codec)
+    notice = "" if model else _notice(settings.llm)
+    if model is None:
+        made = create_chat_model(settings.llm, embedder_factory=lambda: embedder)
+        model = await stack.enter_async_context(kept_connections(made))
     return AgentRuntime(
         home=home,
         settings=settings,
-        model=model or create_chat_model(settings.llm, embedder_factory=lambda: embedder),
+        model=model,
         checkpointer=await stack.enter_async_context(
             stores_in(memory or home, database, codec).checkpointer()
         ),
         embedder=embedder,
-        notice="" if model else _notice(settings.llm),
+        notice=notice,
         database=database,
         memory=memory,
         codec=codec,

@@ -37,13 +37,20 @@ class PostgresRemoteContexts:
     async def close(self) -> None:
         """Nothing to close."""
 
-    async def get(self, thread_id: str, agent: str) -> str:
-        """The remote context id of a conversation at an agent."""
-        row = await self._pool.one(_GET, (thread_id, agent))
-        if row is not None:
-            return str(row[0])
-        times = await self._pool.one(_CLEARED, (thread_id,))
-        return first_id(thread_id, agent, times[0] if times else 0)
+    async def use(self, thread_id: str, agent: str, person: Person) -> str:
+        """The remote context id of a conversation at an agent, which is in use from now on; it is that of a person."""
+
+        async def use(db: Connection) -> str:
+            await db.execute(_BELONGS, (thread_id, person.key, person.tenant))
+            row: Any = await (await db.execute(_GET, (thread_id, agent))).fetchone()
+            if row is not None:
+                return str(row[0])
+            times: Any = await (await db.execute(_CLEARED, (thread_id,))).fetchone()
+            context_id = first_id(thread_id, agent, times[0] if times else 0)
+            await db.execute(_PUT, (thread_id, agent, context_id))
+            return context_id
+
+        return await self._pool.run(use)
 
     async def put(self, thread_id: str, agent: str, context_id: str) -> None:
         """Store the id that is in use at an agent."""
@@ -72,10 +79,6 @@ class PostgresRemoteContexts:
         """Whose conversation a thread is, as far as it is known."""
         row = await self._pool.one(_PERSON, (thread_id,))
         return Person(str(row[0]), str(row[1])) if row is not None else Person()
-
-    async def belongs_to(self, thread_id: str, person: Person) -> None:
-        """Store whose conversation a thread is: what goes on in the background is done for them."""
-        await self._pool.execute(_BELONGS, (thread_id, person.key, person.tenant))
 
     async def delete(self, thread_id: str) -> None:
         """Delete what is known of a thread."""
