@@ -2,7 +2,8 @@
 
 from multi_agents.cli.view.state import WAITED, Node, TurnView
 from tests.eval.blind.checks import verdicts
-from tests.eval.blind.question import Question, Result
+from tests.eval.blind.facts import FACTS, facts, lacking, screen
+from tests.eval.blind.question import Question, Result, read_set
 from tests.eval.blind.service import _reply
 
 
@@ -18,3 +19,20 @@ def test_notes_of_the_activity_are_neither_agents_nor_tools():
     assert verdicts(Result(asked, (reply,))) == {
         "agent": True, "verbatim": True, "nothing_pretended": True, "tool": True
     }  # fmt: skip
+
+
+def test_every_question_on_documents_has_its_facts_and_no_others_have():
+    sets = [*FACTS.parent.glob("set[1-9].yaml"), FACTS.with_name("development.yaml")]
+    asked = {question.id for path in sets for question in read_set(path) if question.kind == "docs"}
+    assert asked == set(facts())
+
+
+def test_facts_count_on_the_first_screen_alone_and_not_in_links():
+    port = "The port is 8000; `--port` changes it."
+    assert lacking("s9-01", f"**Ports** \u2014 docs/a.md\n\n{port}") == []
+    assert (
+        lacking("s9-01", "No.\n\nSee also:\n- Guide \u203a 8000 and --port \u2014 docs/a.md#x")
+        == facts()["s9-01"]
+    )
+    assert lacking("s9-01", "line\n" * 50 + port) == facts()["s9-01"]
+    assert "docs/a.md" in screen("**Ports** \u2014 docs/a.md")

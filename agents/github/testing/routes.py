@@ -188,6 +188,8 @@ def _runs(request: Request) -> Response:
     runs = [_run(30433642), *example("workflow_runs")["workflow_runs"]]
     status = request.query_params.get("status")
     kept = [run for run in runs if status in (None, run["status"], run["conclusion"])]
+    if commit := request.query_params.get("head_sha"):
+        kept = [run | {"head_sha": commit} for run in kept]
     return _page(request, kept, "workflow_runs")
 
 

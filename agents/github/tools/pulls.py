@@ -1,4 +1,4 @@
-"""Pull requests: list them, read one with its changes and reviews."""
+"""Pull requests: list them, read one with its changes, reviews and checks."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, R
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
+from utils.errors import UpstreamRefused
 from utils.messages.results import Items, Record
 
 _BODY = 4_000
@@ -73,7 +74,7 @@ def _is_wanted(raw: Row, args: ListPullRequests) -> bool:
 
 
 async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record:
-    """One pull request, its files and its reviews, read at the same time."""
+    """One pull request, its files and its reviews, read at the same time, and then the workflow runs of its last commit."""
     what = f"pull request #{args.number} of {args.full_name}"
     path = path_of("repos", args.owner, args.repo, "pulls", args.number)
     raw, files, reviews = await asyncio.gather(
@@ -84,11 +85,28 @@ async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record
     item = _record(raw) | {
         "files": [_file(row) for row in files.rows],
         "reviews": [_review(row) for row in reviews.rows],
+        "checks": await _checks(github, args, text(field(raw, "head", "sha"))),
     }
     if args.include_diff:
         item["diff"] = _patches(files.rows)
     note = "Not all changed files are listed." if files.more else None
     return Record(kind="pull request", item=item, note=note, source=text(raw.get("html_url")))
+
+
+async def _checks(github: GitHubClient, args: GetPullRequest, commit: str | None) -> list[str] | str:
+    """How the workflow runs of a commit ended, or a word on why none are there."""
+    path, what = (
+        path_of("repos", args.owner, args.repo, "actions", "runs"),
+        f"the workflow runs of {args.full_name}",
+    )
+    try:
+        found = await read_list(github, path, what, {"head_sha": commit}, limit=_FILES, key="workflow_runs")
+    except UpstreamRefused:
+        return "cannot be read"
+    return [
+        f"{text(run.get('name'))}: {text(run.get('conclusion')) or text(run.get('status'))}"
+        for run in found.rows
+    ] or "no workflow runs"
 
 
 def _row(raw: Row) -> Row:
@@ -167,7 +185,7 @@ LIST_PULL_REQUESTS = ToolSpec(
 
 GET_PULL_REQUEST = ToolSpec(
     name="get_pull_request",
-    description="Read one pull request by its number: text, files, reviews.",
+    description="Read one pull request by its number: text, files, reviews, checks.",
     arguments=GetPullRequest,
     run=get_pull_request,
     examples=(

@@ -153,6 +153,7 @@ GET_REPOSITORY = ToolSpec(
         "What is the default branch of octocat/hello-world?",
         "In which language is octo-org/octo-repo written?",
         "Is octocat/hello-world archived or private?",
+        "How many forks, watchers and contributors does django/django have?",
     ),
 )
 

@@ -31,6 +31,15 @@ SEARCH = (
     "How do I change the port?",
     "How do I uninstall it?",
     "Can several people use it?",
+    "Can I call it with curl or from a script?",
+    "Which users may get in, and how are keys made?",
+    "Does anything that I type leave this machine?",
+    "How much memory and disk does it need?",
+    "How do I delete or continue a conversation?",
+    "Which kinds of files can be read?",
+    "Why are the answers only copied sentences?",
+    "Which values may this setting have?",
+    "To whom do I report a security hole?",
 )
 
 FETCH_DOCUMENT = (

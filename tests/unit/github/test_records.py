@@ -15,6 +15,7 @@ async def test_a_pull_request_comes_with_its_changes_and_reviews(call):
     assert result.item["merged_by"] == "octocat"
     assert result.item["files"] == ["file1.txt (added, +103 -21)"]
     assert result.item["reviews"] == ["octocat approved on 2019-11-17: Here is the body for the review."]
+    assert result.item["checks"][0] == "Build: failure"
     assert "diff" not in result.item
     assert result.source == "https://github.com/octocat/Hello-World/pull/12"
 

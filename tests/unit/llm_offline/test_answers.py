@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.unit.rag.conftest import WordEmbedder
 from utils.llm.offline.answer.blocks import Kind, blocks, demoted
-from utils.llm.offline.answer.passages import passages_text
+from utils.llm.offline.answer.passages import briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import items_text
 from utils.llm.offline.similarity import Similarity
@@ -77,35 +77,53 @@ def article(content, title="Guide", url="docs/guide.md", **metadata):
     return Article(title=title, url=url, content=content, score=1.0, metadata=metadata)
 
 
-def test_an_answer_is_the_section_with_its_heading_and_the_next_two_as_links():
+def test_an_answer_is_the_section_under_its_heading_and_the_next_two_as_links():
     content = "To add a tool:\n\n```bash\nmake tool\n```"
-    others = [article("Tools are kept.", heading=f"Other {n}", url=f"docs/o.md#{n}") for n in range(3)]
+    others = [article("Bananas are kept.", heading=f"Other {n}", url=f"docs/o.md#{n}") for n in range(3)]
+    for other in others:
+        other.score = 0.3
     text = passages_text(
         "How do I add a tool?", Articles(articles=[article(content, heading="Tools"), *others]), WORDS
     )
     assert text == (
-        f"**Tools**\n\n{content}\n\nSource: Guide › Tools — docs/guide.md\n\n"
-        "See also:\n- Guide › Other 0 — docs/o.md#0\n- Guide › Other 1 — docs/o.md#1"
+        f"**Tools** \u2014 docs/guide.md\n\n{content}\n\n"
+        "See also:\n- Guide \u203a Other 0 \u2014 docs/o.md#0\n- Guide \u203a Other 1 \u2014 docs/o.md#1"
     )
 
 
-def test_each_thing_that_one_question_asks_is_answered_by_its_own_section_and_a_doubt_is_named():
-    where, how, why = "where is the data stored", "how do I back it up", "who painted the harbour?"
+def test_the_sections_of_several_things_that_are_asked_share_a_screen():
+    where, how = "where is the data stored", "how do I back it up"
     stored = article(
-        "All of it lies here.", heading="Where is the data stored?", url="a.md", parts={where: 1}
+        "\n\n".join(f"Fact {n} of it." for n in range(60)), heading="Where is the data stored?", url="a.md"
     )
-    kept = article("Thirty days.", heading="How long is the data stored?", url="b.md", parts={where: 0.9})
-    saved = article("Copy the folder.", heading="How do I back it up?", url="c.md", parts={how: 1, why: 1})
-    saved.score = 0.1
-    found = Articles(articles=[stored, kept, saved])
-    text = passages_text(f"{where} and {how}", found, WORDS)
-    assert [line for line in text.splitlines() if line.startswith("**")] == [
-        "**Where is the data stored?**",
-        "**How do I back it up?**",
+    saved = article("Copy the folder.", heading="How do I back it up?", url="b.md")
+    text = passages_text(f"{where} and {how}", Articles(articles=[stored, saved]), WORDS)
+    assert [line.split("**")[1] for line in text.splitlines() if line.startswith("**")] == [
+        "Where is the data stored?",
+        "How do I back it up?",
     ]
-    assert text.endswith("See also:\n- Guide \u203a How long is the data stored? \u2014 b.md")
-    text = passages_text(f"{where}, {why}", found, WORDS)
-    assert "I am not sure that the next section answers this: \u201cwho painted the harbour?\u201d" in text
+
+
+def test_beside_other_parts_an_answer_from_documents_is_its_first_sections_and_links():
+    whole = "\n\n".join(f"**Part {n}** \u2014 docs/{n}.md#x\n\n" + "It says so.\n" * 9 for n in range(4))
+    links = "See also:\n- Guide \u203a Other \u2014 docs/o.md"
+    text = briefly(f"{whole}\n\n{links}")
+    assert ["**Part 1**" in text, "**Part 2**" in text] == [True, False]
+    assert text.endswith("See also:\n- Part 2 \u2014 docs/2.md#x\n- Part 3 \u2014 docs/3.md#x")
+    assert briefly("Only a word.") == "Only a word."
+
+
+def test_of_a_section_that_is_longer_than_its_share_the_nearest_blocks_are_shown_in_reading_order():
+    filler = [f"Paragraph {n} speaks of gardens and the weather. " * 12 for n in range(9)]
+    content = "\n\n".join(
+        [*filler[:4], "The signing key is in the vault.", *filler[4:], "Rotate the signing key weekly."]
+    )
+    text = passages_text(
+        "Where is the signing key, and when to rotate it?", Articles(articles=[article(content)]), WORDS
+    )
+    assert text.index("Paragraph 0") < text.index("in the vault") < text.index("weekly")
+    assert "\u2026" in text.split("\n")
+    assert sum(len(line) // 100 + 1 for line in text.split("\n")) <= 30
 
 
 def test_of_a_long_table_the_rows_that_are_nearest_to_the_question_are_shown_whole():
@@ -120,20 +138,20 @@ def test_of_a_long_table_the_rows_that_are_nearest_to_the_question_are_shown_who
     assert "22 more rows are left out." in text
 
 
-def test_a_second_section_that_fits_about_as_well_is_quoted_too():
+def test_a_second_section_is_quoted_too_unless_it_is_much_worse_or_says_the_same():
     copied = article("Copy the folder.", heading="Copy the data", url="docs/a.md")
     restored = article("Put the folder back.", heading="Restore the data", url="docs/b.md")
     text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
     assert text == (
-        "**Copy the data**\n\nCopy the folder.\n\nSource: Guide › Copy the data — docs/a.md\n\n"
-        "**Restore the data**\n\nPut the folder back.\n\nSource: Guide › Restore the data — docs/b.md"
+        "**Copy the data** \u2014 docs/a.md\n\nCopy the folder.\n\n"
+        "**Restore the data** \u2014 docs/b.md\n\nPut the folder back."
     )
     again = article("Copy the folder.", heading="Copy the data", url="docs/c.md")
     text = passages_text("copy the data", Articles(articles=[copied, again]), WORDS)
     assert text.count("Copy the folder.") == 1
-    restored.score = 0.5
+    restored.score = 0.3
     text = passages_text("copy the data and restore the data", Articles(articles=[copied, restored]), WORDS)
-    assert text.endswith("See also:\n- Guide › Restore the data — docs/b.md")
+    assert text.endswith("See also:\n- Guide \u203a Restore the data \u2014 docs/b.md")
 
 
 class Unlike(WordEmbedder):
@@ -179,7 +197,7 @@ def test_a_section_whose_heading_asks_the_question_is_quoted_before_one_that_onl
     )
     asks = article("Put it into the file.", heading="How do I set the log level?", url="b.md")
     text = passages_text("How do I set the log level?", Articles(articles=[speaks, asks]), WORDS)
-    assert text.startswith("**How do I set the log level?**\n\nPut it into the file.")
+    assert text.startswith("**How do I set the log level?** \u2014 b.md\n\nPut it into the file.")
 
 
 def test_a_long_passage_is_cut_to_what_answers_and_keeps_its_code():
@@ -203,7 +221,7 @@ def test_three_sections_are_shown_where_none_is_a_sure_answer():
     found = Articles(articles=[article(f"Bananas are yellow {n}.", url=f"{n}.md") for n in range(4)])
     text = passages_text("How do I rotate the signing key?", found, WORDS)
     assert text.startswith("I am not sure that the documents answer this. These sections come nearest:")
-    assert ["0.md" in text, "1.md" in text, "2.md" in text, "3.md" in text] == [True, True, True, False]
+    assert [f"yellow {n}" in text for n in range(4)] == [True, True, True, False]
 
 
 def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown():

@@ -39,7 +39,7 @@ def test_a_how_to_question_is_answered_with_steps_command_and_source(agent):
     answer = ask(agent, "How do I add a new sub-agent?")[-1].text
     assert "1. Run the generator." in answer
     assert "```bash\nmake new-agent NAME=jira\n```" in answer
-    assert "Source: Add an agent › In three steps — docs/add-an-agent.md" in answer
+    assert "**In three steps** — docs/add-an-agent.md" in answer
     assert "SQLite" not in answer
 
 

@@ -11,6 +11,7 @@ from utils.llm.offline.dates import period
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.words import spelled_out
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
 
@@ -220,3 +221,9 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("who are you calling?") is None
     assert small_talk("hi, what do you do when an agent dies?") is None
     assert without_prelude("thanks! now list the issues") == "now list the issues"
+
+
+def test_a_slip_of_one_letter_in_a_word_of_the_trade_is_understood_and_other_words_stay():
+    assert spelled_out("the latest isue and pull reqeust") == "the latest issue and pull request"
+    said = "a preview of the tissue that the committee requested in acme/isue"
+    assert spelled_out(said) == said

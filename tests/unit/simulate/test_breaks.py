@@ -11,7 +11,7 @@ from benchmarks.simulate.schedule import run_schedule
 FEW = 60
 """Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
 
-REPLICAS_FROM = {"lost-answer-forgotten": 105, "no-fence": 90}
+REPLICAS_FROM = {"lost-answer-forgotten": 105, "no-fence": 325}
 """The first seed that is tried with two replicas, where it is not 1: a break that few schedules show is seen soon."""
 
 WITHIN = 300

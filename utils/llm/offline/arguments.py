@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice
 from utils.llm.offline.dates import period
+from utils.llm.offline.grammar import form
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
@@ -28,11 +29,7 @@ DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excl
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
-_COUNTED = re.compile(
-    r"(?<!most )(?<!fewest )(?<!least )(?<!more )(?<!by )(?<!number of )\b(?:comments|stars|forks)\b",
-    re.IGNORECASE,
-)
-"""Nouns that are no order where they are asked for themselves: "the comments on the newest issue"."""
+_COUNTED = form("counted")
 LABELS = frozenset({"label", "labels"})
 
 
@@ -175,13 +172,13 @@ def _limit(tool: ToolSpec, text: str) -> int | None:
 def _only_one(tool: ToolSpec, text: str) -> int | None:
     """One for "the latest release", where a list has no tool for one of its rows."""
     one = re.escape(tool.noun.removesuffix("s")) + ("|tag|version" if tool.noun == "releases" else "")
-    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests"))
+    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs"))
     places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
     return (
         1
         if alone
         and re.search(
-            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change)\b|\bwho (?:was the )?last\b(?! \d)"
+            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change|thing|one)\b|\bwhich (?:one )?of (?:them|these|those) (?:has|is|was)\b.*\b(?:longest|oldest|newest|latest|first|last)\b|\bwho (?:was the )?last\b(?! \d)"
             rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
             spelled_out(text),
             re.IGNORECASE,

@@ -12,79 +12,20 @@ from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import LEXICON, form, word_set
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
 
-_POLITE = (
-    r"(?:(?:please|kindly|now|then|also|just|ok|okay|hey|hi|(?:would|do) you mind|(?:can|could|would|will) you|go ahead and|let's|let us"
-    r"|i(?: want|'d like| would like| need| ask) (?:you )?to|we (?:need|want|have) to|you (?:can|may|should)|be so kind (?:as to|and)"
-    r"|feel free to|make sure (?:to|you)|don't forget to)\b[\s,]*)*"
-)
-_BEGINNING = r"(?P<begins>^\W*|[.;:!?,>)]\s+|\s[-\u2013\u2014]+\s+|\b(?:and|then|so|but|or)\s+)"
-_COMMAND = pattern(
-    rf"{_BEGINNING}(?P<polite>{_POLITE})(?P<verb>(?:re-)?[a-z]+)(?P<next>[^\w\s]?(?:-merge)?\s*(?:off\s+)?[^\s]*)"
-)
-_SAME = {
-    verb: asked
-    for asked, verbs in {
-        "merge": "squash rebase",
-        "trigger": "kick dispatch retrigger redeploy deploy",
-        "remove": "unlabel drop",
-        "edit": "modify rewrite fix",
-        "comment": "note leave post",
-    }.items()
-    for verb in verbs.split()
-} | {
-    "submit": "create",
-    "reassign": "assign",
-    "relabel": "label",
-    "reject": "dismiss",
-    "abort": "cancel",
-    "bump": "update",
-    "launch": "run",
-}
-"""Verbs that ask for what another verb asks for; the tools' examples have the other one."""
-_ALONE = frozenset(
-    stem(verb)
-    for verb in """close reopen merge squash rebase delete remove approve reject dismiss revert assign unassign reassign label unlabel
-    relabel rename retitle lock unlock pin unpin archive unarchive transfer fork star unstar invite rerun retry restart trigger retrigger
-    dispatch kick cancel abort publish comment reply commit push create raise submit deploy redeploy mark convert edit modify rewrite
-    fix bump update change unblock reset upvote downvote react subscribe unsubscribe""".split()  # noqa: SIM905 - a list of verbs reads best as text
-)
-_NOUNS = frozenset(map(stem, "label comment commit push fork star merge pin lock change update".split()))  # noqa: SIM905 - as above
-"""Verbs that are nouns as well: elsewhere than at the beginning they need something to act on."""
-_ACTED_ON = pattern(
-    r"\W*(?:it|this|that|them|these|those|the|an?|all|any|#\d*|issues?|prs?|pull|on|under|my|our|one)\b|\W*[\"“`']"
-)
-_OF_A_NOUN = pattern(
-    r"\W*(?:of|in|for|from|by|history|counts?|lists?|notes?|page|messages?|conflicts?|requests?|dates?|logs?|[0-9a-f]{7,40})\b|\s*$"
-)
-"""What follows a noun that looks like a verb: "release notes", "label of", "commit 7fd1a60"."""
-_THING = (
-    r"(?:issue|ticket|bug|pull request|pr|branch|comment|note|message|reply|label|milestone|assignee|reviewer|review|approval|reaction"
-    r"|thumbs?|title|description|release|version|tag|workflow|pipeline|build|job|tests?|ci|action|deploy\w*|name|topic|wiki|draft)s?\b"
-)
-_WITH_AN_OBJECT = pattern(
-    rf"(?:open|file|raise|report|draft|make|start|cut|log|write|add)\s+(?:(?:an?|another|new|one)\s+(?:[\w-]+\s+){{0,3}}{_THING}|[\"“`'])"
-    rf"|report\s+.{{0,40}}\bas\s+an?\s+(?:new\s+)?{_THING}"
-    rf"|(?:write|post|leave|drop|put|add|send|attach|give|set|apply|move)\s+(?!me\b|us\b)(?:[^\s,.;]+\s+){{0,7}}{_THING}"
-    rf"|(?:write|put)\s+[\"“`']|move\s+(?:issue|#|pr\b|pull|it\b)"
-    rf"|(?:run|start|launch)\s+(?:(?:the|an?|this|that|it|all|my|our)\b|workflow)(?:.{{0,40}}\b{_THING}|\s+again)"
-    r"|tag\s+(?:an?|the|this|it|commit|v?\d)\b|make\s+\S+\s+(?:private|public)\b"
-    r"|(?:get|have)\s+(?:(?!that|which|were|was|been)[^\s,;]+\s+){1,6}(?:merged|closed|reopened|approved|deleted|assigned|labell?ed)\s*(?:[,.!?]|$|for\b|into\b|please\b|now\b)"
-    r"|request\s+(?:an?\s+)?(?:review|changes)\b|open\s+(?:it|this|that)\s+again"
-)
-"""Verbs that begin other requests as well ("open README.md", "run 7 of a/b"), with what they change."""
-_PUT = pattern(
-    r"[a-z-]+\s+(?:the|an?|another|this)\s+(?:[^\s,.;]+\s+){0,2}?(?:label|milestone|assignee|reviewer|reaction|thumbs?.up)\b[^,.;?]{0,40}?"
-    r"\b(?:on|onto|to|under|off|from)\s+(?:issue|ticket|pr\b|pull|#|it\b|this\b|that\b|both\b)"
-)
-"""Any verb with what is put on an issue, and the issue: "stick the label bug on #2". A verb of reading is none."""
-_SEES = word_set("see view was were want need know got had quote")
-_AT_GITHUB = pattern(
-    r"\b(?:issues?|tickets?|pull requests?|prs?|workflows?|repositor(?:y|ies)|repos?|branch|release|git ?hub)\b|#\d"
-)
+_COMMAND = form("command")
+_SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb in verbs.split()}
+_ALONE = frozenset(map(stem, word_set("change")))
+_NOUNS = frozenset(map(stem, word_set("noun")))
+_ACTED_ON = form("acted_on")
+_OF_A_NOUN = form("of_a_noun")
+_WITH_AN_OBJECT = form("with_an_object")
+_PUT = form("put")
+_SEES = word_set("reading")
+_AT_GITHUB = form("at_github")
 
 
 class Change(NamedTuple):

@@ -5,25 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import LEXICON, pattern
 
-_MEANS = {
-    "open": ("open", "opened", "unmerged", "unresolved", "pending"),
-    "closed": ("closed", "merged", "resolved", "done", "finished"),
-    "merged": ("merged",),
-    "failure": ("failed", "fail", "fails", "failing", "failure", "failures", "broken", "red"),
-    "failed": ("failed", "fail", "fails", "failing", "failure", "broken"),
-    "success": ("successful", "succeeded", "passed", "passing", "green"),
-    "in_progress": ("in progress", "running", "ongoing"),
-    "cancelled": ("cancelled", "canceled", "aborted"),
-    "canceled": ("cancelled", "canceled", "aborted"),
-    "queued": ("queued", "waiting"),
-    "all": ("all", "every", "any state", "open and closed", "both open and closed"),
-    "popularity": ("popularity", "most popular", "most comments", "most commented", "most discussed"),
-    "comments": ("comments", "most commented", "most discussed"),
-    "asc": ("oldest", "ascending"),
-    "desc": ("newest", "descending"),
-}
+_MEANS: dict[str, list[str]] = LEXICON["values"]
 _STILL_TO_COME = re.compile(
     r"\b(?:waiting|waits?|ready|left|yet|still|needs?|about|going|queued|not|never)\s+(?:to\s+be|to\s+get|to|for|be|been|an?)?\s*(?:a\s+)?(?:merged?|merging|closed?|closing)\b"
 )
@@ -51,18 +35,14 @@ def choice(text: str, allowed: Sequence[str]) -> str | None:
         return "all"
     exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
     for value in (*exact, *(value for value in allowed if value in _WEAK)):
-        if any(_has(lower, word) for word in _words(value)):
+        if any(_has(lower, word) for word in means(value)):
             return value
     return None
 
 
 def means(value: str) -> list[str]:
     """Words that say a value."""
-    return list(_words(value))
-
-
-def _words(value: str) -> tuple[str, ...]:
-    return _MEANS.get(value.lower(), (value.lower().replace("_", " "),))
+    return _MEANS.get(value.lower(), [value.lower().replace("_", " ")])
 
 
 def _has(text: str, word: str) -> bool:

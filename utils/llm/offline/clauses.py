@@ -6,64 +6,36 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.words import spelled_out
 
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
-_CHANGE = r"close|reopen|merge|delete|assign|comment|re-?run"
-_OPENER = (
-    r"(?:please\s+|can you\s+|could you\s+|would you\s+|i want to know\s+|i need to know\s+)*"
-    r"(?:list|show|get|find|search|give|tell|what(?:'s|s)?|how(?:'s)?|why|which|who|whose|when|where|wher|is|are|does|do|did|can|could|"
-    r"has|have(?=\s+(?:i|you|we|they|there|the|all|any)\b)|explain|describe|summari[sz]e|compare|fetch|open(?!\s+(?:issues|pull requests|prs|tickets|bugs)\b)|check|print|read|count|display|look|write|create|help|translate|whatever|anything(?!\s+(?:from|by)\b)|"
-    rf"{_CHANGE})\b"
-)
 _SENTENCE = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)(?<!\bincl)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
-_JOINT = pattern(
-    rf"[,;]?\s+(?:and\s+)?(?:while you(?:'re| are) at it|by the way|btw|in addition|besides(?: that)?|on top of that)\b[:,]?\s+|\s*(?:,\s*|;\s*|\s)(?:and\s+(?:also\s+|then\s+|finally\s+|lastly\s+)?|finally\s+|also\s+|then\s+|plus\s+|as well as\s+)(?={_OPENER})|(?:[,;]?\s+(?:and|but|or)\s+|[,;]\s+)(?=if\s+(?:not|so|yes|no|none|there|it)\b|otherwise\b|else\b)|,\s+(?!open\s+(?:and|or)\b)(?={_OPENER})"
-)
-_LEAD = pattern(
-    r"^\s*(?:(?:and|also|then|plus|so|ok|okay|now|but|first(?:ly)?(?!\s+(?:\d|two|three|four|five|issue|pull|pr|commit|release|open|closed))|second(?:ly)?|finally|lastly)\b[\s,]*)+"
-)
+_JOINT = form("joint")
+_LEAD = form("lead")
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_FRAGMENT = pattern(r"^\s*(?:(?:only|just)\s+(?:the\s+)?[\w-]+(?:\s+[\w-]+){0,3}|(?:[\w-]+\s+){1,3}only)\W*$")
-_MORE_OF_IT = pattern(
-    r"[,;]?\s+and\s+(?:did|has|have|was|were|is|are|does|do|can|could|will)\s+(?:(?:any|some|no) ?(?:body|one)|it|they|he|she)\b"
-    r"|[,;]?\s+and\s+(?:by\s+)?(?:who|whom|when)\b[^,;.?]{0,30}\b(?:each|every one)(?=\s+of\b|\W*$)"
-)
-"""Begins a question about what the part before names: "who reviewed pull request 5 of a/b and did anybody request changes"."""
-_OF_IT = pattern(
-    r"\b(?:it|its)\b|^\W*(?:and\s+)?(?:(?:please\s+)?(?:tell me|say)\s+)?(?:(?:who|when|by whom)\s+(?:is|was|has|did|opened|wrote|reviewed|approved"
-    r"|merged|closed|commented|reported|created|made)|what\s+(?:is|was|were|has been)\s+(?:said|discussed|written))\b"
-)
-"""Asks for more of what the part before names: "and who wrote it", "tell me who is assigned"."""
-_ELSE = pattern(
-    r"\bhow\s+(?:do|can|should|to)\b|\b(?:our|we|service|docs?|documentation|documents?|issues?|tickets?|pull requests?|prs?|commits?|releases?|branch(?:es)?|runs?|jobs?|logs?|use|start|stop"
-    r"|install|deploy|configure|set up|upgrade|uninstall|costs?|needs?|memory|ports?|docker|kubernetes|helm|models?|keys?|settings?)\b"
-)
+_FRAGMENT = form("fragment")
+_MORE_OF_IT = form("more_of_it")
+_OF_IT = form("of_it")
+_ELSE = form("else")
 _REPOSITORY = re.compile(r"[\w-]+/[\w.-]+")
 _HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
-_ASIDE = pattern(
-    r",\s+(?:what(?:'s|s)?|how|why|which|who|whose|when|where|is|are|was|were|does|do|did|has|have|can)\b"
-)
+_ASIDE = form("aside")
 _AND = re.compile(
-    r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus)\s+(?:more\s+)?"
+    r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus|\+|&)\s+(?:more\s+)?"
 )
 _HOW = pattern(r"\bhow\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|\bhow to\b")
-_DOES = pattern(rf"\s*(?:{_CHANGE}|create|open|write|find|get|look|check|search|read|count|print)\b")
+_DOES = form("does")
 """What is done besides, in a question of how something is done: "how do I list my chats and reopen one"."""
-_STARTS = pattern(rf"^\s*{_OPENER}")
-_VERB = pattern(rf"^\s*({_OPENER}(?:\s+me|\s+many)?)")
+_STARTS = form("starts")
+_VERB = form("verb")
 
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
-_PREFACE = pattern(
-    r"^\W*(?:i have |i've got |here are |just |quick )?(?:a few|two|three|four|some|several|a couple of)\s+(?:\w+\s+){0,2}"
-    r"(?:things|questions|requests|points|items)\b[^.:;?]*[.:;]\s*"
-)
-"""What only says that parts follow: "Two things for my standup: …"."""
+_PREFACE = form("preface")
 
 
 class Clause(NamedTuple):
@@ -119,7 +91,7 @@ def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
     spans: list[tuple[int, int]] = []
     for start, end in _cuts(text, _SENTENCE, first, last):
-        if spans and _FRAGMENT.match(text[start:end]) and not _NAMES.search(text[start:end]):
+        if spans and _FRAGMENT.match(text[start:end]) and not re.search(r"[/#]", text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))

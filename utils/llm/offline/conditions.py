@@ -8,16 +8,10 @@ from collections.abc import Sequence
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.links import links_in_words
 
-_BACK = pattern(
-    r"^\W*(?:and\s+|but\s+|or\s+)?(?:if\s+(?:not|so|yes|no|none|any|nothing)\b|otherwise\b|else\b"
-    r"|(?:if|unless|in case)\s+(?:there|it|that|they)\s+(?:is|are|was|were|does|do|did|has|have)(?:n['\u2019]t|\s+not)?"
-    r"(?:\s+(?:any|one|some|none|nothing|the case))*(?=\s*[,:;]|\s*$|\s+(?:please|show|tell|list|give|how|what|who|which|explain)\b)"
-    r"|should\s+(?:everything|nothing|all|none|any|it|they|that|there)\b[^,?]*(?=,|$))\s*[,:;]?\s*"
-)
-"""A condition on what the part before finds."""
+_BACK = form("back")
 _OWN = pattern(r"^\W*(?:(?:and|but)\s+)?(?:if|unless|in case|should)\s+([^,;]+?)(?:[,;]\s*(?:then\s+)?|$)")
 _NONE = pattern(r"\b(?:not|no|none|nothing|otherwise|else|unless|green|fine|well)\b|n['\u2019]t\b")
 _WEIGHED = pattern(r"\b(?:so|yes|no|not|none|any|nothing|otherwise|else|there|green|fine|well)\b")

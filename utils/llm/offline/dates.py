@@ -6,21 +6,15 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from utils.llm.offline.grammar import MONTH, MONTHS, pattern
+from utils.llm.offline.grammar import MONTHS, form, pattern
 
 _ISO = r"(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?)"
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
-_WRITTEN = pattern(
-    rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH})\b\.?(?:,?\s+(\d{{4}}))?"
-    rf"|\b({MONTH})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?"
-)
+_WRITTEN = form("written")
 _BEFORE = pattern(rf"\b(?:before|until|till|up to)\s+{_ISO}")
 _SINCE = pattern(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}")
-_SPAN = pattern(
-    r"\b(?:last|past|previous|recent)\s+(\d+|two|three|few|couple of)?\s*(hour|day|week|month|year)s?\b"
-    r"|\b(\d+|a|one|two|three)\s+(hour|day|week|month|year)s?\s+ago\b"
-)
+_SPAN = form("span")
 _THIS = pattern(r"\b(today|yesterday|this (?:week|month|year))\b")
 _DAY = pattern(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b")
 _MONTH = pattern(rf"\b(?:since|in|from|after)\s+({'|'.join(MONTHS)})\b(?:\s+(\d{{4}}))?")

@@ -10,27 +10,20 @@ from utils.llm.offline import entities
 from utils.llm.offline.arguments import DOCUMENT, repository_arguments, repository_of
 from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import STOPWORDS, words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
-_OPENING = pattern(
-    r"^\s*(?:(?:and|but|or|so|ok|okay|now)\b[\s,]*)*(?:(?:what|how)\s+about|(?:the\s+)?same\s+(?:thing\s+)?(?:for|with|but|in|on)|"
-    r"only|just|also|and|or|instead|more\b)[\s,]*(?:the\s+same\s+(?:for|with)\s+)?(?:for\s+)?"
-)
+_OPENING = form("opening")
 _ANAPHORA = pattern(r"\b(ones?|it|its|that|those|these|them|they|their|there|same|former|latter)\b")
-_DOCUMENT = pattern(
-    r"\b(?:that|this|the|its)\s+(?:(?:whole|full|entire|complete|same)\s+)?(?:document|page|file|article|source)\b"
-)
+_DOCUMENT = form("document")
 _FEWER = pattern(r"\b(?:too (?:many|long|much)|fewer|shorter|(?:are|is|would be) (?:plenty|enough|fine))\b")
 """A wish for less of what was shown."""
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_ORDINAL = pattern(
-    rf"\bthe\s+({'|'.join(_ORDINALS)}|last|newest|latest|oldest|\d+(?:st|nd|rd|th))\s*(?:(?:one|entry|item|row|result|of (?:them|these|those))\b|[?.!]*$)"
-)
+_ORDINAL = form("ordinal")
 
 
 def follows_up(text: str) -> bool:

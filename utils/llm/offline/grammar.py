@@ -1,16 +1,23 @@
-"""What the readers of sentences have in common: patterns that ignore case, sets of words, names of months."""
+"""What the readers of sentences have in common: patterns that ignore case, the lexicon, names of months.
+
+`lexicon.toml` lists words and forms by what they say; which of them are used for what is in the modules that read it.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
 MONTHS = (
     *("january", "february", "march", "april", "may", "june", "july"),
     *("august", "september", "october", "november", "december"),
 )
-MONTH = "|".join((*MONTHS, *(name[:3] for name in MONTHS), "sept"))
-"""A month, whole or short, as an alternative of a pattern."""
+_PART = re.compile(r"(?<!\?P)<(\w+)>")
+"""A part that a form refers to; a group of that form is written `(?P<name>`."""
 
 
 def pattern(source: str) -> re.Pattern[str]:
@@ -18,9 +25,24 @@ def pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE)
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a list that is written as text."""
-    return frozenset(text.split())
+def word_set(name: str) -> frozenset[str]:
+    """The words of a list of the lexicon."""
+    return frozenset(LEXICON["words"][name].split())
+
+
+def form(name: str) -> re.Pattern[str]:
+    """A form of the lexicon."""
+    return pattern(whole(LEXICON["forms"][name]))
+
+
+def part(name: str) -> str:
+    """A part of forms, as the lexicon has it."""
+    return whole(LEXICON["parts"][name])
+
+
+def whole(alternatives: list[str]) -> str:
+    """Alternatives of the lexicon as one, with the parts that they refer to."""
+    return _PART.sub(lambda match: part(match[1]), "|".join(alternatives))
 
 
 class Reader(NamedTuple):
@@ -35,6 +57,7 @@ class Reader(NamedTuple):
         return next((value for value in found if value.lower() not in self.none), None)
 
 
-def reader(none: str, *sources: str) -> Reader:
-    """A reader of patterns that ignore case. `none` are the words that are no values."""
-    return Reader(tuple(map(pattern, sources)), word_set(none))
+def reader(name: str) -> Reader:
+    """The reader of a thing of the lexicon. Its list `none` has the words that are no values."""
+    thing = LEXICON["things"][name]
+    return Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))

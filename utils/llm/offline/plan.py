@@ -13,7 +13,7 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -39,13 +39,14 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
-_LACKED = word_set("""branches tags contributors forks milestones wiki discussions stargazers watchers collaborators webhooks
-    secrets packages sponsors deployments environments""")
+_LACKED = word_set("lacked")
 _LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
 _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
+_OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
+_PREAMBLE = form("preamble")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
-_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b")
+_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Planner:
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:
             return step
-        text = step.clause.text
+        text = _PREAMBLE.sub("", step.clause.text)
         found = unmet(step.tool, text, step.arguments, self.tools)
         found += unread(step.tool, text, step.arguments, step.then)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
@@ -275,7 +276,8 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
-        stays = any(p.is_identifier and p.required for p in tool.parameters) and _OF_THE_ONE.search(reading)
+        one = any(p.is_identifier and p.required for p in tool.parameters)
+        stays = (_OF_THE_ONE if one else _OF_THOSE).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
@@ -44,59 +44,32 @@ ASKS_BESIDE = 0.3
 """The same where the message itself names one, or speaks of "our repository"."""
 HOW_ELSE = 0.2
 """How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
+SUBJECT = 0.3
+"""What it is worth when the sentence asks for something of the one thing that a tool shows: "the checks of the latest pull request"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
-_QUESTION = pattern(
-    r"^\s*(?:please\s+|can you\s+|could you\s+)?(how|what|what'?s|whatever|anything|why|when|where|which|who|explain|describe|is|are|does|do|can|should|tell me|give me|show me|search|find|look)\b|\?\s*$"
-    r"|\b(?:what|how|which|where|why|who|whom|whether)\b|\bto know\b"
-)
+_QUESTION = form("question")
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
+_OF_THE_PLACE = r"\b(?:of|on|for|in)\s+(?:the\s+)?(?:last|latest|newest|most recent|current|oldest)\s+(?:\w+\s+){{0,2}}{}\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
-_SOUGHT = pattern(
-    r"^(\s*(?:please\s+|can you\s+)?(?:search|find|look|grep)\b.{0,60}?\b(?:for|about|mentioning|named|called|matching|containing)) .+"
-)
-_HOW_TO = pattern(
-    r"\b(?:how|where)\s+(?:do|can|could|should|would|must|might)\s+(?:i|we|you|one)\b|\bhow to\b"
-    r"|\bhow (?:i|we|you) \w+|^\W*should (?:i|we)\b|\bdo (?:i|we) (?:need|have to)\b"
-)
-"""A question about how something is done, which documents answer, whatever it is done with."""
-_PRODUCT = pattern(
-    r"^\W*(?:can|could|does|do|is|should|did|has)\s+(?:it|this|the (?:agent|assistant|service|system|supervisor|chat|bot|offline model))\b"
-    r"|\b(?:supervisor|sub-?agents?|the (?:agents?|service|docs|documentation))\b|\bgithub (?:agent|token|key|write)\b|\b(?:it|this) (?:going to )?cost\b|\bthis (?:service|product|thing|project|tool|assistant|system)\b"
-)
-_ON_GITHUB = pattern(
-    r"\b(?:on|in|at|from|search|ask|query)\s+git ?hub\b|\bgit ?hub(?:'s)?\s+(?:repo|project|for|issue|pull|user|search)"
-)
+_SOUGHT = form("sought")
+_HOW_TO = form("how_to")
+_PRODUCT = form("product")
+_ON_GITHUB = form("on_github")
 _REPOSITORIES = pattern(r"\b(?:repos?|repositories|projects)\b")
-_READS = pattern(
-    r"\b(?:show|open|read|print|fetch|display|cat|give me|full|whole|entire|complete|beginning)\b"
-)
-_SUM = pattern(
-    r"^\W*(?:(?:what(?:'s|s| is)?|calculate|compute|how much is)\s+)?[\d.,]+\s*(?:[*x\u00d7/+^\u00f7-]|times|plus|minus)\s*[\d.,\s*x\u00d7/+^\u00f7=?-]+$"
-)
-_OWN_REPOSITORY = pattern(
-    r"\b(?:our|my|the|this|that|your)\s+(?:[\w'\u2019-]+\s+){0,2}(?:repo(?:sitory)?|codebase|project)\b"
-)
+_READS = form("reads")
+_SUM = form("sum")
+_OWN_REPOSITORY = form("own_repository")
 _HALF_NAMED = re.compile(
     r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
-_HAS = pattern(
-    r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|committed|pushed|releases?|released|branch(?:es)?|workflow runs?|builds?|ci|tags?|merged)\b"
-)
-"""What a repository has."""
-_DENIED = pattern(
-    rf"[,;]?\s*(?:but|and)?\s*\b(?:no|not(?: the| any)?|without|excluding|except(?: for)?|minus)\s+(?:{_HAS.pattern})"
-)
-"""What is not asked for: "no PRs"."""
+_HAS = form("has")
+_DENIED = form("denied")
 _ROWS = pattern(r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|branch(?:es)?|workflow runs?|builds?)\b")
-_ONLY_ROWS = pattern(
-    r"\b(?:open(?:ed)?|closed|merged|unmerged|failed|failing|latest|newest|last|recent|oldest|first|most|current|right|now|any|every|draft"
-    r"|list|show|get|give|please|many|\d+)\b"
-)
-"""Words that say which rows, so that a text with nothing else names no repository by mistake: "latest issue?"."""
+_ONLY_ROWS = form("only_rows")
 _FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
-_ASKING = word_set("what who will do how tell give should which explain best is are")
+_ASKING = word_set("asking")
 _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")
@@ -308,6 +281,9 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     score = 0.0
     if any(_needs_identifier(other) for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
+    if _needs_identifier(tool) and tool.noun:
+        of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
+        score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
     if _needs_handle(tool):
         score += FITS if handles_in(text) else -FITS
     if any(_needs_path(other) for other in tools):

@@ -5,28 +5,16 @@ from __future__ import annotations
 import re
 
 from utils.llm.offline import entities
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.words import STOPWORDS, words
 
-_COMMAND = pattern(
-    r"^\s*(?:please\s+|can you\s+|could you\s+|i want to\s+)*"
-    r"(?:search|find|look|grep|scan|query|locate|get|show|list|give|tell)\b.*?"
-    r"\b(?:for|about|on|matching|containing|mentioning|mentions?|named|called|uses? of|usages? of|with the topic|related to)\s+(?P<terms>.+)$"
-)
-_BARE_COMMAND = pattern(
-    r"^\s*(?:please\s+)?(?:search|find|look up|look for|grep|locate)\s+(?:me\s+)?(?:all\s+|some\s+|any\s+|the\s+)?(?P<terms>.+)$"
-)
-_DEFINED = pattern(
-    r"\bwhere\s+(?:is|are|do we|does)\s+(?P<terms>.+?)\s+(?:defined|implemented|used|declared|set|called)\b"
-)
+_COMMAND = form("search_terms_command")
+_BARE_COMMAND = form("bare_command")
+_DEFINED = form("defined")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_FILLER = pattern(
-    r"^(?:the\s+)?(?:(?:all |some |any |open source )?(?:repos|repositories|projects)\s+(?=about|for|on|named|called|related)(?:related to|on)?|words?|text|string|phrase|function|class|code|term|keyword|everything|anything)\s+(?:about\s+|for\s+|named\s+|called\s+)?"
-)
+_FILLER = form("filler")
 
-_CALLED = pattern(
-    r"\b(?:called|named|(?:function|class|method|variable|constant|symbol|setting|module)\s+(?!called\b|named\b|is\b|are\b|in\b|of\b|that\b))\s*[\"'`]?([\w.]*\w)"
-)
+_CALLED = form("called")
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
 _THINGS = pattern(r"\b(?:repos?|repositor(?:y|ies)|projects?|librar(?:y|ies)|packages?|frameworks?|tools?)\b")
 """What a sentence has to name to be searched for as a whole."""
@@ -72,8 +60,8 @@ def _terms(text: str, keep_question: bool, *, anything: bool) -> str:
     ):
         return word
     patterns = (_COMMAND,) if keep_question else (_DEFINED, _COMMAND, _BARE_COMMAND)
-    for form in patterns:
-        match = form.search(text)
+    for command in patterns:
+        match = command.search(text)
         if match and (
             not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
         ):

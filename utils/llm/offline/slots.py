@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import form
 
 _WORD = r"[^\s,.?!;:\"“”]+"
 _LONGEST = 4
 _SHOWN = re.compile(rf"(?<=\S\s)([A-Z\d]{_WORD}(?:\s+[A-Z]{_WORD})*)|[\"“`]([^\"”`]+)[\"”`]")
-_AFTER = pattern(
-    r"\s+(?:today|tomorrow|now|right now|please|this|next|tonight|at|on|for|in|from|to|until|since|and|or|with|like|is|are|look\w*)\b.*$"
-)
+_AFTER = form("after")
 
 
 def free_word(said: str, examples: Sequence[str]) -> str | None:

@@ -9,21 +9,17 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.route import is_order
 from utils.llm.offline.words import STOPWORDS, words
 
 FEW = 2
 """Words that are too few to state something."""
-_STATES = pattern(
-    r"^\W*(?:the|my|our|we|i|it|this)\b(?:\s+\S+){0,6}\s+(?:was|were|is|are|am|have|had|messed|only)\b[^?]*$"
-)
+_STATES = form("states")
 _OF_THEMSELVES = pattern(r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b")
 """The beginning of a sentence in which people tell of themselves before they ask."""
 _TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
-_EMPTY = word_set(
-    "more less fewer most least better best bigger biggest larger ahead winner many much mean exactly two example examples"
-)
+_EMPTY = word_set("empty")
 """Words that say nothing without the part before: "tell me which has more"."""
 _ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
 _OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")

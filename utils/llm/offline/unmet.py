@@ -14,76 +14,30 @@ from utils.llm.offline import entities
 from utils.llm.offline.arguments import DENIED
 from utils.llm.offline.choices import STATE_WORDS, means
 from utils.llm.offline.followup import without_opening
-from utils.llm.offline.grammar import MONTH, pattern, word_set
+from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
 from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
-_TO_THE_PLACE = r"(?=\s+(?:in|of|from|on|at|for)\s+[\w.-]+/|\s+(?:and|or)\s|[,.?!]|$)"
-_TIME = pattern(
-    rf"\b(?:(?:since|before|after|until|till|between|during|within|from|in|on|of|newer than|older than)\s+(?:the\s+)?)?"
-    rf"(?:(?:first|last|past|this|next)\s+(?:\w+\s+)?(?:hour|day|week|month|quarter|year)s?(?:\s+of\s+\w+)?|yesterday|today|overnight"
-    rf"|\d{{4}}-\d\d-\d\d|(?:\d+(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?:{MONTH})\b(?:\s+\d+(?:st|nd|rd|th)?)?(?:\s+\d{{4}})?|20\d\d)"
-    rf"(?:\s+(?:and|to|until)\s+[\w-]+)?"
-)
-_ORDER = pattern(
-    r"\b(?:oldest|newest|latest|largest|smallest|biggest|most \w+|least \w+) first\b|\b(?:the )?(?:most|fewest|least)\s+\w+\b"
-    r"|\b(?:sorted|ordered|order|sort|ranked|grouped|group)\s+by\s+[\w ]+?(?=[,.?!]|$| in | of )|\balphabetically\b|\b(?:a|de)scending\b"
-)
-_TOPIC = pattern(
-    r"\b(?:about(?!\s+to\b)|mentioning|mentions?|containing|contains?|related to|regarding|concerning|with the word)\s+"
-    rf"(.+?){_TO_THE_PLACE}"
-)
-_WITH = pattern(
-    rf"\b(?:without|excluding|except(?: for)?|skip|ignor(?:e|ing)|hide|omit|leave out|but no|(?<!have )(?<!has )no(?! (?:idea|clue|doubt|rush|hurry|need|matter|problem)\b)|not|lacking|having|nobody|no one|longer than|more than|less than|fewer than|at least)\s+"
-    rf"[^,.?!]{{2,40}}?{_TO_THE_PLACE}|\b[\w-]+\s+(?:excluded|only|left out)\b"
-)
-_BY = pattern(
-    r"\b(?:(?:opened|created|written|made|reported|reviewed|authored|closed|merged|filed|commented)\s+)?"
-    r"(?:by|from)\s+@?([A-Za-z][\w-]*)(?![\w/.-])|\b(?:did|has|have)\s+(?!been\b|it\b|you\b|we\b|they\b|i\b|any)@?([A-Za-z][\w-]*)\s+(?:write|open|create|review|merge|close|report)\w*"
-)
-_NO_PERSON = word_set(
-    "the a me my our this that last past default now github branch mistake accident chance hand it anyone everyone"
-)
-_PLAIN = frozenset(
-    map(
-        stem,
-        word_set("""recent new newest latest last old oldest first current currently many each every other same available existing open public
-    still more most fewer total full complete whole top number few own real recently one ones
-    yet already again drew over around both two touched instead other others rest please contain bring hold include happen have
-    wrote write written create cut come came say said incl including"""),
-    )
-)
-"""Words before what is listed that leave nothing out."""
+_TIME = form("time")
+_ORDER = form("order")
+_TOPIC = form("topic")
+_WITH = form("with")
+_BY = form("by")
+_NO_PERSON = word_set("no_person")
+_PLAIN = frozenset(map(stem, word_set("plain")))
 _LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
-_GROUP = pattern(
-    r"[,;:.?!()\n]+(?=\s|$)|\s[-\u2013\u2014]+\s|\b(?:and|or|but|plus|then|also|so|because|since|while|instead|as well as|that(?!\s+(?:is|are|was|were|has|have)\b)|with|from|of|in|on|at|for|to)\b"
-)
-"""Between groups of words that say something of their own."""
-_BEYOND = pattern(
-    r"(?:(?<=^)|(?<=and )|(?<=then )|(?<=, ))(?:translate|summari[sz]e|shorten|rephrase|rewrite|draw|plot|estimate|predict|send|e-?mail|forward|rank"
-    r"|prioriti[sz]e|recommend|suggest)\b(?:\s+\w+)?"
-)
-"""What a program that quotes cannot do with what it finds."""
+_GROUP = form("group")
+_BEYOND = form("beyond")
 _INSIDE = pattern(r"\b(?:which|what) files\b[^,.;?]*|\bdiffs?\b|\bpatch(?:es)?\b")
 """What a list of commits does not show of them."""
-_SAID_OF_SOMEBODY = pattern(
-    r"^\W*(?:i|we|you|he|she|it|they|that|this|these|those|there|my|our|please|thanks?|ok|okay)\b"
-)
-_COLUMNS = frozenset(
-    map(
-        stem,
-        word_set(
-            """author date title name number link url state label time day message version list overview details conflict mergeable"""
-        ),
-    )
-)
-"""What rows and records show without being asked."""
+_SAID_OF_SOMEBODY = form("said_of_somebody")
+_COLUMNS = frozenset(map(stem, word_set("column")))
 
 
 def unread(
@@ -100,8 +54,8 @@ def unread(
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
     if tool.noun == "commits":
         beyond += [match[0] for match in _INSIDE.finditer(clause)]
-    for form in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
-        clause = form.sub(" ", clause)
+    for condition in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
+        clause = condition.sub(" ", clause)
     groups = [group.strip() for group in _GROUP.split(clause)]
     heard = [group for group in groups if set(content_stems(group)) & understood]
     return beyond + [
@@ -163,11 +117,16 @@ def _conditions(
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
-    others = [each.noun.removesuffix("s") for each in known if each.noun and each.noun not in (tool.noun, "")]
+    own = tool.noun.removesuffix("s")
+    others = [noun for each in known if (noun := each.noun.removesuffix("s")) not in (own, "")]
     found += [
         match[0]
         for match in _WITH.finditer(clause)
-        if not entities.limit(match[0]) and not any(noun in spelled_out(match[0]).lower() for noun in others)
+        if not entities.limit(match[0])
+        and set(content_stems(match[0].removesuffix("only")))
+        - _values(arguments)
+        - set(content_stems(tool.noun))
+        and not any(noun in spelled_out(match[0]).lower() for noun in others)
     ]
     return [part.strip() for part in dict.fromkeys(found)]
 

@@ -6,43 +6,41 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import LEXICON, pattern, word_set
 
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
-_SHORT_FORMS = {
-    "pr": "pull request",
-    "prs": "pull requests",
-    "repo": "repository",
-    "repos": "repositories",
-    "docs": "documentation",
-    "doc": "document",
-    "ci": "workflow runs",
-    "ci run": "workflow run",
-    "ci runs": "workflow runs",
-    "builds": "workflow runs",
-    "pipeline": "workflow run",
-    "pipelines": "workflow runs",
-    "ticket": "issue",
-    "tickets": "issues",
-    "org": "organisation",
-    "orgs": "organisations",
-    "config": "configuration",
-    "k8s": "kubernetes",
-    "pls": "please",
-    "plz": "please",
-}
+_SHORT_FORMS: dict[str, str] = LEXICON["short"]
 _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
-STOPWORDS = word_set("""a about all also an and any are as at be been but by can could did do does for from give had has have
-    how i if in into is it its just me my now of on one or our out please should show so tell than that the
-    their them then there these they this those to us was we were what when where which who why will with
-    would you your""")
+_TRADE = tuple(LEXICON["words"]["trade"].split())
+_LONG = re.compile(r"(?<![\w/.@#-])[A-Za-z]{4,}(?![\w/@-])")
+STOPWORDS = word_set("stop")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
 
 
 def spelled_out(text: str) -> str:
-    """Short forms and other names of the trade in their usual words: "PRs" becomes "pull requests"."""
-    return _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
+    """Names of the trade in their usual words, by which tools are found: "PRs" becomes "pull requests", and so does "pull reqests"."""
+    text = _SHORT.sub(lambda match: _SHORT_FORMS[match[1].lower()], text)
+    return _LONG.sub(lambda match: _trade_word(match[0].lower()) or match[0], text)
+
+
+@lru_cache(maxsize=4096)
+def _trade_word(word: str) -> str | None:
+    """The word of the trade that a word was meant to be: one letter is missing, added or wrong, or two are swapped."""
+    if any(stem(word) == stem(right) for right in _TRADE):
+        return None
+    return next((right for right in _TRADE if right[0] == word[0] and _is_slip(word, right)), None)
+
+
+def _is_slip(word: str, right: str) -> bool:
+    same = next(
+        (at for at, (one, other) in enumerate(zip(word, right, strict=False)) if one != other),
+        min(len(word), len(right)),
+    )
+    wrong, meant = word[same:], right[same:]
+    while wrong and meant and wrong[-1] == meant[-1]:
+        wrong, meant = wrong[:-1], meant[:-1]
+    return max(len(wrong), len(meant)) == 1 or (len(wrong) == 2 and wrong == meant[::-1])  # noqa: PLR2004 - two letters swapped
 
 
 def words(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
-from utils.llm.offline.answer.passages import passages_text
+from utils.llm.offline.answer.passages import briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
@@ -23,11 +23,12 @@ from utils.messages.results import Articles, Items, Record, Result, ToolProblem,
 
 _COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
 _LISTS = pattern(r"\b(?:list|show)\b")
+_COUNTS = pattern(r"\bhow many\b|\bnumber of\b|^\W*count\b")
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
 GLIMPSE = 3
-"""Rows that are shown of lists whose numbers are compared."""
+"""Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
 EMPTY = "It returned nothing."
 
@@ -49,7 +50,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
         rest.append(phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*first, parts[0][1], *rest])
-    sections = [f"## {title}\n\n{demoted(body)}" for title, body in parts]
+    sections = [f"## {title}\n\n{demoted(briefly(body))}" for title, body in parts]
     return "\n\n".join([*first, *sections, *rest])
 
 
@@ -88,8 +89,12 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
 
 
 def _glimpse(call: Call, found: Items) -> Call:
-    few = found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
-    return replace(call, result=dump_result(few))
+    return replace(call, result=dump_result(_few(found)))
+
+
+def _few(found: Items) -> Items:
+    """The first rows of a list of which the number is asked for."""
+    return found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
 
 
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
@@ -117,6 +122,8 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
             result, left_out = _one_by_name(
                 result, steps[index].reading if index < len(steps) else "", left_out
             )
+            if _COUNTS.search(_asked(steps, index, turn)) and not _LISTS.search(_asked(steps, index, turn)):
+                result = _few(result)
         shown = result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
         return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
     text = call.result.strip()
