@@ -15,6 +15,7 @@ async def test_a_pull_request_comes_with_its_changes_and_reviews(call):
     assert result.item["merged_by"] == "octocat"
     assert result.item["files"] == ["file1.txt (added, +103 -21)"]
     assert result.item["reviews"] == ["octocat approved on 2019-11-17: Here is the body for the review."]
+    assert result.item["discussion"] == ["octocat on 2011-04-14: Me too"]
     assert result.item["checks"][0] == "Build: failure"
     assert "diff" not in result.item
     assert result.source == "https://github.com/octocat/Hello-World/pull/12"
@@ -105,6 +106,11 @@ async def test_a_workflow_run_names_its_failed_jobs_and_steps(call):
     assert result.item["status"] == "failure"
     assert result.item["failed_jobs"] == ["build (job_id 399444497)"]
     assert result.item["jobs"][1] == f"build: failure (job_id 399444497, failed step: {FAILED_STEP})"
+
+
+async def test_the_number_of_a_run_is_no_id(call):
+    with pytest.raises(UpstreamRefused):
+        await call("get_workflow_run", **REPO, run_id=562)
 
 
 @pytest.mark.parametrize("which", [{"job_id": 399444497}, {"run_id": 30433642}, {}])

@@ -239,3 +239,16 @@ def test_of_a_long_table_the_rows_that_share_words_with_the_question_are_shown()
 def test_the_note_of_an_empty_result_is_kept():
     text = passages_text("x", Articles(articles=[], note="Documents are still being read."), WORDS)
     assert text == "I found nothing about that in the documents.\n\nDocuments are still being read."
+
+
+def test_pictures_and_the_end_of_a_sentence_are_not_quoted():
+    article = Article(
+        title="Page",
+        url="docs/page.md",
+        score=1.0,
+        content="further ones.\n\n![The page](a.png)\n\nThe page shows the plan.",
+    )
+    text = passages_text("What does the page show?", Articles(articles=[article]), WORDS)
+    assert "The page shows the plan." in text
+    assert "further ones" not in text
+    assert "a.png" not in text

@@ -61,3 +61,19 @@ def test_a_repository_that_is_not_named_is_asked_for(chat):
 )
 def test_a_question_is_not_searched_for_among_repositories(chat, question):
     assert _answer(chat, "github", question).tool_calls == []
+
+
+def test_words_as_settings_are_written_are_looked_up(chat):
+    said = "Difference between shares: nothing, shares: request and shares: results?"
+    assert [call["name"] for call in _answer(chat, "supervisor", said).tool_calls] == ["rag"]
+
+
+@pytest.mark.parametrize("said", ["morning!", "good evening", "hey there", "morning! coffee first, then we talk"])
+def test_a_greeting_is_greeted(chat, said):
+    answer = _answer(chat, "supervisor", said)
+    assert not answer.tool_calls
+    assert answer.text.startswith("Hello.")
+
+
+def test_a_greeting_before_an_order_does_not_hide_it(chat):
+    assert _answer(chat, "supervisor", "morning! Book a flight to Paris").text.startswith("I cannot help")

@@ -97,3 +97,88 @@ def test_where_the_number_is_asked_for_it_stands_above_the_first_rows_alone(gith
 def test_a_list_has_the_conditions_that_are_said_and_no_others(github, said, arguments):
     calls = github.invoke([HumanMessage(said)]).tool_calls
     assert [call["args"] for call in calls] == [{"owner": "acme", "repo": "rocket", **arguments}]
+
+
+@pytest.mark.parametrize(
+    ("said", "arguments"),
+    [
+        ("Show the newest pull request of acme/rocket", {"state": "all", "limit": 1}),
+        ("Show the latest closed issue of acme/rocket", {"state": "closed", "limit": 1}),
+        ("Show the first issue of acme/rocket", {"state": "all", "direction": "asc", "limit": 1}),
+        (
+            "Out of all issues still open in acme/rocket, which one has been waiting longest?",
+            {"state": "open", "direction": "asc", "limit": 1},
+        ),
+    ],
+)
+def test_one_is_singled_out_of_all_states_unless_one_is_said(github, said, arguments):
+    (call,) = github.invoke([HumanMessage(said)]).tool_calls
+    assert {"direction": "desc", **call["args"]} == {
+        "direction": "desc",
+        "owner": "acme",
+        "repo": "rocket",
+        **arguments,
+    }
+
+
+def test_good_first_issues_are_several(github):
+    (call,) = github.invoke([HumanMessage("List the good first issues of acme/rocket")]).tool_calls
+    assert "limit" not in call["args"]
+
+
+RUNS = [{"id": 30433642, "number": 563, "status": "success"}, {"id": 30433641, "number": 562}]
+
+
+def _runs(github, said):
+    history: list[Any] = [HumanMessage(said)]
+    made: list[Any] = []
+    while (reply := github.invoke(history)).tool_calls:
+        made += [(call["name"], call["args"].get("run_id")) for call in reply.tool_calls]
+        shown = dump_result(
+            Items(kind="workflow runs", items=RUNS)
+            if len(made) == 1
+            else Record(kind="run", item={"id": made[-1][1]})
+        )
+        history += [reply, *(ToolMessage(shown, tool_call_id=call["id"]) for call in reply.tool_calls)]
+    return made, reply.text
+
+
+@pytest.mark.parametrize(
+    ("said", "run_id"),
+    [
+        ("Show the latest workflow run of acme/rocket", 30433642),
+        ("Show workflow run #562 of acme/rocket", 30433641),
+        ("Which jobs failed in run #562 of acme/rocket?", 30433641),
+    ],
+)
+def test_a_run_is_read_by_its_id_and_found_by_its_number(github, said, run_id):
+    made, _ = _runs(github, said)
+    assert made == [("list_workflow_runs", None), ("get_workflow_run", run_id)]
+
+
+def test_a_run_whose_number_is_not_in_the_list_is_named(github):
+    made, answer = _runs(github, "Show workflow run #7 of acme/rocket")
+    assert made == [("list_workflow_runs", None)]
+    assert "“#7”" in answer
+
+
+def test_a_list_without_a_state_says_that_it_holds_the_open_ones(github):
+    _, answer = _conversation(github, "List the issues of acme/rocket", [{"number": 7}])
+    assert "acme/rocket, open" in answer
+
+
+def test_what_is_told_of_a_repository_before_is_no_request_and_a_fact_that_is_not_given_is_named(github):
+    said = "I'm about to take over acme/rocket from a colleague. Tell me what it's for and what language it's written in."
+    asked = HumanMessage(said)
+    called = github.invoke([asked])
+    assert [call["name"] for call in called.tool_calls] == ["get_repository"]
+    record = dump_result(Record(kind="repository", item={"description": "Flies", "language": None, "homepage": None}))
+    answer = github.invoke([asked, called, ToolMessage(record, tool_call_id=called.tool_calls[0]["id"])]).text
+    assert "- Description: Flies" in answer
+    assert "- Language: not given" in answer
+    assert "Homepage" not in answer
+
+
+def test_right_now_is_no_condition(github):
+    _, answer = _conversation(github, "Which pull requests are open in acme/rocket right now?", [{"number": 7}])
+    assert "Not applied" not in answer

@@ -59,8 +59,6 @@ LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
 OTHERS = 2
 """Sections that are linked."""
-GAP = Block(Kind.PARAGRAPH, "\u2026")
-"""What stands for passages of a section that were not found."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
@@ -157,10 +155,10 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
         if _PICTURE.fullmatch(part.text):
             continue
         text = _shown(question, part, section.article, similarity)
-        if units and part != GAP and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
+        if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
-        elif part == GAP or text not in dict(units):
+        elif text not in dict(units):
             units.append((text, near))
     kept: set[int] = set()
     for at in sorted(range(len(units)), key=lambda at: -units[at][1] - OPENS * (at == 0)):
@@ -168,7 +166,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
             kept.add(at)
     quoted: list[str] = []
     for at, (text, _) in enumerate(units):
-        if at in kept and text != GAP.text:
+        if at in kept:
             quoted.append(text)
         elif quoted[-1:] != ["\u2026"]:
             quoted.append("\u2026")
@@ -184,7 +182,7 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
     grouped: dict[str, list[Article]] = {}
     for article in articles:
         grouped.setdefault(article.url or _place(article), []).append(article)
-    own = [(group[0], parts) for group in grouped.values() if (parts := _parts(sorted(group, key=_position)))]
+    own = [(group[0], parts) for group in grouped.values() if (parts := [part for each in sorted(group, key=_position) for part in _body(each)])]
     texts = [
         text for article, parts in own for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
@@ -215,27 +213,14 @@ def _position(article: Article) -> int:
     return int(article.metadata.get("position", 0))
 
 
-def _parts(passages: Sequence[Article]) -> list[Block]:
-    """The blocks of a section's passages, with a gap where passages between them were not found.
-
-    The end of a sentence whose beginning was not found is left out.
-    """
-    parts: list[Block] = []
-    for at, each in enumerate(passages):
-        follows = at > 0 and _position(each) - _position(passages[at - 1]) <= 1
-        own = _body(each)
-        if own and not follows and own[0].kind is Kind.PARAGRAPH and own[0].text[0].islower():
-            own = own[1:]
-        parts += [*([GAP] if parts and own and not follows else []), *own]
-    return parts
-
-
 def _body(article: Article) -> list[Block]:
     """The blocks of a passage without the headings that its place already names."""
     place = _place(article).lower()
     parts = blocks(_COMMENT.sub("", article.content))
     while parts and parts[0].kind is Kind.HEADING and heading_text(parts[0]).lower() in place:
         parts = parts[1:]
+    if parts and parts[0].kind is Kind.PARAGRAPH and parts[0].text[0].islower():
+        parts = parts[1:]  # the end of a sentence that began in the passage before
     while parts and parts[-1].kind is Kind.HEADING:
         parts = parts[:-1]
     return parts
