@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from a2a.types import AgentCard
-from a2a.utils.signing import create_agent_card_signer
-from joserfc.jwk import ECKey, OctKey, RSAKey
+from a2a.utils.signing import ProtectedHeader, create_agent_card_signer
+from joserfc.jwk import ECKey, KeyParameters, OctKey, RSAKey
 from jwt import PyJWK
 
 from tests.e2e.agents.peers import ask, connected
@@ -25,14 +26,14 @@ Sign = Callable[[AgentCard], object]
 
 
 def made(kid: str | None, kind: str = "EC") -> ECKey | RSAKey:
-    options = {"kid": kid} if kid else {}
+    options: KeyParameters = {"kid": kid} if kid else {}
     return ECKey.generate_key("P-256", options) if kind == "EC" else RSAKey.generate_key(2048, options)
 
 
 def signing(key: ECKey | RSAKey, *, kid: str | None = None, algorithm: str = "ES256") -> Sign:
     private = PyJWK.from_dict(key.as_dict(private=True), algorithm)
-    header = {"alg": algorithm, "typ": "JOSE", "jku": None, "kid": kid}
-    return create_agent_card_signer(private, {name: value for name, value in header.items() if value})
+    header: dict[str, Any] = {"alg": algorithm, "typ": "JOSE", **({"kid": kid} if kid else {})}
+    return create_agent_card_signer(private, cast("ProtectedHeader", header))
 
 
 def written(path: Path, *keys: ECKey | RSAKey) -> str:
