@@ -81,10 +81,8 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
         "/contents/{path:path}": _contents,
         "/releases": lambda request: _page(request, releases),
         "/actions/runs": _runs,
-        "/actions/runs/{number:int}": lambda request: _row(_run(request.path_params["number"])),
-        "/actions/runs/{number:int}/jobs": lambda _request: JSONResponse(
-            {"total_count": 2, "jobs": [example("job"), failed_job(399444497)]}
-        ),
+        "/actions/runs/{number:int}": lambda request: _row(_run(request)),
+        "/actions/runs/{number:int}/jobs": _jobs,
         "/actions/jobs/{number:int}": lambda request: _row(failed_job(request.path_params["number"])),
         "/actions/jobs/{number:int}/logs": lambda request: _log_redirect(request, log_host),
     }
@@ -179,13 +177,25 @@ def _contents(request: Request) -> Response:
     return JSONResponse(rows) if rows else _problem(404, "Not Found")
 
 
-def _run(number: int) -> dict[str, Any]:
-    run: dict[str, Any] = example("workflow_run")
-    return run | {"id": number, "status": "completed", "conclusion": "failure"}
+def _all_runs() -> list[dict[str, Any]]:
+    latest: dict[str, Any] = example("workflow_run")
+    runs: list[dict[str, Any]] = example("workflow_runs")["workflow_runs"]
+    return [latest | {"status": "completed", "conclusion": "failure"}, *runs]
+
+
+def _run(request: Request) -> dict[str, Any] | None:
+    """The run with the id of the path: its number is no id."""
+    return next((run for run in _all_runs() if run["id"] == request.path_params["number"]), None)
+
+
+def _jobs(request: Request) -> Response:
+    if _run(request) is None:
+        return _problem(404, "Not Found")
+    return JSONResponse({"total_count": 2, "jobs": [example("job"), failed_job(399444497)]})
 
 
 def _runs(request: Request) -> Response:
-    runs = [_run(30433642), *example("workflow_runs")["workflow_runs"]]
+    runs = _all_runs()
     status = request.query_params.get("status")
     kept = [run for run in runs if status in (None, run["status"], run["conclusion"])]
     if commit := request.query_params.get("head_sha"):

@@ -11,7 +11,7 @@ from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
-from agents.github.tools.project import clip, day, field, login, names, one_line, text
+from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
 from utils.messages.results import Items, Record
 
@@ -73,7 +73,7 @@ async def get_issue(github: GitHubClient, args: GetIssue) -> Record:
         "closed": day(raw.get("closed_at")),
         "closed_by": login(raw.get("closed_by")),
         "reason": text(raw.get("state_reason")),
-        "discussion": [_comment(row) for row in comments.rows],
+        "discussion": [comment(row, _COMMENT) for row in comments.rows],
     }
     note = f"Page {args.page + 1} has more comments." if comments.more else None
     return Record(kind="issue", item=item, note=note, source=text(raw.get("html_url")))
@@ -95,11 +95,6 @@ def _row(raw: Row) -> Row:
         "created": day(raw.get("created_at")),
         "updated": day(raw.get("updated_at")),
     }
-
-
-def _comment(raw: Row) -> str:
-    said = clip(text(raw.get("body")) or "", _COMMENT)
-    return f"{login(raw.get('user')) or 'someone'} on {day(raw.get('created_at'))}: {said}"
 
 
 LIST_ISSUES = ToolSpec(

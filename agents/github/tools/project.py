@@ -56,6 +56,12 @@ def names(values: Any, key: str = "name") -> list[str]:
     return [name for name in found if isinstance(name, str)]
 
 
+def comment(raw: Row, length: int) -> str:
+    """A comment of a conversation: who, when, and `length` characters of what was said."""
+    said = clip(text(raw.get("body")) or "", length)
+    return f"{login(raw.get('user')) or 'someone'} on {day(raw.get('created_at'))}: {said}"
+
+
 def rows_of(values: Any) -> list[Row]:
     """The objects of a list."""
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []

@@ -1,4 +1,4 @@
-"""Pull requests: list them, read one with its changes, reviews and checks."""
+"""Pull requests: list them, read one with its changes, reviews, checks and comments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
 from agents.github.tools.listing import list_of_repository
-from agents.github.tools.project import clip, day, field, login, names, one_line, text
+from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
 from utils.errors import UpstreamRefused
 from utils.messages.results import Items, Record
@@ -19,7 +19,9 @@ from utils.messages.results import Items, Record
 _BODY = 4_000
 """Characters kept of a description."""
 _COMMENT = 500
-"""Characters kept of a review."""
+"""Characters kept of a review or a comment."""
+_COMMENTS = 20
+"""Comments on a page; the last page is read."""
 _FILES = 100
 _PATCHES = 6_000
 """Characters kept of all patches together."""
@@ -74,7 +76,7 @@ def _is_wanted(raw: Row, args: ListPullRequests) -> bool:
 
 
 async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record:
-    """One pull request, its files and its reviews, read at the same time, and then the workflow runs of its last commit."""
+    """One pull request, its files and its reviews, read at the same time; then its last comments and its last commit's runs."""
     what = f"pull request #{args.number} of {args.full_name}"
     path = path_of("repos", args.owner, args.repo, "pulls", args.number)
     raw, files, reviews = await asyncio.gather(
@@ -82,15 +84,30 @@ async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record
         read_list(github, f"{path}/files", f"the files of {what}", {}, limit=_FILES),
         read_list(github, f"{path}/reviews", f"the reviews of {what}", {}, limit=_FILES),
     )
+    comments, checks = await asyncio.gather(
+        _comments(github, args, raw.get("comments")),
+        _checks(github, args, text(field(raw, "head", "sha"))),
+    )
     item = _record(raw) | {
         "files": [_file(row) for row in files.rows],
         "reviews": [_review(row) for row in reviews.rows],
-        "checks": await _checks(github, args, text(field(raw, "head", "sha"))),
+        "discussion": comments,
+        "checks": checks,
     }
     if args.include_diff:
         item["diff"] = _patches(files.rows)
     note = "Not all changed files are listed." if files.more else None
     return Record(kind="pull request", item=item, note=note, source=text(raw.get("html_url")))
+
+
+async def _comments(github: GitHubClient, args: GetPullRequest, count: object) -> list[str]:
+    """The last page of what is said in the conversation: GitHub lists its comments with those of issues, the oldest first."""
+    if not isinstance(count, int) or count < 1:
+        return []
+    path = path_of("repos", args.owner, args.repo, "issues", args.number, "comments")
+    what, page = f"the comments of pull request #{args.number} of {args.full_name}", -(-count // _COMMENTS)
+    found = await read_list(github, path, what, {}, limit=_COMMENTS, page=page)
+    return [comment(row, _COMMENT) for row in found.rows]
 
 
 async def _checks(github: GitHubClient, args: GetPullRequest, commit: str | None) -> list[str] | str:
@@ -185,7 +202,7 @@ LIST_PULL_REQUESTS = ToolSpec(
 
 GET_PULL_REQUEST = ToolSpec(
     name="get_pull_request",
-    description="Read one pull request by its number: text, files, reviews, checks.",
+    description="Read one pull request by its number: text, files, reviews, checks, last comments.",
     arguments=GetPullRequest,
     run=get_pull_request,
     examples=(

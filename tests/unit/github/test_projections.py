@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.github.testing.data import example
-from agents.github.tools import code, commits, issues, pulls, releases, repositories, workflows
+from agents.github.tools import code, commits, issues, project, pulls, releases, repositories, workflows
 
 PROJECTIONS: list[tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = [
     (pulls._row, example("pulls")[0]),
@@ -17,7 +17,7 @@ PROJECTIONS: list[tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = [
     (pulls._file, example("pull_files")[0]),
     (pulls._review, example("pull_reviews")[0]),
     (issues._row, example("issues")[0]),
-    (issues._comment, example("issue_comments")[0]),
+    (lambda row: project.comment(row, 1_000), example("issue_comments")[0]),
     (commits._row, example("commits")[0]),
     (releases._row, example("releases")[0]),
     (repositories._row, example("repositories")[0]),

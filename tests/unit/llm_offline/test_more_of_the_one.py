@@ -44,7 +44,9 @@ def _answer(model, said, *results):
     ],
 )
 def test_a_second_question_about_the_one_makes_no_second_call(models, said):
-    assert _calls(models["github"], said) == [("list_pull_requests", {"direction": "desc", "limit": 1})]
+    assert _calls(models["github"], said) == [
+        ("list_pull_requests", {"direction": "desc", "limit": 1, "state": "all"})
+    ]
 
 
 def test_the_diff_of_the_newest_one_is_asked_for_with_it(models):

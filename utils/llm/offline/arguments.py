@@ -27,6 +27,8 @@ UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
 DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
 """How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
+_STATED = r"(?:(?:open|closed|merged)\s+)?"
+_LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
 _COUNTED = form("counted")
@@ -77,6 +79,7 @@ def fill(
             value = known[parameter.name]
         if value is not None:
             arguments[parameter.name] = value
+    arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
     if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool.examples)):
         arguments[missing[0]], missing = word, ()
@@ -166,24 +169,34 @@ def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | N
 def _limit(tool: ToolSpec, text: str) -> int | None:
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    return entities.limit(text) or _only_one(tool, text)
+    return entities.limit(text) or (1 if _only_one(tool, text) else None)
 
 
-def _only_one(tool: ToolSpec, text: str) -> int | None:
-    """One for "the latest release", where a list has no tool for one of its rows."""
+def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Where one thing is singled out: the state that is not said is any, and the first is the oldest."""
+    found = None if entities.limit(text) else _only_one(tool, text)
+    if not found or not LIMITS & arguments.keys():
+        return {}
+    first = found[0].lower().startswith("first ") or found[0].lower().endswith(" first")
+    wanted = {"direction": "asc"} if first and tool.accepts("direction") else {}
+    any_state = any(p.name == "state" and "all" in p.choices for p in tool.parameters)
+    return wanted | ({"state": "all"} if any_state and "state" not in arguments else {})
+
+
+def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
+    """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
     one = re.escape(tool.noun.removesuffix("s")) + ("|tag|version" if tool.noun == "releases" else "")
-    alone = tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs"))
-    places = "latest|last|newest|most recent|current" + ("|oldest" if tool.accepts("direction") else "")
-    return (
-        1
-        if alone
-        and re.search(
-            rf"\b(?:{places})\s+(?:(?:open|closed|merged)\s+)?(?:{one}|person|push|change|thing|one)\b|\bwhich (?:one )?of (?:them|these|those) (?:has|is|was)\b.*\b(?:longest|oldest|newest|latest|first|last)\b|\bwho (?:was the )?last\b(?! \d)"
-            rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
-            spelled_out(text),
-            re.IGNORECASE,
-        )
-        else None
+    if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
+        return None
+    ordered = tool.accepts("direction")
+    places = "latest|last|newest|most recent|current" + ("|oldest|earliest" if ordered else "")
+    early = rf"|(?<!good )\bfirst\s+{_STATED}(?:{one})\b" if ordered else ""
+    return re.search(
+        rf"\b(?:{places})\s+{_STATED}(?:{one}|person|push|change|thing|one)\b{early}|\bwho (?:was the )?last\b(?! \d)"
+        rf"|\bwhich\s+(?:{_STATED}(?:{one}|one)\s+)?(?:of (?:them|these|those) )?{_LASTING}\b.*\b(?:longest|oldest|earliest|newest|latest|first|last)\b(?!{_SPAN})"
+        rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
+        spelled_out(text),
+        re.IGNORECASE,
     )
 
 
@@ -210,6 +223,8 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
         found = []
     elif word != "job":
         found = [number for number in found if not number.noun.startswith("job")]
+    if parameter.name == "run_id":
+        found, named = ([each for each in listed if not each.counted] for listed in (found, named))
     chosen = named or found
     return chosen[0].value if chosen else None
 

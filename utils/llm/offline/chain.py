@@ -7,7 +7,8 @@ from typing import Any
 
 from utils.llm.offline.arguments import flags
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.followup import detail_call
+from utils.llm.offline.entities import numbers
+from utils.llm.offline.followup import row_arguments
 from utils.llm.offline.grammar import pattern
 from utils.llm.offline.plan import Step, made
 from utils.messages.results import Items, parse_result
@@ -26,11 +27,13 @@ def _second(step: Step, call: Call) -> tuple[str, Mapping[str, Any]] | None:
     if not step.then or not isinstance(result, Items):
         return None
     row = _row(result.items, step.reading)
-    detail = detail_call(row, call, [step.then]) if row else None
-    return (detail[0].name, {**flags(step.then, step.reading), **detail[1]}) if detail else None
+    detail = row_arguments(step.then, row, call) if row else None
+    return (step.then.name, {**flags(step.then, step.reading), **detail}) if detail else None
 
 
 def _row(rows: Sequence[dict[str, Any]], reading: str) -> dict[str, Any] | None:
+    if wanted := {each.value for each in numbers(reading) if each.counted}:
+        return next((row for row in rows if row.get("number") in wanted), None)
     if not _FAILED.search(reading):
         return next(iter(rows), None)
     return next((row for row in rows if {str(row.get("conclusion")), str(row.get("status"))} & _BAD), None)

@@ -31,6 +31,8 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _NUMBER = form("number")
 _NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_ID_DIGITS = 8
+"""Digits from which a number after "#" is an id nevertheless."""
 _NUMBER_WORD = form("number_word")
 _LIMIT = form("limit")
 _DURATION = form("duration")
@@ -54,10 +56,14 @@ _LINES = form("lines")
 
 
 class Number(NamedTuple):
-    """A number that names a thing, with the word before it ("pull request", "run", or empty)."""
+    """A number that names a thing, with the word before it ("pull request", "run", or empty).
+
+    `counted`: it is written as a place in a count, "run #562" or "number 562", as ids are not.
+    """
 
     value: int
     noun: str
+    counted: bool = False
 
 
 def repository(text: str) -> tuple[str, str] | None:
@@ -135,7 +141,15 @@ def without_quotes(text: str) -> str:
 def numbers(text: str) -> list[Number]:
     """Numbers that name things: not counts ("last 5"), durations or dates."""
     rest = _DURATION.sub(" ", _LIMIT.sub(" ", _ADDRESS.sub(" ", text)))
-    return [Number(int(match[2]), (match[1] or "").lower()) for match in _NUMBER.finditer(rest)]
+    return [
+        Number(
+            int(match[2]),
+            noun,
+            len(match[2]) < _ID_DIGITS and ("#" in match[0] or noun.startswith(("number", "no"))),
+        )
+        for match in _NUMBER.finditer(rest)
+        for noun in [(match[1] or "").lower()]
+    ]
 
 
 def limit(text: str) -> int | None:

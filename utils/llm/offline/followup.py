@@ -106,7 +106,10 @@ def detail_call(
     """The tool that shows one row of a list in full, with its arguments; `None` where no tool takes what the row has."""
     listed = " ".join(call.tool.split("_")[1:])
     fitting = [
-        (tool, arguments) for tool in tools if (arguments := _row_arguments(tool, row, call)) is not None
+        (tool, arguments)
+        for tool in tools
+        if any(p.is_identifier and p.required for p in tool.parameters)
+        and (arguments := row_arguments(tool, row, call)) is not None
     ]
     same = [pair for pair in fitting if pair[0].noun and pair[0].noun.rstrip("s") == listed.rstrip("s")]
     named = [
@@ -118,15 +121,19 @@ def detail_call(
     return next(iter(same or exact), None)
 
 
-def _row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
+def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[str, Any] | None:
+    """The arguments with which a tool shows a row of a list; `None` where the row has not all of them.
+
+    A row of runs has an id and a number: each is taken for the argument of its kind.
+    """
     needed = [p for p in tool.parameters if p.required]
     if not any(p.is_identifier for p in needed):
-        return None
+        needed += [p for p in tool.parameters if p.name == "run_id"]
     known: dict[str, Any] = {**repository_arguments(tool, repository_of(call.arguments))}
     for parameter in needed:
         value = row.get(parameter.name)
         if value is None and parameter.is_identifier:
-            value = row.get("number", row.get("id"))
+            value = row.get("id") if parameter.name.endswith("_id") else row.get("number", row.get("id"))
         if value is not None:
             known[parameter.name] = value
     return known if all(p.name in known for p in needed) else None

@@ -195,6 +195,10 @@ class Planner:
 
     def _routed(self, reading: str, context: Context) -> Route:
         """The tool for a clause; what would be declined is read again with what the user says around it."""
+        if context.repository and not content_stems(reading) and _OF_THE_ONE.search(reading):
+            whole = (each for each in self.tools if each.noun == "repository" or each.about_repositories)
+            if tool := next(whole, None):
+                return Route(tool, 1.0)
         found = route(reading, self.tools, self.similarity, context.asks_from)
         around = links_in_words(context.around)
         if found.tool is None and len(around) > len(reading) + ANSWER_WORDS:
@@ -226,8 +230,9 @@ class Planner:
             if p.is_identifier and p.name in (subject or {})
         }
         filled = fill(tool, clause.text, self.now, repository_arguments(tool, known) | same, known)
-        listing = self._listing(tool, filled.missing)
-        then = tool if one_by_place(tool, reading) else None
+        counted = tool.accepts("run_id") and any(number.counted for number in entities.numbers(reading))
+        listing = self._listing(tool, ("run_id",) if counted else filled.missing)
+        then = tool if counted or one_by_place(tool, reading) else None
         if listing and (then or not tool.changes):
             listed = fill(listing, clause.text, self.now, repository_arguments(listing, known), known)
             return Step(clause, reading, listing, listed.arguments, listed.missing, then)

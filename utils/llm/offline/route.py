@@ -65,6 +65,7 @@ _HALF_NAMED = re.compile(
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
 _HAS = form("has")
+_NOTATION = form("notation")
 _DENIED = form("denied")
 _ROWS = pattern(r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|branch(?:es)?|workflow runs?|builds?)\b")
 _ONLY_ROWS = form("only_rows")
@@ -147,7 +148,7 @@ def route(
         return Route(tool, best, ranking)
     asks = bool(_QUESTION.search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
-    product = about_the_product(clause) and outside < best + HOW_ELSE
+    product = _NOTATION.search(clause) or (about_the_product(clause) and outside < best + HOW_ELSE)
     if library and (outside < least or product):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
@@ -172,6 +173,11 @@ def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None
     if entities.repository_text(text) is None or entities.numbers(text) or content_stems(masked(clause)):
         return None
     return next((tool for tool in tools if tool.noun == "repository"), None)
+
+
+def asks_of_a_repository(clause: str) -> bool:
+    """Whether a text names something that a repository has."""
+    return _HAS.search(clause) is not None
 
 
 def is_order(clause: str) -> bool:

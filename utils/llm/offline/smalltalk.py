@@ -43,6 +43,11 @@ def small_talk(text: str) -> Talk | None:
     return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
 
 
+def opens_with_a_greeting(text: str) -> bool:
+    """Whether the first phrase of a text greets: "morning! coffee first"."""
+    return small_talk(_CUT.split(text.strip())[0]) is Talk.GREETING
+
+
 def without_prelude(text: str) -> str:
     """A request without the greeting or thanks before it."""
     return _PRELUDE.sub("", text)

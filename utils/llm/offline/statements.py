@@ -10,7 +10,7 @@ from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import form, pattern, word_set
-from utils.llm.offline.route import is_order
+from utils.llm.offline.route import asks_of_a_repository, is_order
 from utils.llm.offline.words import STOPWORDS, words
 
 FEW = 2
@@ -22,6 +22,10 @@ _TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
 _EMPTY = word_set("empty")
 """Words that say nothing without the part before: "tell me which has more"."""
 _ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
+_WANTS = pattern(
+    r"\b(?:want|need|like|love|see|know|look|looking|wonder\w*|curious|interested|after|search\w*|find|check)\b"
+)
+"""How people ask of themselves for something: "I'd like …", "I am looking for …"."""
 _OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
 
 
@@ -52,7 +56,7 @@ def _only_states(text: str) -> bool:
     if opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text):
         return False
     if entities.repository_text(text) is not None:
-        return False
+        return bool(_OF_THEMSELVES.match(text)) and not (asks_of_a_repository(text) or _WANTS.search(text))
     return bool(_OF_THEMSELVES.match(text)) or (
         len(words(text)) > FEW and (bool(_OF_IT.match(text)) or not points_back(text))
     )
@@ -60,7 +64,7 @@ def _only_states(text: str) -> bool:
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
-    alone = set(words(clause.text)) - STOPWORDS
+    alone = set(words(clause.text)) - STOPWORDS or entities.repository_text(before.text)
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)
 

@@ -28,7 +28,7 @@ _QUESTION = pattern(r"\s*(how|what|why|when|where|which|who|explain|describe|is|
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool, from its JSON schema. `longest` is in characters."""
+    """One argument of a tool, from its JSON schema. `longest` is in characters, `default` is what holds where nothing is given."""
 
     name: str
     kind: str
@@ -37,6 +37,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     format: str = ""
     longest: int | None = None
+    default: Any = None
 
     @property
     def names_its_subject(self) -> bool:
@@ -182,4 +183,5 @@ def _parameter(
         choices,
         str(shape.get("format", "")),
         shape.get("maxLength"),
+        field.get("default"),
     )

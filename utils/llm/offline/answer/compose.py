@@ -15,6 +15,7 @@ from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
+from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step, made
@@ -105,7 +106,7 @@ def result_text(result: Result, question: str, context: str, similarity: Similar
         case Items():
             return items_text(result, context)
         case Record():
-            return record_text(result)
+            return record_text(result, question)
         case ToolProblem():
             return result.message
 
@@ -124,7 +125,10 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
             )
             if _COUNTS.search(_asked(steps, index, turn)) and not _LISTS.search(_asked(steps, index, turn)):
                 result = _few(result)
-        shown = result_text(result, _question(call, steps, index, turn), _context(call.arguments), similarity)
+        asked = turn.request if isinstance(result, Record) else _question(call, steps, index, turn)
+        shown = result_text(
+            result, asked, _context({**_default_state(steps, index), **call.arguments}), similarity
+        )
         return f"{phrases.not_applied(left_out)}\n\n{shown}" if left_out else shown
     text = call.result.strip()
     if text.startswith(("{", "[{")):
@@ -132,8 +136,19 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
     return text or EMPTY
 
 
+def _default_state(steps: Sequence[Step], index: int) -> dict[str, Any]:
+    """The state that a list is limited to where the request says none."""
+    tool = steps[index].tool if index < len(steps) else None
+    return {p.name: p.default for p in tool.parameters if p.name == "state" and p.default} if tool else {}
+
+
 def _one_by_name(found: Items, said: str, left_out: Sequence[str]) -> tuple[Items, Sequence[str]]:
     """The release or branch alone that a sentence names: "the notes of v1.2.0"; and what is left out of the sentence then."""
+    if counted := {each.value for each in numbers(said) if each.counted and found.kind == "workflow runs"}:
+        return found, [
+            *left_out,
+            *(f"#{each}" for each in counted - {row.get("number") for row in found.items}),
+        ]
     if found.kind not in _BY_NAME or found.kind in said.lower():
         return found, left_out
     named = {word.lower() for word in _NAME.findall(said)}

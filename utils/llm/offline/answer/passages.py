@@ -59,6 +59,9 @@ LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
 OTHERS = 2
 """Sections that are linked."""
+GAP = Block(Kind.PARAGRAPH, "\u2026")
+"""What stands for passages of a section that were not found."""
+_PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -151,11 +154,13 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     """
     units: list[tuple[str, float]] = []
     for part, near in section.parts:
+        if _PICTURE.fullmatch(part.text):
+            continue
         text = _shown(question, part, section.article, similarity)
-        if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
+        if units and part != GAP and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
             before, nearest = units.pop()
             units.append((f"{before}\n\n{text}", max(nearest, near)))
-        elif text not in dict(units):
+        elif part == GAP or text not in dict(units):
             units.append((text, near))
     kept: set[int] = set()
     for at in sorted(range(len(units)), key=lambda at: -units[at][1] - OPENS * (at == 0)):
@@ -163,7 +168,7 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
             kept.add(at)
     quoted: list[str] = []
     for at, (text, _) in enumerate(units):
-        if at in kept:
+        if at in kept and text != GAP.text:
             quoted.append(text)
         elif quoted[-1:] != ["\u2026"]:
             quoted.append("\u2026")
@@ -179,11 +184,7 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
     grouped: dict[str, list[Article]] = {}
     for article in articles:
         grouped.setdefault(article.url or _place(article), []).append(article)
-    own = [
-        (group[0], parts)
-        for group in grouped.values()
-        if (parts := [part for each in sorted(group, key=_position) for part in _body(each)])
-    ]
+    own = [(group[0], parts) for group in grouped.values() if (parts := _parts(sorted(group, key=_position)))]
     texts = [
         text for article, parts in own for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
@@ -212,6 +213,21 @@ def _closest(question: str, texts: Sequence[str], similarity: Similarity) -> lis
 
 def _position(article: Article) -> int:
     return int(article.metadata.get("position", 0))
+
+
+def _parts(passages: Sequence[Article]) -> list[Block]:
+    """The blocks of a section's passages, with a gap where passages between them were not found.
+
+    The end of a sentence whose beginning was not found is left out.
+    """
+    parts: list[Block] = []
+    for at, each in enumerate(passages):
+        follows = at > 0 and _position(each) - _position(passages[at - 1]) <= 1
+        own = _body(each)
+        if own and not follows and own[0].kind is Kind.PARAGRAPH and own[0].text[0].islower():
+            own = own[1:]
+        parts += [*([GAP] if parts and own and not follows else []), *own]
+    return parts
 
 
 def _body(article: Article) -> list[Block]:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.llm.offline.answer.tables import LINKS, cell, moment, table
+from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.grammar import pattern
+from utils.llm.offline.words import content_stems
 from utils.messages.results import Record
 
 LONG = 160
@@ -19,14 +21,24 @@ LOG_TAIL_LINES = 60
 """A log is read from its end: that is where the failure stands."""
 LINE = 400
 """Longest line of a block in characters: minified files and base64 have no line ends."""
+NOT_GIVEN = "not given"
+_EMPTY: tuple[object, ...] = (None, "", [], {})
 _TITLES = ("title", "name", "path", "subject", "headline")
 _LOG = pattern(r"log|output|trace|tail")
 _FENCES = {"diff": "diff", "patch": "diff", "json": "json"}
 
 
-def record_text(record: Record) -> str:
-    """A record as Markdown: a heading line, short fields as a list, long fields in blocks, remark and address."""
-    item = {name: value for name, value in record.item.items() if value not in (None, "", [], {})}
+def record_text(record: Record, asked: str = "") -> str:
+    """A record as Markdown: a heading line, short fields as a list, long fields in blocks, remark and address.
+
+    A field without a value is named where the question has its name.
+    """
+    wanted = set(content_stems(STATE_WORDS.sub(" ", asked)))
+    item = {
+        name: NOT_GIVEN if value in _EMPTY else value
+        for name, value in record.item.items()
+        if value not in _EMPTY or (wanted and (own := set(content_stems(_name(name)))) and own <= wanted)
+    }
     link = next((str(item[name]) for name in LINKS if item.get(name)), None)
     parts = [_heading(record.kind, item), _fields(item, link)]
     parts += [_long(name, value, item) for name, value in item.items() if _is_long(value)]
