@@ -121,6 +121,7 @@ def test_one_key_needs_no_id_and_rsa_is_taken(tmp_path: Path) -> None:
             "for each of several",
         ),
     ],
+    ids=["empty", "list", "no-keys", "private", "symmetric", "same-id"],
 )
 def test_a_file_without_public_keys_is_refused_at_the_start(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "keys.json"
