@@ -85,6 +85,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         from multi_agents.platform_engineer.access import Access
+        from utils.a2a_common.client.card_keys import card_checks
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
         from utils.a2a_common.client.registry import SubAgentRegistry
@@ -104,6 +105,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_change=self.build,
             on_up=self._came_up,
             cards=self._cards,
+            checks=card_checks(trust.card_keys, self._shares.keys()),
         )
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
         self._access = Access(self.name, entries, runtime.settings)

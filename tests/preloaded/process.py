@@ -27,12 +27,17 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVER = Path(__file__).with_name("server.py")
 ROOMS = ("utils", "agents", "multi_agents", "benchmarks", "tests")
 POSSIBLE = hasattr(os, "pidfd_open")
+SDK_SPANS = "OTEL_INSTRUMENTATION_A2A_SDK_ENABLED"
+"""What the SDK reads when it is imported."""
+
+IMPORTED_BY_OTHERS = frozenset({"utils.a2a_common.server.serve"})
+"""Modules that tests run with `-m` and agents import: run where they are imported already, they would be there twice."""
 
 
 def forks(env: Mapping[str, str]) -> bool:
     """Whether a fork of the preloaded interpreter is what a new one with these variables would be."""
     theirs = {name for name in env if name.startswith("PYTHON") and env[name] != os.environ.get(name)}
-    return POSSIBLE and theirs <= {"PYTHONPATH"}
+    return POSSIBLE and theirs <= {"PYTHONPATH"} and env.get(SDK_SPANS, "false") == "false"
 
 
 def is_of_this_checkout(cwd: Path, env: Mapping[str, str]) -> bool:
@@ -53,6 +58,7 @@ def _server() -> socket.socket:
     """The control socket of this process' interpreter, which is started on first use."""
     ours, theirs = _sockets()
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environ[SDK_SPANS] = "false"  # as an agent sets it, before it imports the SDK
     with theirs:
         command = [sys.executable, str(SERVER), str(theirs.fileno())]
         process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environ, stdin=subprocess.DEVNULL)
@@ -106,7 +112,8 @@ class Forked:
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
         request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "serves": serves}
-        server = _server_with_project() if is_of_this_checkout(cwd, env) else _server()
+        knows_project = is_of_this_checkout(cwd, env) and not IMPORTED_BY_OTHERS.intersection(self.args[:2])
+        server = _server_with_project() if knows_project else _server()
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
             socket.send_fds(server, [json.dumps(request).encode()], [*numbers, theirs.fileno()])

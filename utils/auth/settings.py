@@ -156,6 +156,12 @@ class TrustSettings(EnvSettings):
         description="Addresses that cards of sub-agents may name besides the one where they are configured, with commas.",
     )
 
+    card_keys: str = Field(
+        "",
+        alias="SUB_AGENTS_CARD_KEYS",
+        description="Files with the public keys (a JWK set) of agents whose cards must be signed: name=path, with commas.",
+    )
+
     @property
     def origin_list(self) -> tuple[str, ...]:
         """The addresses."""

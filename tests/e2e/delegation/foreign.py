@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -81,8 +81,9 @@ async def foreign(
     extensions: Sequence[str] = (SCOPE_EXTENSION,),
     description: str = "Tells the weather.",
     skill: str = "S",
+    sign: Callable[[AgentCard], object] = lambda _card: None,
 ) -> AsyncIterator[Foreign]:
-    """Serve it; parts of other media types than `modes` are refused."""
+    """Serve it; parts of other media types than `modes` are refused. `sign` may sign the card, and change it then."""
     listener = loopback_socket()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     card = AgentCard(
@@ -99,6 +100,7 @@ async def foreign(
         default_output_modes=["text/plain"],
         skills=[AgentSkill(id="s", name=skill, description="Something.", tags=["s"])],
     )
+    sign(card)
     handler = DefaultRequestHandler(
         agent_executor=ScriptedAgent(script),
         task_store=InMemoryTaskStore(),

@@ -68,7 +68,9 @@ def test_words_as_settings_are_written_are_looked_up(chat):
     assert [call["name"] for call in _answer(chat, "supervisor", said).tool_calls] == ["rag"]
 
 
-@pytest.mark.parametrize("said", ["morning!", "good evening", "hey there", "morning! coffee first, then we talk"])
+@pytest.mark.parametrize(
+    "said", ["morning!", "good evening", "hey there", "morning! coffee first, then we talk"]
+)
 def test_a_greeting_is_greeted(chat, said):
     answer = _answer(chat, "supervisor", said)
     assert not answer.tool_calls

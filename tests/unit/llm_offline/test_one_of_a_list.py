@@ -172,7 +172,9 @@ def test_what_is_told_of_a_repository_before_is_no_request_and_a_fact_that_is_no
     asked = HumanMessage(said)
     called = github.invoke([asked])
     assert [call["name"] for call in called.tool_calls] == ["get_repository"]
-    record = dump_result(Record(kind="repository", item={"description": "Flies", "language": None, "homepage": None}))
+    record = dump_result(
+        Record(kind="repository", item={"description": "Flies", "language": None, "homepage": None})
+    )
     answer = github.invoke([asked, called, ToolMessage(record, tool_call_id=called.tool_calls[0]["id"])]).text
     assert "- Description: Flies" in answer
     assert "- Language: not given" in answer
@@ -180,5 +182,7 @@ def test_what_is_told_of_a_repository_before_is_no_request_and_a_fact_that_is_no
 
 
 def test_right_now_is_no_condition(github):
-    _, answer = _conversation(github, "Which pull requests are open in acme/rocket right now?", [{"number": 7}])
+    _, answer = _conversation(
+        github, "Which pull requests are open in acme/rocket right now?", [{"number": 7}]
+    )
     assert "Not applied" not in answer

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from utils.a2a_common.client.absence import Absence
+from utils.a2a_common.client.card_keys import CardCheck
 from utils.a2a_common.client.connection import card_text, fetch_card, http_client, stored_card
 from utils.a2a_common.client.peer_errors import PeerError
 from utils.a2a_common.protocol.card_description import without_model
@@ -95,6 +96,9 @@ def _cut(text: str) -> str:
     return text[: _LONGEST_DESCRIPTION - 2].rsplit(" ", 1)[0] + " …"
 
 
+NOT_SIGNED = "The card is not signed by a key of SUB_AGENTS_CARD_KEYS."
+
+
 class _Doubt:
     """Whether an agent that was reachable may be gone: for a while after a call to it failed."""
 
@@ -139,6 +143,7 @@ class SubAgentRegistry:
         restart_seconds: How long an agent that is gone may be expected back.
         on_up: Is told the name of an agent that is seen up again.
         cards: Keeps the cards over a restart; `None` to begin without any.
+        checks: For agents whose cards must be signed: whether a card is.
     """
 
     def __init__(
@@ -150,8 +155,10 @@ class SubAgentRegistry:
         restart_seconds: float = 0.0,
         on_up: OnUp = _ignore,
         cards: Cards | None = None,
+        checks: Mapping[str, CardCheck] | None = None,
     ) -> None:
         self._cards = cards
+        self._checks = checks or {}
         self._agents = {name: SubAgent(name, url) for name, url in urls.items()}
         self._refresh_seconds = refresh_seconds
         self._on_change = on_change
@@ -213,7 +220,7 @@ class SubAgentRegistry:
         for name, agent in self._agents.items():
             text = stored.get(agent.url)
             card = stored_card(text, PeerLimits(name, CARD, LARGEST_CARD)) if text is not None else None
-            if card is not None:
+            if card is not None and self._is_taken(name, card):
                 self._agents = {**self._agents, name: replace(agent, card=card)}
 
     def doubt(self, name: str) -> None:
@@ -272,13 +279,22 @@ class SubAgentRegistry:
     async def _fetch(self, name: str, http: httpx.AsyncClient) -> AgentCard | None:
         try:
             async with asyncio.timeout(_CARD_SECONDS):
-                return await fetch_card(http, self._agents[name].url)
+                card = await fetch_card(http, self._agents[name].url)
+            return card if self._is_taken(name, card) else None
         except PeerLimitExceeded as error:
             log.warning("sub_agent.card_refused", agent=name, reason=error.message)
             return None
         except (PeerError, TimeoutError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)
             return None
+
+    def _is_taken(self, name: str, card: AgentCard) -> bool:
+        """Whether a card has the signature that its agent's cards must have."""
+        check = self._checks.get(name)
+        if check is None or check(card):
+            return True
+        log.warning("sub_agent.card_refused", agent=name, reason=NOT_SIGNED)
+        return False
 
     async def _tell(self, name: str) -> None:
         try:

@@ -182,7 +182,11 @@ def _sections(question: str, articles: Sequence[Article], similarity: Similarity
     grouped: dict[str, list[Article]] = {}
     for article in articles:
         grouped.setdefault(article.url or _place(article), []).append(article)
-    own = [(group[0], parts) for group in grouped.values() if (parts := [part for each in sorted(group, key=_position) for part in _body(each)])]
+    own = [
+        (group[0], parts)
+        for group in grouped.values()
+        if (parts := [part for each in sorted(group, key=_position) for part in _body(each)])
+    ]
     texts = [
         text for article, parts in own for text in (*_titles(article), *(p.text[:LOOKED_AT] for p in parts))
     ]
