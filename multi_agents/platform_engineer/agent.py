@@ -29,6 +29,7 @@ from utils.events import (
     SuggestionsReady,
     Usage,
 )
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_change=self.build,
             on_up=self._came_up,
             cards=self._cards,
-            tls=(tls := client_context(runtime.environ)),
+            tls=(tls := client_context(ClientTlsSettings.load(runtime.environ))),
             checks=card_checks(trust.card_keys, self._shares.keys()),
         )
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}

@@ -16,7 +16,8 @@ from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit, remove_key
 from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents
 from utils.net.loopback import is_loopback
-from utils.settings import SubAgentSettings, process_environment
+from utils.protection_settings import ClientTlsSettings
+from utils.settings import SubAgentSettings
 
 
 def add_agent(name: str, url: str, agents_file: Path, *, force: bool) -> ExitCode:
@@ -102,7 +103,7 @@ async def _look(url: str) -> str:
     from utils.a2a_common.client.tls import client_context
 
     limits = PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)
-    async with http_client(url, limits, tls=client_context(process_environment())) as http:
+    async with http_client(url, limits, tls=client_context(ClientTlsSettings.load())) as http:
         card = await read_card(http, url)
     skills = ", ".join(one_line(skill.name, 40) for skill in card.skills[:5]) or "none named"
     return (

@@ -21,6 +21,7 @@ from utils.a2a_common.client.tls import client_context
 from utils.auth.settings import AuthSettings
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import process_environment
 
 NO_CARD = "{} answers, but what it sends is no A2A agent card."
@@ -54,7 +55,9 @@ async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
     limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
     given, logins = token or _own_token(), own_logins()
     proof = Credentials(base, lambda: given or logins.token(base))
-    async with http_client(base, limits, proof, client_context(process_environment())) as http:
+    async with http_client(
+        base, limits, proof, client_context(ClientTlsSettings.load(process_environment()))
+    ) as http:
         card = await read_card(http, base)
         try:
             connection = Connection.open(one_line(card.name), card, http)

@@ -14,7 +14,7 @@ from multi_agents.cli.service.local import configured_agents, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import HOST
 from utils.a2a_common.client.agents_file import SUPERVISOR
-from utils.environment import process_environment
+from utils.protection_settings import ClientTlsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ async def look_at_all(targets: Sequence[Target]) -> list[AgentRow]:
     """Look at all of them at once."""
     from utils.a2a_common.client.tls import client_context
 
-    tls = client_context(process_environment())
+    tls = client_context(ClientTlsSettings.load())
     return list(await asyncio.gather(*(look_at(target, tls) for target in targets)))
 
 

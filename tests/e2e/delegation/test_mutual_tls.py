@@ -23,6 +23,7 @@ from tests.ports import free_port
 from utils.a2a_common.client.tls import client_context
 from utils.a2a_common.server.https import https_options
 from utils.errors import SettingsError
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import ServerSettings
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -130,12 +131,12 @@ async def test_the_port_answers_nothing_to_a_client_without_a_certificate_of_the
     async with keys_agent(settings) as (agent, _):
         for known in ("/healthz", "/.well-known/agent-card.json", "/rest/tasks"):
             for signer in (None, house.other):
-                context = client_context(house.client(signer))
+                context = client_context(ClientTlsSettings.load(house.client(signer)))
                 assert context is not None
                 async with httpx.AsyncClient(verify=context, trust_env=False) as http:
                     with pytest.raises((httpx.TransportError, ssl.SSLError)):
                         await http.get(f"{agent}{known}")
-        context = client_context(house.client(house.ours))
+        context = client_context(ClientTlsSettings.load(house.client(house.ours)))
         assert context is not None
         async with httpx.AsyncClient(verify=context, trust_env=False) as http:
             card = (await http.get(f"{agent}/.well-known/agent-card.json")).json()
@@ -189,8 +190,8 @@ def test_what_is_wrong_with_the_files_is_said(house: House) -> None:
     )
     for settings, sentence in clients:
         with pytest.raises(SettingsError, match=sentence):
-            client_context(settings)
-    assert client_context({}) is None
+            client_context(ClientTlsSettings.load(settings))
+    assert client_context(ClientTlsSettings.load({})) is None
     assert https_options(ServerSettings.load({})) == {}
 
 

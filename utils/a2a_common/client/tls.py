@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from utils.net.tls_files import PairNames, add_authorities
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 _NAMES = PairNames("TLS_CLIENT_CERT_FILE", "TLS_CLIENT_KEY_FILE")
 
 
-def client_context(environ: Mapping[str, str]) -> ssl.SSLContext | None:
+def client_context(settings: ClientTlsSettings) -> ssl.SSLContext | None:
     """What agents are called with; `None` where nothing is set, so that the machine's authorities count alone.
 
     Make it once: each one reads all authorities of the machine.
@@ -22,7 +21,6 @@ def client_context(environ: Mapping[str, str]) -> ssl.SSLContext | None:
     Raises:
         SettingsError: A file is missing or cannot be used.
     """
-    settings = ClientTlsSettings.load(environ)
     pair = _NAMES.pair(settings.tls_client_cert_file, settings.tls_client_key_file)
     if pair is None and settings.tls_ca_file is None:
         return None

@@ -259,7 +259,8 @@ async def run_agent(
     listening = settings.server
     port = default_port if listening.port is None else listening.port
     https = https_options(listening)
-    url = listening.public_url or f"{'https' if https else 'http'}://{listening.host}:{port}"
+    scheme = "https" if https else "http"
+    url = listening.public_url or f"{scheme}://{listening.host}:{port}"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
