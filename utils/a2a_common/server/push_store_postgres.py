@@ -14,6 +14,7 @@ from utils.a2a_common.server.push_store import PushConfigs, Webhook, readable
 from utils.encryption.codec import PLAIN, Codec, Place
 from utils.encryption.errors import StorageUnreadable
 from utils.errors import StorageError
+from utils.persistence.background import end_tasks
 from utils.persistence.encrypted import places
 from utils.persistence.postgres.names import lock_number
 from utils.persistence.postgres.session_locks import SessionLocks
@@ -65,8 +66,7 @@ class PostgresPushConfigs(PushConfigs):
     async def close(self) -> None:
         """Listen no more. Safe to call twice."""
         if self._listening is not None:
-            self._listening.cancel()
-            await asyncio.wait([self._listening])
+            await end_tasks([self._listening])
         await self._locks.close()
 
     async def _listen(self) -> None:

@@ -19,6 +19,7 @@ from utils.a2a_common.tasks.event_codec import entry_of
 from utils.a2a_common.tasks.heads import head_of
 from utils.a2a_common.tasks.live import Cut, LiveLog
 from utils.a2a_common.tasks.states import OPEN
+from utils.persistence.background import end_tasks
 from utils.persistence.task_log_store import TaskLogStore
 from utils.persistence.unreadable import UNREADABLE, Noted
 
@@ -65,10 +66,7 @@ class Elsewhere:
 
     async def stop(self) -> None:
         """Stop listening. Safe to call twice."""
-        for task in self._background:
-            task.cancel()
-        if self._background:
-            await asyncio.wait(self._background)
+        await end_tasks(self._background)
         self._background = []
 
     async def moves(self, live: LiveLog) -> bool:
