@@ -47,6 +47,6 @@ USER 10001:10001
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
-    CMD ["python3", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + os.environ['PORT'] + '/healthz', timeout=4)"]
+    CMD ["python3", "-c", "import os, urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:' + (os.environ.get('METRICS_PORT') or os.environ['PORT']) + '/healthz', timeout=4)"]
 ENTRYPOINT ["platform-engineer"]
 CMD ["serve", "supervisor"]

@@ -25,6 +25,19 @@ class ProtectionSettings(EnvSettings):
         alias="GRPC_TLS_CLIENT_CA_FILE",
         description="File with certificates, as PEM: only gRPC clients with a certificate of one of them are let in.",
     )
+    tls_cert_file: Path | None = Field(
+        None,
+        alias="TLS_CERT_FILE",
+        description="File with the certificate that HTTP is served with, and those above it, as PEM; no TLS when unset.",
+    )
+    tls_key_file: Path | None = Field(
+        None, alias="TLS_KEY_FILE", description="File with the key of that certificate, as PEM."
+    )
+    tls_client_ca_file: Path | None = Field(
+        None,
+        alias="TLS_CLIENT_CA_FILE",
+        description="File with certificates, as PEM: only HTTP clients with a certificate of one of them are let in.",
+    )
     header_timeout_seconds: float = Field(
         20.0,
         alias="HEADER_TIMEOUT_SECONDS",
@@ -66,4 +79,22 @@ class ProtectionSettings(EnvSettings):
         False,
         alias="PUSH_ALLOW_PRIVATE",
         description="Allow push notifications to private and loopback addresses.",
+    )
+
+
+class ClientTlsSettings(EnvSettings):
+    """How a client of agents proves by a certificate who it is, and which certificates of agents it takes."""
+
+    tls_client_cert_file: Path | None = Field(
+        None,
+        alias="TLS_CLIENT_CERT_FILE",
+        description="File with the certificate that is shown to agents which ask for one, and those above it, as PEM.",
+    )
+    tls_client_key_file: Path | None = Field(
+        None, alias="TLS_CLIENT_KEY_FILE", description="File with the key of that certificate, as PEM."
+    )
+    tls_ca_file: Path | None = Field(
+        None,
+        alias="TLS_CA_FILE",
+        description="File with certificates, as PEM: agents are trusted that have one of them, besides those that the machine trusts.",
     )

@@ -289,7 +289,7 @@ class ServerSettings(ProtectionSettings):
         None, alias="GRPC_PORT", ge=0, le=65535, description="gRPC port; no gRPC when unset."
     )
     metrics_port: int | None = Field(
-        None, alias="METRICS_PORT", ge=0, le=65535, description="Port of /metrics alone; none when unset."
+        None, alias="METRICS_PORT", ge=0, le=65535, description="Port of /metrics and probes; none if unset."
     )
     public_url: str | None = Field(
         None, alias="PUBLIC_URL", description="Address that clients reach this agent at."

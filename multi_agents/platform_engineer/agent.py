@@ -29,6 +29,7 @@ from utils.events import (
     SuggestionsReady,
     Usage,
 )
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
         from utils.a2a_common.client.registry import SubAgentRegistry
+        from utils.a2a_common.client.tls import client_context
 
         super().__init__(runtime)
         self._made = time.monotonic()
@@ -105,11 +107,12 @@ class PlatformEngineer(BaseLangGraphAgent):
             on_change=self.build,
             on_up=self._came_up,
             cards=self._cards,
+            tls=(tls := client_context(ClientTlsSettings.load(runtime.environ))),
             checks=card_checks(trust.card_keys, self._shares.keys()),
         )
         origins = {each.name: {origin_of(url) for url in (each.url, *trust.origin_list)} for each in entries}
         self._access = Access(self.name, entries, runtime.settings)
-        self._pool = ClientPool(settings.largest_answer, self._access.credentials, origins.get)
+        self._pool = ClientPool(settings.largest_answer, self._access.credentials, origins.get, tls)
         self._settings = settings
         self._contexts: Contexts | None = None
         self._delegations: Delegations | None = None

@@ -193,6 +193,7 @@ ACCEPTED: dict[str, Values] = {
     "callers that are known of one agent alone": {
         "agents": [{**GITHUB, "env": {"AUTH_MODE": "api-key", "AUTH_SERVICE_PUBLIC_KEY": "{}"}}],
     },
+    "mutual TLS": {"mtls": {"existingSecret": "engineer-tls"}},
     "keys of encryption in a secret": {"encryption": {"existing": "engineer-keys"}},
 }
 
@@ -344,6 +345,10 @@ MISTAKES: dict[str, tuple[Values, str]] = {
         {"settings": {"PUBLIC_URL": "http://a"}},
         "PUBLIC_URL cannot be set by hand",
     ),
+    "a certificate by hand": (
+        {"settings": {"TLS_CERT_FILE": "/tls/tls.crt"}},
+        "TLS_CERT_FILE cannot be set by hand",
+    ),
     "the same for one agent": ({"agents": [{**GITHUB, "env": {"PORT": 9000}}]}, "PORT cannot be set by hand"),
 }
 """Refused by the chart's own words."""
@@ -396,6 +401,7 @@ SCHEMA_MISTAKES: dict[str, tuple[Values, tuple[str, ...]]] = {
         },
         ("scope", "not"),
     ),
+    "a misspelled key of mutual TLS": ({"mtls": {"secret": "a"}}, ("mtls", "dditional propert")),
     "a url without a scheme": (
         {"agents": [{"name": "weather", "url": "weather.example.com"}]},
         ("url", "pattern"),

@@ -78,9 +78,8 @@ class Cluster:
     def _volume(self, pod: Manifest, name: str) -> str:
         """A folder for a volume: the same for the same claim, else one of the pod."""
         (volume,) = [one for one in pod["volumes"] if one["name"] == name]
-        claim = volume.get("persistentVolumeClaim", {}).get("claimName") or volume.get("configMap", {}).get(
-            "name"
-        )
+        claims = (("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("secret", "secretName"))
+        claim = next((volume[kind][key] for kind, key in claims if kind in volume), None)
         return str(claim) if claim else f"{name}-{id(volume)}"
 
     def _environment(self, container: Manifest) -> dict[str, str]:
@@ -98,8 +97,8 @@ class Cluster:
 
     def _mapped(self, text: str, mounts: dict[str, Path]) -> str:
         for name, port in self.ports.items():
-            address = rf"http://{re.escape(name)}(\.{self.namespace}\.svc)?:\d+"
-            text = re.sub(address, f"http://127.0.0.1:{port}", text)
+            address = rf"(https?)://{re.escape(name)}(\.{self.namespace}\.svc)?:\d+"
+            text = re.sub(address, rf"\1://127.0.0.1:{port}", text)
         if not mounts:
             return text
         inside = "|".join(
@@ -138,8 +137,9 @@ class Pod:
 
     async def passes(self, probe: str, process: asyncio.subprocess.Process) -> None:
         """Wait until a probe of the pod succeeds."""
-        path = self.container[probe]["httpGet"]["path"]
-        url = f"http://127.0.0.1:{self.environment['PORT']}{path}"
+        asked = self.container[probe]["httpGet"]
+        port = self.environment["METRICS_PORT" if asked["port"] == "metrics" else "PORT"]
+        url = f"http://127.0.0.1:{port}{asked['path']}"
         async with asyncio.timeout(START_SECONDS), httpx.AsyncClient(trust_env=False) as http:
             while True:
                 assert process.returncode is None, self.log.read_text()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.server.agent_process import agent_app, open_runtime
 from utils.a2a_common.server.database_command import further_tables
+from utils.a2a_common.server.https import https_options
 from utils.persistence.postgres.opening import open_database
 from utils.testing.live_server import loopback_socket, running
 
@@ -43,9 +44,10 @@ async def running_agent(
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         listener = stack.enter_context(listener or loopback_socket())
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        variables = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {}), "PUBLIC_URL": url}
-        settings = AgentSettings.load(variables)
+        variables = {"PLATFORM_ENGINEER_HOME": str(home), **(environ or {})}
+        https = https_options(AgentSettings.load(variables).server)
+        url = f"{'https' if https else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
+        settings = AgentSettings.load({**variables, "PUBLIC_URL": url})
         database = await open_database(
             settings.database,
             agent_class.name,
@@ -56,7 +58,7 @@ async def running_agent(
         )
         runtime = await open_runtime(agent_class.name, settings, stack, model=model, database=database)
         app = agent_app(agent_class(runtime), settings.server, url=url)
-        yield await stack.enter_async_context(running(app, listener=listener))
+        yield await stack.enter_async_context(running(app, listener=listener, https=https))
 
 
 def _nothing() -> None:

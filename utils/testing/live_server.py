@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import uvicorn
@@ -25,7 +25,11 @@ def loopback_socket(port: int = 0) -> socket.socket:
 
 @asynccontextmanager
 async def running(
-    app: ASGIApp, *, listener: socket.socket | None = None, http: type[asyncio.Protocol] | None = None
+    app: ASGIApp,
+    *,
+    listener: socket.socket | None = None,
+    http: type[asyncio.Protocol] | None = None,
+    https: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[str]:
     """Serve `app` with uvicorn and yield its base URL, without a trailing slash.
 
@@ -33,23 +37,26 @@ async def running(
         app: Any ASGI application; its lifespan is run.
         listener: A socket from `loopback_socket`, when the URL must be known before the app is built.
         http: The protocol of its connections; uvicorn's own when omitted.
+        https: Options of uvicorn that make it speak HTTPS; plain HTTP when omitted.
 
     Raises:
         RuntimeError: The application did not start.
     """
     listener = listener or loopback_socket()
-    server = _quiet_server(app, http)
+    server = _quiet_server(app, http, https or {})
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         await _started(server, serving)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        yield f"{'https' if https else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         with listener:
             await serving
 
 
-def _quiet_server(app: ASGIApp, http: type[asyncio.Protocol] | None) -> uvicorn.Server:
+def _quiet_server(
+    app: ASGIApp, http: type[asyncio.Protocol] | None, https: Mapping[str, Any]
+) -> uvicorn.Server:
     import uvicorn
 
     class WithoutSignals(uvicorn.Server):
@@ -74,6 +81,7 @@ def _quiet_server(app: ASGIApp, http: type[asyncio.Protocol] | None) -> uvicorn.
         timeout_graceful_shutdown=1,
         access_log=False,
         http=http or "auto",
+        **https,
     )
     return WithoutSignals(config)
 

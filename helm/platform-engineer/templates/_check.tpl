@@ -27,8 +27,8 @@
 {{- $pause := dig "SHUTDOWN_PAUSE_SECONDS" (dig "SHUTDOWN_PAUSE_SECONDS" 1 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- $grace := dig "SHUTDOWN_GRACE_SECONDS" (dig "SHUTDOWN_GRACE_SECONDS" 5 $.Values.settings) ($it.env | default dict) | float64 -}}
 {{- if le (float64 $it.terminationGracePeriodSeconds) (addf $pause $grace) -}}{{- fail (printf "%s is killed after terminationGracePeriodSeconds (%v), while it may need SHUTDOWN_PAUSE_SECONDS and SHUTDOWN_GRACE_SECONDS (%v and %v) to stop in order. Set terminationGracePeriodSeconds higher." $it.name $it.terminationGracePeriodSeconds $pause $grace) -}}{{- end -}}
-{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "SUB_AGENTS_EXCHANGE" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" -}}
-{{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports and the ingress." $name) -}}{{- end -}}
+{{- range $name := list "HOST" "PORT" "PUBLIC_URL" "SUB_AGENTS" "SUB_AGENTS_SHARES" "SUB_AGENTS_TRUST" "SUB_AGENTS_EXCHANGE" "ALLOWED_HOSTS" "PLATFORM_ENGINEER_HOME" "TLS_CERT_FILE" "TLS_KEY_FILE" "TLS_CLIENT_CA_FILE" "TLS_CLIENT_CERT_FILE" "TLS_CLIENT_KEY_FILE" "TLS_CA_FILE" -}}
+{{- if or (hasKey $.Values.settings $name) (hasKey $it.env $name) -}}{{- fail (printf "%s cannot be set by hand: the chart sets it for each pod, from names, ports, the ingress and mtls." $name) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}

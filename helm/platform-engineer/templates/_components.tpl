@@ -13,11 +13,26 @@
 {{- if or .autoscaling.enabled (gt (int .replicas) 1) -}}true{{- end -}}
 {{- end -}}
 
+{{/* Where the supervisor reaches an agent of the chart. Arguments: root, it. */}}
+{{- define "pe.agentUrl" -}}
+{{- printf "%s://%s:%d" (ternary "https" "http" (ne "" (include "pe.mtls" .root))) (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) -}}
+{{- end -}}
+
+{{/* The Secret's name with the certificate that pods show each other; empty without mutual TLS. */}}
+{{- define "pe.mtls" -}}
+{{- (.Values.mtls | default dict).existingSecret -}}
+{{- end -}}
+
+{{/* Whether a component lets in only who has a certificate: an agent does, people reach the supervisor. Arguments: root, it. */}}
+{{- define "pe.wantsCertificate" -}}
+{{- if and (include "pe.mtls" .root) (ne .it.name "supervisor") -}}true{{- end -}}
+{{- end -}}
+
 {{/* name=url of every agent, for SUB_AGENTS. */}}
 {{- define "pe.subAgents" -}}
 {{- $pairs := list -}}
 {{- range .Values.agents -}}
-{{- $url := .url | default (printf "http://%s:%d" (include "pe.name" (dict "root" $ "name" .name)) (int .port)) -}}
+{{- $url := .url | default (include "pe.agentUrl" (dict "root" $ "it" .)) -}}
 {{- $pairs = append $pairs (printf "%s=%s" .name $url) -}}
 {{- end -}}
 {{- join "," $pairs -}}
@@ -101,8 +116,18 @@ SUB_AGENTS_TRUST: {{ include "pe.trust" .root | quote }}
 {{- with include "pe.exchange" .root }}
 SUB_AGENTS_EXCHANGE: {{ . | quote }}
 {{- end }}
+{{- if include "pe.mtls" .root }}
+TLS_CLIENT_CERT_FILE: /tls/tls.crt
+TLS_CLIENT_KEY_FILE: /tls/tls.key
+TLS_CA_FILE: /tls/ca.crt
+{{- end }}
 {{- else }}
-PUBLIC_URL: {{ printf "http://%s:%d" (include "pe.name" (dict "root" .root "name" .it.name)) (int .it.port) | quote }}
+PUBLIC_URL: {{ include "pe.agentUrl" . | quote }}
+{{- if include "pe.mtls" .root }}
+TLS_CERT_FILE: /tls/tls.crt
+TLS_KEY_FILE: /tls/tls.key
+TLS_CLIENT_CA_FILE: /tls/ca.crt
+{{- end }}
 {{- if and .it.documents (not (hasKey (.it.env | default dict) "RAG_SOURCES")) }}
 RAG_SOURCES: /documents
 {{- end }}
@@ -115,10 +140,14 @@ RAG_SOURCES: /documents
 {{- if ne $mode "none" -}}{{- $mode -}}{{- end -}}
 {{- end -}}
 
-{{/* The port that serves the metrics alone, where Prometheus looks for them and callers have to be known; else empty. Arguments: root, it. */}}
+{{/*
+The port that serves the metrics and the probes alone, in plain HTTP: where Prometheus looks for metrics and callers have to be
+known, and with mutual TLS, since neither it nor the kubelet has a certificate. Else empty. Arguments: root, it.
+*/}}
 {{- define "pe.metricsPort" -}}
 {{- $metrics := .root.Values.metrics -}}
-{{- if and (or $metrics.annotations $metrics.serviceMonitor.enabled) (include "pe.known" .) -}}{{- $metrics.port | int -}}{{- end -}}
+{{- $scraped := or $metrics.annotations $metrics.serviceMonitor.enabled -}}
+{{- if or (include "pe.mtls" .root) (and $scraped (include "pe.known" .)) -}}{{- $metrics.port | int -}}{{- end -}}
 {{- end -}}
 
 {{/* Whether a component is given a variable, or may be: a Secret of yours cannot be seen. Arguments: root, it, name. */}}

@@ -16,6 +16,7 @@ capabilities: {drop: [ALL]}
 {{- end -}}
 
 {{- define "pe.pod" -}}
+{{- $probed := ternary "metrics" "http" (ne "" (include "pe.wantsCertificate" .)) -}}
 serviceAccountName: {{ include "pe.serviceAccount" .root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
@@ -36,15 +37,15 @@ containers:
       - {name: metrics, containerPort: {{ . }}, protocol: TCP}
       {{- end }}
     startupProbe:
-      httpGet: {path: /healthz, port: http}
+      httpGet: {path: /healthz, port: {{ $probed }}}
       periodSeconds: 2
       failureThreshold: 60
     livenessProbe:
-      httpGet: {path: /healthz, port: http}
+      httpGet: {path: /healthz, port: {{ $probed }}}
       periodSeconds: 10
       timeoutSeconds: 5
     readinessProbe:
-      httpGet: {path: /readyz, port: http}
+      httpGet: {path: /readyz, port: {{ $probed }}}
       periodSeconds: 5
       timeoutSeconds: 5
     resources: {{- toYaml .it.resources | nindent 6 }}
@@ -52,6 +53,9 @@ containers:
     volumeMounts:
       - {name: data, mountPath: /data}
       - {name: tmp, mountPath: /tmp}
+      {{- if include "pe.mtls" .root }}
+      - {name: tls, mountPath: /tls, readOnly: true}
+      {{- end }}
       {{- if .it.documents }}
       - {name: documents, mountPath: /documents, readOnly: true}
       {{- end }}
@@ -102,6 +106,10 @@ affinity: {{- toYaml . | nindent 2 }}
   {{- end }}
 - name: tmp
   emptyDir: {sizeLimit: 256Mi}
+{{- with include "pe.mtls" .root }}
+- name: tls
+  secret: {secretName: {{ . }}, defaultMode: 0440}
+{{- end }}
 {{- with .it.documents }}
 - name: documents
   {{- if .configMap }}

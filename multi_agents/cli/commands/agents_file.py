@@ -16,6 +16,7 @@ from multi_agents.cli.scaffold.names import RESERVED
 from multi_agents.cli.scaffold.yaml_edits import CannotEdit, remove_key
 from utils.a2a_common.client.agents_file import AgentEntry, load_agents_file, parse_sub_agents
 from utils.net.loopback import is_loopback
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import SubAgentSettings
 
 
@@ -99,8 +100,10 @@ async def _look(url: str) -> str:
     from multi_agents.cli.peer.connection import read_card
     from utils.a2a_common.client.connection import http_client
     from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
+    from utils.a2a_common.client.tls import client_context
 
-    async with http_client(url, PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)) as http:
+    limits = PeerLimits(one_line(url, 60), CARD, LARGEST_CARD)
+    async with http_client(url, limits, tls=client_context(ClientTlsSettings.load())) as http:
         card = await read_card(http, url)
     skills = ", ".join(one_line(skill.name, 40) for skill in card.skills[:5]) or "none named"
     return (

@@ -17,9 +17,11 @@ from utils.a2a_common.client import peer_errors
 from utils.a2a_common.client.connection import Connection, NoCard, NoInterface, fetch_card, http_client
 from utils.a2a_common.client.credentials import Credentials
 from utils.a2a_common.client.peer_limits import MIB, PeerLimits
+from utils.a2a_common.client.tls import client_context
 from utils.auth.settings import AuthSettings
 from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
+from utils.protection_settings import ClientTlsSettings
 from utils.settings import process_environment
 
 NO_CARD = "{} answers, but what it sends is no A2A agent card."
@@ -53,7 +55,9 @@ async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
     limits = PeerLimits(urlsplit(base).netloc, most=LARGEST_ANSWER)
     given, logins = token or _own_token(), own_logins()
     proof = Credentials(base, lambda: given or logins.token(base))
-    async with http_client(base, limits, proof) as http:
+    async with http_client(
+        base, limits, proof, client_context(ClientTlsSettings.load(process_environment()))
+    ) as http:
         card = await read_card(http, base)
         try:
             connection = Connection.open(one_line(card.name), card, http)
@@ -76,6 +80,8 @@ async def read_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     except NoCard as error:
         status = f"{url} answers, but not with an A2A agent card (HTTP {error.status})."
         raise ServiceUnreachable(status if error.status is not None else NO_CARD.format(url)) from error
+    except peer_errors.CertificateRefused as error:
+        raise ServiceUnreachable(f"The agent at {url} cannot be reached. {error.message}") from error
     except peer_errors.ConnectionLost as error:
         raise ServiceUnreachable(f"No agent answers at {url}.") from error
     except PeerLimitExceeded as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from multi_agents.cli.service.local import configured_agents, running_service
 from multi_agents.cli.service.plan import SUPERVISOR_PORT
 from multi_agents.cli.service.ports import HOST
 from utils.a2a_common.client.agents_file import SUPERVISOR
+from utils.protection_settings import ClientTlsSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +59,21 @@ def targets_near(url: str) -> list[Target]:
 
 async def look_at_all(targets: Sequence[Target]) -> list[AgentRow]:
     """Look at all of them at once."""
-    return list(await asyncio.gather(*(look_at(target) for target in targets)))
+    from utils.a2a_common.client.tls import client_context
+
+    tls = client_context(ClientTlsSettings.load())
+    return list(await asyncio.gather(*(look_at(target, tls) for target in targets)))
 
 
-async def look_at(target: Target) -> AgentRow:
+async def look_at(target: Target, tls: ssl.SSLContext | None = None) -> AgentRow:
     """One look: card, latency and readiness. An agent that does not answer is a row like the others."""
     from multi_agents.cli.peer.connection import read_card
     from multi_agents.cli.service.ready import look
     from utils.a2a_common.client.connection import http_client
     from utils.a2a_common.client.peer_limits import CARD, LARGEST_CARD, PeerLimits
 
-    async with http_client(target.url, PeerLimits(target.name, CARD, LARGEST_CARD)) as http:
+    limits = PeerLimits(target.name, CARD, LARGEST_CARD)
+    async with http_client(target.url, limits, tls=tls) as http:
         begin = time.perf_counter()
         try:
             card = await read_card(http, target.url)

@@ -14,7 +14,7 @@ ADDRESSES: tuple[Rule, ...] = (
             broken(
                 "the card names where the process listens",
                 "utils/a2a_common/server/agent_process.py::run_agent",
-                "listening.public_url or f'http://{listening.host}:{port}'",
+                "listening.public_url or f'{scheme}://{listening.host}:{port}'",
                 "f'http://{listening.host}:{port}'",
                 _ADDRESSES + "test_the_card_of_a_process_names_its_public_url",
             ),

@@ -1,4 +1,4 @@
-"""A port of its own serves the metrics of an agent that knows its callers, and nothing else."""
+"""A port of its own serves the metrics and probes of an agent that knows its callers, and nothing else."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ async def test_it_answers_a_scraper_without_a_credential_and_the_agents_own_port
         scraped = await http.get(f"http://127.0.0.1:{port}/metrics")
         assert scraped.status_code == 200
         assert "platform_engineer_" in scraped.text
+        for probe in ("/healthz", "/readyz"):
+            assert (await http.get(f"http://127.0.0.1:{port}{probe}")).status_code == 200
         assert (await http.get(f"{agent.url}/metrics")).status_code == 401
         for other in ("/", "/rest/tasks", "/.well-known/agent-card.json"):
             assert (await http.get(f"http://127.0.0.1:{port}{other}")).status_code == 404
@@ -42,7 +44,7 @@ async def test_a_port_that_is_taken_is_named():
 
     with loopback_socket() as taken:
         port = taken.getsockname()[1]
-        serving = serving_metrics(Route("/metrics", nothing), host="127.0.0.1", port=port)
+        serving = serving_metrics([Route("/metrics", nothing)], host="127.0.0.1", port=port)
         with pytest.raises(SettingsError) as refused:
             await serving.__aenter__()
     assert (refused.value.variable, str(port) in refused.value.message) == ("METRICS_PORT", True)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
-from typing import NamedTuple
 
 import grpc.aio
 import pytest
 from a2a.types import a2a_pb2, a2a_pb2_grpc
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
+from tests.certificates import Authority
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import Wire, serving
 from utils.a2a_common.server.grpc_credentials import server_credentials
@@ -23,50 +16,6 @@ from utils.errors import SettingsError
 from utils.settings import ServerSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
-
-
-class Made(NamedTuple):
-    """A certificate and its key, as PEM."""
-
-    certificate: bytes
-    key: bytes
-
-    def files(self, folder: Path, name: str) -> tuple[str, str]:
-        paths = folder / f"{name}.pem", folder / f"{name}.key"
-        paths[0].write_bytes(self.certificate)
-        paths[1].write_bytes(self.key)
-        return str(paths[0]), str(paths[1])
-
-
-class Authority:
-    """Signs certificates."""
-
-    def __init__(self) -> None:
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "An authority of the test")])
-        self.root = self._made(self._name, self._key, ca=True)
-
-    def issue(self, name: str) -> Made:
-        key = ec.generate_private_key(ec.SECP256R1())
-        return self._made(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]), key, ca=False)
-
-    def _made(self, name: x509.Name, key: ec.EllipticCurvePrivateKey, *, ca: bool) -> Made:
-        now = datetime.now(UTC)
-        names = [x509.DNSName("localhost"), x509.IPAddress(ip_address("127.0.0.1"))]
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(self._name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(hours=1))
-            .not_valid_after(now + timedelta(hours=1))
-            .add_extension(x509.SubjectAlternativeName(names), critical=False)
-            .add_extension(x509.BasicConstraints(ca=ca, path_length=None), critical=True)
-            .sign(self._key, hashes.SHA256())
-        )
-        private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-        return Made(certificate.public_bytes(Encoding.PEM), private)
 
 
 async def quiet(stage: Stage) -> None:

@@ -14,6 +14,8 @@ from utils.a2a_common.client.credentials import Origin, origin_of
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     from a2a.types.a2a_pb2 import AgentCard
 
@@ -48,6 +50,7 @@ class ClientPool:
         largest_answer: Bytes of one response that are taken at most.
         credentials: What proves to an agent who asks, by its name.
         origins: Where an agent may be called, by its name, whatever its card says; anywhere where it is `None`.
+        tls: From `client_context`.
     """
 
     def __init__(
@@ -55,10 +58,12 @@ class ClientPool:
         largest_answer: int,
         credentials: Callable[[str], Credentials | None] = lambda _name: None,
         origins: Callable[[str], Container[Origin] | None] = lambda _name: None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self._largest_answer = largest_answer
         self._credentials = credentials
         self._origins = origins
+        self._tls = tls
         self._current: dict[str, _Pooled] = {}
         self._open: set[_Pooled] = set()
 
@@ -95,7 +100,8 @@ class ClientPool:
 
         card = self._within(name, card)
         first = next((each.url for each in web_interfaces(card)), "")
-        http = http_client(first, PeerLimits(name, most=self._largest_answer), self._credentials(name))
+        limits = PeerLimits(name, most=self._largest_answer)
+        http = http_client(first, limits, self._credentials(name), self._tls)
         try:
             connection = Connection.open(name, card, http)
         except NoInterface as error:

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from utils.a2a_common.client.peer_errors import PeerError, UnusableAnswer, typed_errors
+from utils.a2a_common.client.peer_errors import (
+    CertificateRefused,
+    ConnectionLost,
+    PeerError,
+    UnusableAnswer,
+    typed_errors,
+)
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
@@ -21,6 +27,8 @@ from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     from a2a.client import Client
     from a2a.client.client import ClientCallContext
@@ -46,6 +54,11 @@ would stay half-closed."""
 IDLE_SECONDS = 2.0
 """Less than the 5 s after which uvicorn, like Node, closes an idle connection: a request that crosses that close on its
 way is lost with a reset, and may not always be sent again."""
+
+
+BROKEN_OFF = (
+    "It ended the connection without an answer: it may want another certificate than it was shown, if any."
+)
 
 
 class NoInterface(PeerError):
@@ -75,7 +88,10 @@ class NoCard(UnusableAnswer):
 
 
 def http_client(
-    url: str, limits: PeerLimits | None = None, credentials: Credentials | None = None
+    url: str,
+    limits: PeerLimits | None = None,
+    credentials: Credentials | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> httpx.AsyncClient:
     """A client for one agent. A stream may be silent for long, so that reads have no time-out of their own.
 
@@ -85,12 +101,14 @@ def http_client(
         url: Where the agent is.
         limits: What is taken from it at most; whatever it sends when omitted.
         credentials: What proves to it who asks.
+        tls: From `client_context`; what the machine trusts, and no certificate, when omitted.
     """
     import httpx
 
     proof = [credentials.add] if credentials else []
 
     return httpx.AsyncClient(
+        verify=tls or True,
         headers={"Accept-Encoding": "identity"} if limits else None,
         timeout=httpx.Timeout(CONNECT_SECONDS, read=None, pool=CONNECT_SECONDS),
         limits=httpx.Limits(
@@ -108,6 +126,8 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
 
     Raises:
         ConnectionLost: Nobody answers there.
+        CertificateRefused: One side does not trust the certificate of the other. An agent that ends the connection in
+            place of an answer over https counts as such: what TLS 1.3 says of our certificate is often lost with it.
         NoCard: What answers is no A2A agent.
     """
     from a2a.client import A2ACardResolver
@@ -115,6 +135,10 @@ async def fetch_card(http: httpx.AsyncClient, url: str) -> AgentCard:
     try:
         with typed_errors():
             return await A2ACardResolver(http, url).get_agent_card(http_kwargs={"timeout": CONNECT_SECONDS})
+    except ConnectionLost as error:
+        if error.sent and urlsplit(url).scheme == "https":
+            raise CertificateRefused(BROKEN_OFF) from error
+        raise
     except UnusableAnswer as error:
         status = getattr(error.__cause__, "status_code", None)
         raise NoCard(error.reason, status) from error

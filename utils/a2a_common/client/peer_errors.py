@@ -2,6 +2,7 @@
 
     PeerError
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
+    │   └── CertificateRefused  we do not trust the agent's certificate, or it does not take ours
     ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON
     │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
@@ -49,6 +50,14 @@ _NO_ENTRY = {
     403: "The key or token does not allow that.",
 }
 
+_OURS_REFUSED = (
+    "_ALERT_CERTIFICATE_",
+    "_ALERT_UNKNOWN_CA",
+    "_ALERT_BAD_CERTIFICATE",
+    "_ALERT_HANDSHAKE_FAILURE",
+)
+"""In OpenSSL's names of what a server says of a client's certificate."""
+
 _NO_TOKEN = {
     Lack.REFUSED: SUB_AGENT_NOT_GRANTED,
     Lack.UNAVAILABLE: SUB_AGENT_NOT_EXCHANGED,
@@ -78,6 +87,15 @@ class ConnectionLost(PeerError):
     def __init__(self, message: str, *, sent: bool = True) -> None:
         super().__init__(message)
         self.sent = sent
+
+
+class CertificateRefused(ConnectionLost):
+    """One of the two sides does not trust the certificate of the other: nothing was asked."""
+
+    code = "certificate_refused"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, sent=False)
 
 
 class UnusableAnswer(PeerError):
@@ -174,6 +192,8 @@ def typed(error: Exception) -> PeerError:
     if (status := _status(error.__cause__ or error)) in _NO_ENTRY:
         return CredentialsRefused(_NO_ENTRY[status])
     cause = error.__cause__ if isinstance(error, A2AClientError) else error
+    if (refused := certificate_refused(cause)) is not None:
+        return refused
     match cause:
         case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.PoolTimeout():
             return ConnectionLost("The agent cannot be reached.", sent=False)
@@ -185,6 +205,23 @@ def typed(error: Exception) -> PeerError:
         case A2AError() if not isinstance(error, A2AClientError):
             return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
     return UnusableAnswer(_text(error))
+
+
+def certificate_refused(error: BaseException | None) -> CertificateRefused | None:
+    """The refusal of a certificate that is below an error of the transport; `None` where it is something else.
+
+    With TLS 1.3 a server looks at our certificate after our side of the handshake has ended, so that its refusal may
+    arrive as what is read first.
+    """
+    import ssl
+
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return CertificateRefused(f"Its certificate is not trusted: {error.verify_message}.")
+        if isinstance(error, ssl.SSLError) and any(each in (error.reason or "") for each in _OURS_REFUSED):
+            return CertificateRefused("It does not take our certificate, or wants one and got none.")
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _status(error: BaseException) -> int:

@@ -20,12 +20,14 @@ import structlog
 from utils.a2a_common.client.absence import Absence
 from utils.a2a_common.client.card_keys import CardCheck
 from utils.a2a_common.client.connection import card_text, fetch_card, http_client, stored_card
-from utils.a2a_common.client.peer_errors import PeerError
+from utils.a2a_common.client.peer_errors import CertificateRefused, PeerError
 from utils.a2a_common.protocol.card_description import without_model
 from utils.a2a_common.protocol.skill import REFUSED
 from utils.errors import PeerLimitExceeded, StorageError
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
     from a2a.types.a2a_pb2 import AgentCard
 
@@ -143,6 +145,7 @@ class SubAgentRegistry:
         restart_seconds: How long an agent that is gone may be expected back.
         on_up: Is told the name of an agent that is seen up again.
         cards: Keeps the cards over a restart; `None` to begin without any.
+        tls: From `client_context`.
         checks: For agents whose cards must be signed: whether a card is.
     """
 
@@ -155,8 +158,10 @@ class SubAgentRegistry:
         restart_seconds: float = 0.0,
         on_up: OnUp = _ignore,
         cards: Cards | None = None,
+        tls: ssl.SSLContext | None = None,
         checks: Mapping[str, CardCheck] | None = None,
     ) -> None:
+        self._tls = tls
         self._cards = cards
         self._checks = checks or {}
         self._agents = {name: SubAgent(name, url) for name, url in urls.items()}
@@ -243,7 +248,8 @@ class SubAgentRegistry:
 
         url = self._agents[name].url
         async with contextlib.AsyncExitStack() as stack:
-            http = await stack.enter_async_context(http_client(url, PeerLimits(name, CARD, LARGEST_CARD)))
+            limits = PeerLimits(name, CARD, LARGEST_CARD)
+            http = await stack.enter_async_context(http_client(url, limits, tls=self._tls))
             while True:
                 await self._look(name, http)
                 self._looked[name].set()
@@ -283,6 +289,11 @@ class SubAgentRegistry:
             return card if self._is_taken(name, card) else None
         except PeerLimitExceeded as error:
             log.warning("sub_agent.card_refused", agent=name, reason=error.message)
+            return None
+        except CertificateRefused as error:
+            first = self._agents[name].reachable or not self._looked[name].is_set()
+            tell = log.warning if first else log.debug
+            tell("sub_agent.certificate_refused", agent=name, reason=error.message)
             return None
         except (PeerError, TimeoutError) as error:
             log.debug("sub_agent.card_failed", agent=name, reason=type(error).__name__)

@@ -254,10 +254,13 @@ async def run_agent(
 
     from utils.a2a_common.server.connections import bounded, bounds_of
     from utils.a2a_common.server.draining_server import DrainingServer
+    from utils.a2a_common.server.https import https_options
 
     listening = settings.server
     port = default_port if listening.port is None else listening.port
-    url = listening.public_url or f"http://{listening.host}:{port}"
+    https = https_options(listening)
+    scheme = "https" if https else "http"
+    url = listening.public_url or f"{scheme}://{listening.host}:{port}"
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
@@ -278,6 +281,7 @@ async def run_agent(
             access_log=False,
             timeout_graceful_shutdown=grace,
             http=bounded(bounds_of(listening)),
+            **https,
         )
         server = DrainingServer(config, served.state.drain)
         if parent is not None:

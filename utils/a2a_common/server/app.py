@@ -156,7 +156,7 @@ class AgentService:
 def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     """The application: JSON-RPC at `/`, HTTP+JSON under `/rest`, card, probes, metrics, and gRPC when a port is set.
 
-    `app.state.grpc_port` and `app.state.metrics_port` are the ports of gRPC and of the metrics alone once the application has started, or `None`, and
+    `app.state.grpc_port` and `app.state.metrics_port` are the ports of gRPC and of metrics and probes alone once the application has started, or `None`, and
     `app.state.drain` stops the agent in order.
 
     Raises:
@@ -174,11 +174,12 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
         pause=settings.shutdown_pause_seconds,
         grace=settings.shutdown_grace_seconds,
     )
+    watched = [*probe_routes(_readiness(service, drain)), metrics_route(service.sizes)]
     app = Starlette(
-        routes=_routes(service, parts.handler, drain, settings),
+        routes=_routes(service, parts.handler, watched, settings),
         middleware=_guards(service, settings),
         exception_handlers={HTTPException: http_error, Exception: server_error},
-        lifespan=_lifespan(service, parts, settings),
+        lifespan=_lifespan(service, parts, watched, settings),
     )
     app.router.redirect_slashes = False
     app.state.grpc_port = None
@@ -312,11 +313,11 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
 
 
 def _routes(
-    service: AgentService, handler: RequestHandler, drain: Drain, settings: ServerSettings
+    service: AgentService, handler: RequestHandler, watched: Sequence[BaseRoute], settings: ServerSettings
 ) -> list[BaseRoute]:
     grace = settings.shutdown_grace_seconds
     builder = CallContextBuilder(required_extensions(service.card))
-    routes: list[BaseRoute] = [*probe_routes(_readiness(service, drain)), metrics_route(service.sizes)]
+    routes: list[BaseRoute] = [*watched]
     if service.authenticator is not None:
         from utils.a2a_common.server.http.auth_gate import metadata_route
 
@@ -332,7 +333,9 @@ def _routes(
     return routes
 
 
-def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> Lifespan[Starlette]:
+def _lifespan(
+    service: AgentService, parts: Parts, watched: Sequence[BaseRoute], settings: ServerSettings
+) -> Lifespan[Starlette]:
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
@@ -355,9 +358,7 @@ def _lifespan(service: AgentService, parts: Parts, settings: ServerSettings) -> 
             if settings.metrics_port is not None:
                 from utils.a2a_common.server.metrics_server import serving_metrics
 
-                alone = serving_metrics(
-                    metrics_route(service.sizes), host=settings.host, port=settings.metrics_port
-                )
+                alone = serving_metrics(watched, host=settings.host, port=settings.metrics_port)
                 app.state.metrics_port = await stack.enter_async_context(alone)
             if settings.grpc_port is not None:
                 server, app.state.grpc_port = await start_grpc(

@@ -1,10 +1,13 @@
-"""A port of its own for `/metrics`: for a scraper that has no credential, where the agent asks its callers for one."""
+"""A port of its own for `/metrics` and the probes: for a scraper and a kubelet without what the agent asks its callers for.
+
+It speaks plain HTTP: a kubelet has no certificate.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
 import uvicorn
@@ -14,7 +17,7 @@ from starlette.routing import BaseRoute
 from utils.errors import SettingsError
 
 _CONNECTIONS = 50
-"""Connections at the same time; a scraper has one."""
+"""Connections at the same time; a scraper has one, and each probe."""
 
 
 class _SideServer(uvicorn.Server):
@@ -26,14 +29,14 @@ class _SideServer(uvicorn.Server):
 
 
 @asynccontextmanager
-async def serving_metrics(route: BaseRoute, *, host: str, port: int) -> AsyncIterator[int]:
-    """Serve the route, and nothing else, within the block; the port is yielded.
+async def serving_metrics(routes: Sequence[BaseRoute], *, host: str, port: int) -> AsyncIterator[int]:
+    """Serve the routes, and nothing else, within the block; the port is yielded.
 
     Raises:
         SettingsError: Nothing can listen there.
     """
     config = uvicorn.Config(
-        Starlette(routes=[route]),
+        Starlette(routes=routes),
         lifespan="off",
         log_config=None,
         access_log=False,
