@@ -8,6 +8,9 @@ from dataclasses import dataclass
 OURS = ("LLM_", "RAG_", "SUB_AGENT", "EMBEDDINGS_", "TASK_BUDGET_")
 """Beginnings of names that other programs hardly use; GITHUB_, AWS_, OPENAI_, OTEL_ and MCP_ belong to others as well."""
 
+_OF_OTHERS = frozenset({"SSL_CERT_FILE", "SSL_CERT_DIR"})
+"""Names that OpenSSL reads, and that are near to names of ours."""
+
 _SHORTEST = 6
 """Shorter names are near to too many others, as HOST is to HOME."""
 _LONG = 8
@@ -46,6 +49,8 @@ def unknown_names(given: Iterable[str], known: Collection[str]) -> list[UnknownN
 def _nearest(name: str, known: Collection[str]) -> str | None:
     if name.upper() in known:
         return name.upper()
+    if name in _OF_OTHERS:
+        return None
     most = 0 if len(name) < _SHORTEST else 1 if len(name) < _LONG else 2
     letters = set(name.upper())
     near = (

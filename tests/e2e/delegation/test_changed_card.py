@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -75,8 +76,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[httpx.AsyncClient]:
     """The HTTP clients that the pool opens, in order."""
     made: list[httpx.AsyncClient] = []
 
-    def noted(url: str, limits: PeerLimits | None = None, _credentials: object = None) -> httpx.AsyncClient:
-        made.append(http_client(url, limits))
+    def noted(url: str, limits: PeerLimits | None = None, *proof: Any) -> httpx.AsyncClient:
+        made.append(http_client(url, limits, *proof))
         return made[-1]
 
     monkeypatch.setattr(client_pool, "http_client", noted)

@@ -19,6 +19,7 @@ KNOWN = names_of(shared_groups()) | names_of(groups_in("agents.github"))
         ("llm_model", "LLM_MODEL"),
         ("port", "PORT"),
         ("LOGLEVEL", "LOG_LEVEL"),
+        ("TSL_CERT_FILE", "TLS_CERT_FILE"),
     ],
 )
 def test_a_misspelt_name_is_taken_for_the_nearest_setting(written, meant):
@@ -28,7 +29,8 @@ def test_a_misspelt_name_is_taken_for_the_nearest_setting(written, meant):
 @pytest.mark.parametrize(
     "name",
     ["HOME", "PATH", "PORTS", "HOSTNAME", "GITHUB_ACTIONS", "GITHUB_SHA", "AWS_PROFILE", "OPENAI_ORG_ID",
-     "AZURE_OPENAI_API_TYPE", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SERVICE_NAME", "HTTPS_PROXY"],
+     "AZURE_OPENAI_API_TYPE", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_SERVICE_NAME", "HTTPS_PROXY",
+     "SSL_CERT_FILE", "SSL_CERT_DIR"],
 )  # fmt: skip
 def test_a_name_of_another_program_is_not_suspected(name):
     assert [one.suspicious for one in unknown_names([name], KNOWN)] == [False]
