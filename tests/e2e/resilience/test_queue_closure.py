@@ -31,12 +31,14 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
 
 class Talker:
-    """Says 36 things: the first at once, the second when `say` is set, the others when `go` is."""
+    """Says 36 things: the first at once, the second when `say` is set, the others when `go` is. Ends where `may_end` is set."""
 
     name = "talker"
 
     def __init__(self) -> None:
         self.say, self.said, self.go = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.may_end = asyncio.Event()
+        self.may_end.set()
         self.stopped: list[str] = []
         self.finished = 0
 
@@ -50,6 +52,7 @@ class Talker:
             for index in range(34):
                 yield ToolStarted(f"c{index}", "tool")
                 await asyncio.sleep(0)
+            await self.may_end.wait()
             self.finished += 1
             yield Completed()
         except (asyncio.CancelledError, GeneratorExit):
@@ -204,6 +207,7 @@ async def test_a_run_whose_events_cannot_be_stored_is_stopped_and_its_task_faile
             task_id = await vanish_after_the_first_chunk(http, url, 1)
             await gone(log, task_id)
             store.failing.add("*")
+            talker.may_end.clear()
             talker.go.set()
             task = await finished_task(http, url, task_id)
             async with asyncio.timeout(60):
@@ -226,6 +230,7 @@ async def test_fifty_tasks_whose_storage_fails_log_fifty_lines(caplog: pytest.Lo
             )
             await gone(log, *ids)
             store.failing.add("*")
+            talker.may_end.clear()
             talker.go.set()
             tasks = await asyncio.gather(*(finished_task(http, url, task_id) for task_id in ids))
             async with asyncio.timeout(60):
