@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
+from utils.llm.offline.choices import STATE_WORDS
+from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
@@ -73,6 +75,9 @@ _FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:pleas
 _ASKING = word_set("asking")
 _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
+_SHOWN = pattern(
+    r"\b(?:both|others|(?:the )?(?:first|last|other|rest)(?: of| two| three| one)|labels?|comments?|assignees?|reviewers?|milestones?)\b"
+)
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -123,8 +128,9 @@ def route(
     if declared:
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
-    continued = asks_from == ASKS_BESIDE and asked_change(clause) is not None
-    if repositories and (changes_github(clause) or continued or _half_named(clause) or _only_rows(clause)):
+    continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
+    changes = asked_change(clause) is not None and continued
+    if repositories and (changes_github(clause) or changes or _half_named(clause) or _only_rows(clause)):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -152,6 +158,13 @@ def route(
     if library and (outside < least or product):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
+
+
+def _of_what_was_shown(clause: str) -> bool:
+    """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
+    said = content_stems(STATE_WORDS.sub(" ", without_opening(clause)))
+    shown = points_back(clause) or _SHOWN.search(clause) or entities.numbers(clause)
+    return bool(shown) or len(said) <= 1
 
 
 def _half_named(clause: str) -> bool:
