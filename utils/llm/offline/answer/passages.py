@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
@@ -141,8 +141,10 @@ def _each_named(
     """The sections with the nearest to each of two named things first, so that both have room: "bedrock or azure"."""
     near = [_sections(each, articles, similarity) for each in alternatives(question)]
     best = dict.fromkeys(max(found, key=lambda each: each.fit).article.url for found in near if found)
-    first = [each for url in best for each in sections if each.article.url == url]
-    return [*first, *(each for each in sections if each not in first)]
+    first = [
+        replace(each, score=sections[0].score) for url in best for each in sections if each.article.url == url
+    ]
+    return [*first, *(each for each in sections if each.article.url not in best)]
 
 
 def _about(question: str, section: Section, similarity: Similarity) -> bool:
