@@ -37,6 +37,10 @@ _EITHER = re.compile(
 """Two things that are named side by side, each by one word, where their names end."""
 _OF_BOTH = re.compile(r"\b(?:each|both|differen\w+|between|compare\w*|respectively)\b", re.IGNORECASE)
 """Says of two things joined by "and" that each is asked about."""
+_WHETHER = re.compile(
+    rf"(?:^\W*|[,.;:?!]\s+|\b(?:and|or)\s+)(?:{_VERBS}|am|has|have)\b[^,.;:?!]*$", re.IGNORECASE
+)
+"""Before two things of which it is asked whether one of them will do: "do I need docker or postgres"."""
 
 
 def sentences(text: str) -> list[str]:
@@ -67,7 +71,8 @@ def questions(text: str) -> list[str]:
 def alternatives(text: str) -> list[str]:
     """A text that names two things by one word each, "bedrock or azure", once with either of them; none where it does not."""
     found = _EITHER.search(text)
-    if not found or (found["joint"].lower() == "and" and not _OF_BOTH.search(text)):
+    joined = found and found["joint"].lower() == "and" and not _OF_BOTH.search(text)
+    if not found or joined or _WHETHER.search(text[: found.start()]):
         return []
     return [f"{text[: found.start()]}{found[name]}{text[found.end() :]}" for name in ("one", "other")]
 

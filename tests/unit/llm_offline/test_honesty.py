@@ -158,6 +158,7 @@ def test_numbered_parts_for_the_same_agent_stay_parts_unless_one_leans_on_the_ot
 def test_the_service_s_own_files_are_asked_of_the_documents(chat):
     said = "pls show what goes in .env for Ollama"
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["rag"]
+    assert "fetch_document" not in [call["name"] for call in _asked(chat, "rag", said).tool_calls]
 
 
 def test_sentences_that_only_state_something_belong_to_the_question_beside_them(chat):

@@ -60,6 +60,7 @@ def test_an_abbreviation_ends_no_sentence():
             ["What is the difference between request?", "What is the difference between results?"],
         ),
         ("How do I stop and start it?", []),
+        ("Which Python, and do I need docker or postgres for a first try?", []),
         ("How do I back up?", []),
     ],
 )

@@ -218,7 +218,7 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
     if _needs_document(tool):
-        return _READS.search(clause) is not None
+        return _READS.search(clause) is not None and not (entities.path(clause) or "").startswith(".")
     return True
 
 
