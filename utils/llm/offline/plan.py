@@ -262,11 +262,7 @@ class Planner:
             return None
         word = identifiers[0].name.removesuffix("_id").replace("_", " ")
         topic = tool.noun if word == "number" else word
-        lists = [
-            t
-            for t in self.tools
-            if t.noun and topic in t.noun and not any(p.is_identifier and p.required for p in t.parameters)
-        ]
+        lists = [t for t in self.tools if t.noun and topic in t.noun and not t.shows_one]
         return next(iter(lists), None)
 
     def _follow(self, clause: Clause, reading: str, previous: Call, context: Context) -> Step | None:
@@ -280,8 +276,7 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
-        one = any(p.is_identifier and p.required for p in tool.parameters)
-        stays = (_OF_THE_ONE if one else _OF_THOSE).search(reading)
+        stays = (_OF_THE_ONE if tool.shows_one else _OF_THOSE).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):

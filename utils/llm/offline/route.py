@@ -78,6 +78,7 @@ _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - 
 _SHOWN = pattern(
     r"\b(?:both|others|(?:the )?(?:first|last|other|rest)(?: of| two| three| one)|labels?|comments?|assignees?|reviewers?|milestones?)\b"
 )
+_DOCUMENTS = frozenset({"source", "url", "document"})
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -217,13 +218,13 @@ def _may(tool: ToolSpec, clause: str) -> bool:
         return not said or len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
-    if _needs_document(tool):
+    if _needs(tool, _DOCUMENTS):
         return _READS.search(clause) is not None and not (entities.path(clause) or "").startswith(".")
     return True
 
 
-def _needs_document(tool: ToolSpec) -> bool:
-    return any(p.required and p.name in {"source", "url", "document"} for p in tool.parameters)
+def _needs(tool: ToolSpec, names: frozenset[str]) -> bool:
+    return any(p.required and p.name in names for p in tool.parameters)
 
 
 def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> list[str]:
@@ -298,14 +299,14 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     """How well the arguments in a clause suit a tool, against the other tools."""
     text = links_in_words(clause)
     score = 0.0
-    if any(_needs_identifier(other) for other in tools):
+    if any(other.shows_one for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
-    if _needs_identifier(tool) and tool.noun:
+    if tool.shows_one and tool.noun:
         of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
         score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
-    if _needs_handle(tool):
+    if _needs(tool, frozenset({"handle"})):
         score += FITS if handles_in(text) else -FITS
-    if any(_needs_path(other) for other in tools):
+    if any(_needs(other, _DOCUMENTS | {"path", "file"}) for other in tools):
         score += _path_agreement(tool, _names_a_document(tool, text))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
@@ -323,12 +324,10 @@ def one_by_place(tool: ToolSpec, text: str) -> bool:
 
 
 def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
-    optional = any(
-        p.is_identifier and p.names_its_subject for p in tool.parameters
-    ) and not _needs_identifier(tool)
+    optional = any(p.is_identifier and p.names_its_subject for p in tool.parameters) and not tool.shows_one
     if optional:
         return FITS if has else 0.0
-    return _agreement(_needs_identifier(tool), has, by_place and not has)
+    return _agreement(tool.shows_one, has, by_place and not has)
 
 
 def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
@@ -343,22 +342,8 @@ def _names_a_document(tool: ToolSpec, text: str) -> bool:
 
 
 def _path_agreement(tool: ToolSpec, has: bool) -> float:
-    takes = tool.accepts("path") and not _needs_path(tool)
-    return FITS / 2 if takes and has else _agreement(_needs_path(tool), has, takes)
-
-
-def _needs_identifier(tool: ToolSpec) -> bool:
-    return any(p.required and p.is_identifier for p in tool.parameters)
-
-
-def _needs_handle(tool: ToolSpec) -> bool:
-    return any(p.required and p.name == "handle" for p in tool.parameters)
-
-
-def _needs_path(tool: ToolSpec) -> bool:
-    return any(
-        p.required and p.name in {"path", "file", "source", "url", "document"} for p in tool.parameters
-    )
+    takes = tool.accepts("path") and not _needs(tool, _DOCUMENTS | {"path", "file"})
+    return FITS / 2 if takes and has else _agreement(_needs(tool, _DOCUMENTS | {"path", "file"}), has, takes)
 
 
 def _takes_repository(tool: ToolSpec) -> bool:

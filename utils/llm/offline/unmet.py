@@ -65,7 +65,11 @@ def unread(
     understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
     understood |= {stem("approval")} if stem("approved") in understood else set()
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
-    beyond += [match[0] for match in entities.QUOTED.finditer(clause) if not _is_taken(match[0], arguments)]
+    beyond += [
+        match[0]
+        for match in entities.QUOTED.finditer(clause)
+        if not set(content_stems(match[0])) & _values(arguments)
+    ]
     if tool.noun == "commits":
         beyond += [match[0] for match in _INSIDE.finditer(clause)]
     for condition in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
@@ -85,10 +89,6 @@ def unread(
     ]
 
 
-def _is_taken(quotation: str, arguments: Mapping[str, Any]) -> bool:
-    return bool(set(words(quotation)) & {word for value in arguments.values() for word in words(str(value))})
-
-
 def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
     """What a clause asks for that its call leaves out, in the user's words.
 
@@ -100,8 +100,9 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     """
     if tool.text_parameter or tool.changes or not tool.parameters or is_foreign(clause):
         return []
-    one = any(p.required and p.is_identifier for p in tool.parameters)
-    if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
+    if tool.shows_one or not tool.accepts(
+        "page", "limit", "per_page"
+    ):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(_without_unassigned(without_form(clause), arguments))
     found = _conditions(text, arguments, tool, known)
