@@ -75,6 +75,7 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
 
 
 def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of a text between what a form finds."""
     spans: list[tuple[int, int]] = []
     for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
