@@ -31,7 +31,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _NUMBER = form("number")
 _NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_ID_DIGITS = 8
+_ID_DIGITS = 7
 """Digits from which the number of a run is an id."""
 _NUMBER_WORD = form("number_word")
 _LIMIT = form("limit")
