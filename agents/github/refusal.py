@@ -11,11 +11,11 @@ from utils.messages.results import Result
 
 _READ_ONLY = (
     "I can only read GitHub, so nothing was changed. GITHUB_WRITE=true lets me comment on issues and pull requests, "
-    "open issues and re-run workflows, each after your yes."
+    "open issues and re-run workflows, each after your yes. It does not let me merge, close, label, assign or delete anything."
 )
 _OTHER = (
     "I cannot make this change, so nothing was changed on GitHub. I can comment on issues and pull requests, open issues "
-    "and re-run workflows."
+    "and re-run workflows, but not merge, close, label, assign or delete anything."
 )
 _WITH_WRITE = (
     'Comment "Thank you" on issue 5 of octo-org/octo-repo',

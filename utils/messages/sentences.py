@@ -8,6 +8,10 @@ _END = re.compile(r"(?<=[.?!;:])\s+|\n+|\s+[-\u2013\u2014]+\s+|\.\.\.\s*|\u2026\
 _FEWEST_WORDS = 4
 """Fewer say nothing alone: "How often?", "Any ideas?"."""
 _MOST = 6
+_COMMON = (
+    "a|an|the|it|its|this|that|these|those|they|them|is|are|was|were|be|do|does|did|can|could|should|will|would|must|to|of|in|on|at|for|from|by|with|"
+    "if|when|where|what|which|who|how|why|not|no|so|then|or|and|but|i|you|we|my|our|your|one|more|less|later|now|there|here|also|only|just|please|has|have|had"
+)
 _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = "does|do|did|is|are|can|could|should|will|would|must"
@@ -25,6 +29,18 @@ _ASKS = re.compile(
 _ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
 """Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
 _FEWEST_OF_A_QUESTION = 3
+_NAME = rf"(?!(?:{_COMMON})\b)[\w.-]*\w{{2,}}"
+_EITHER = re.compile(
+    rf"\b(?P<one>{_NAME})\s+(?P<joint>or|and|vs\.?|versus)\s+(?:the\s+)?(?P<other>{_NAME}(?:\s+{_NAME})?)(?=\s*[,.;:?!]|\W*$|\s+(?:{_COMMON})\b|\s+[-\u2013\u2014]\s)",
+    re.IGNORECASE,
+)
+"""Two things that are named side by side, each by one word, where their names end."""
+_OF_BOTH = re.compile(r"\b(?:each|both|differen\w+|between|compare\w*|respectively)\b", re.IGNORECASE)
+"""Says of two things joined by "and" that each is asked about."""
+_WHETHER = re.compile(
+    rf"(?:^\W*|[,.;:?!]\s+|\b(?:and|or)\s+)(?:{_VERBS}|am|has|have)\b[^,.;:?!]*$", re.IGNORECASE
+)
+"""Before two things of which it is asked whether one of them will do: "do I need docker or postgres"."""
 
 
 def sentences(text: str) -> list[str]:
@@ -50,6 +66,15 @@ def questions(text: str) -> list[str]:
             found.append(" ".join(told))
             told = []
     return found[:_MOST] if len(found) > 1 else []
+
+
+def alternatives(text: str) -> list[str]:
+    """A text that names two things by one word each, "bedrock or azure", once with either of them; none where it does not."""
+    found = _EITHER.search(text)
+    joined = found and found["joint"].lower() == "and" and not _OF_BOTH.search(text)
+    if not found or joined or _WHETHER.search(text[: found.start()]):
+        return []
+    return [f"{text[: found.start()]}{found[name]}{text[found.end() :]}" for name in ("one", "other")]
 
 
 def _whole_sentences(text: str) -> list[str]:

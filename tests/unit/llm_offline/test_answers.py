@@ -104,6 +104,23 @@ def test_the_sections_of_several_things_that_are_asked_share_a_screen():
     ]
 
 
+def test_each_of_two_named_things_has_room_on_the_screen():
+    def section(name, heading, score):
+        text = "\n\n".join(f"{name} fact {n}." for n in range(20))
+        return article(text, heading=heading, url=f"{name}.md").model_copy(update={"score": score})
+
+    found = [
+        section("one", "Lines for Bedrock", 1.0),
+        section("more", "Lines for Bedrock and its keys", 0.9),
+        section("other", "Lines for Azure", 0.1),
+    ]
+    text = passages_text("bedrock or azure - which lines?", Articles(articles=found), WORDS)
+    assert [line.split("**")[1] for line in text.splitlines() if line.startswith("**")][:2] == [
+        "Lines for Bedrock",
+        "Lines for Azure",
+    ]
+
+
 def test_beside_other_parts_an_answer_from_documents_is_its_first_sections_and_links():
     whole = "\n\n".join(f"**Part {n}** \u2014 docs/{n}.md#x\n\n" + "It says so.\n" * 9 for n in range(4))
     links = "See also:\n- Guide \u203a Other \u2014 docs/o.md"
@@ -177,13 +194,14 @@ def test_what_the_search_finds_near_is_shown_as_uncertain():
 
 def test_a_relative_link_of_a_quoted_section_names_the_page_that_it_leads_to():
     content = (
-        "Add it [by its address](#by-its-url), as [agents](./agents.md#all) or [the site](https://x.example/a#b) say."
+        "Add it [by its address](#by-its-url), as [agents](./agents.md#all) or [the site](https://x.example/a#b) say, or [on\nKubernetes](agents.md#k8s)."
         "\n\n```md\n[kept](#as-it-is)\n```"
     )
     page = article(content, heading="How do I add an agent?", url="docs/faq.md#how-do-i-add-an-agent")
     text = passages_text("How do I add an agent?", Articles(articles=[page]), WORDS)
     assert "(docs/faq.md#by-its-url)" in text
     assert "(docs/agents.md#all)" in text
+    assert "(docs/agents.md#k8s)" in text
     assert "(https://x.example/a#b)" in text
     assert "[kept](#as-it-is)" in text
     web = article("See [more](../more.html#x).", heading="Agents", url="https://x.example/docs/a.html#agents")

@@ -147,6 +147,20 @@ def test_numbered_parts_go_each_to_its_agent(chat):
     assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["github", "rag"]
 
 
+def test_numbered_parts_for_the_same_agent_stay_parts_unless_one_leans_on_the_other(chat):
+    said = "1) open PRs of acme/rocket 2) how do I back up the data 3) how do I write a new sub-agent"
+    asked = [call["args"]["request"] for call in _asked(chat, "supervisor", said).tool_calls]
+    assert asked == ["open PRs of acme/rocket", "how do I back up the data", "how do I write a new sub-agent"]
+    leaning = "1) which permissions does the GitHub token need 2) what happens if I give it none"
+    assert len(_asked(chat, "supervisor", leaning).tool_calls) == 1
+
+
+def test_the_service_s_own_files_are_asked_of_the_documents(chat):
+    said = "pls show what goes in .env for Ollama"
+    assert [call["name"] for call in _asked(chat, "supervisor", said).tool_calls] == ["rag"]
+    assert "fetch_document" not in [call["name"] for call in _asked(chat, "rag", said).tool_calls]
+
+
 def test_sentences_that_only_state_something_belong_to_the_question_beside_them(chat):
     said = "Planning to bump replicas to 3 for the supervisor. Anything that breaks? How often?"
     assert [call["args"]["query"] for call in _asked(chat, "rag", said).tool_calls] == [said]
@@ -216,7 +230,9 @@ def test_another_language_is_looked_up_and_said_not_to_be_understood(chat, quest
     called = bound.invoke([HumanMessage(question)])
     assert [call["args"] for call in called.tool_calls] == [{"query": question}]
     result = ToolMessage('{"articles": []}', tool_call_id=called.tool_calls[0]["id"])
-    assert "I understand English only." in bound.invoke([HumanMessage(question), called, result]).text
+    assert bound.invoke([HumanMessage(question), called, result]).text.startswith(
+        "I understand English only."
+    )
 
 
 def test_no_words_are_cut_out_of_a_language_that_is_not_understood(chat):

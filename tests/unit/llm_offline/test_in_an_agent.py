@@ -30,7 +30,7 @@ def desk():
 def test_a_list_is_answered_with_every_row_and_the_total(agent, desk):
     answer = ask(agent, "List the closed pull requests of acme/rocket")[-1].text
     assert desk.asked == [("list_pull_requests", "acme", "rocket", "closed")]
-    assert "2 of 60 pull requests" in answer
+    assert "**60 pull requests, 2 shown**" in answer
     assert "| [#7](https://x/o/r/pull/7) | Change 7 | mona |" in answer
     assert "2 of 60 are shown." in answer
 

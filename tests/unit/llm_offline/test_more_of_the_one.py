@@ -135,7 +135,11 @@ def test_what_is_applied_is_not_called_left_out(models):
 @pytest.mark.parametrize(
     ("said", "shown", "hidden"),
     [
-        ("Show the release notes of v1.0.3 of a/b", ["v1.0.3", "1 of 2"], ["v1.0.2", "Not applied"]),
+        (
+            "Show the release notes of v1.0.3 of a/b",
+            ["v1.0.3", "2 releases, 1 shown"],
+            ["v1.0.2", "Not applied"],
+        ),
         ("What's new in v9.9 of a/b?", ["v1.0.3", "v1.0.2", "Not applied", "“v9.9”"], []),
         ("List the releases of a/b", ["v1.0.3", "v1.0.2"], ["Not applied"]),
     ],

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from utils.llm.offline import entities
-from utils.llm.offline.choices import choice
+from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.dates import period
 from utils.llm.offline.grammar import form
 from utils.llm.offline.links import links_in_words
@@ -24,8 +24,6 @@ BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
-DENIED = r"\b(?:no|not|non|skip|ignore|ignoring|hide|omit|leave out|without|excluding|exclude|except|aren't|isn't)\b(?:\W+(?:for|an?|any|the|in))?\W+{0}s?\b|\b{0}s?\W+(?:are\W+)?(?:excluded|left out)\b"
-"""How a sentence says that it does not want what a word stands for: "no drafts", "drafts excluded"."""
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
 _STATED = r"(?:(?:open|closed|merged)\s+)?"
 _LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
@@ -212,7 +210,7 @@ def _flag(parameter: Parameter, text: str) -> bool | None:
     said = all(re.search(rf"\b{re.escape(word.rstrip('s'))}s?\b", text, re.IGNORECASE) for word in wanted)
     if not wanted or not said:
         return None
-    return re.search(DENIED.format(re.escape(wanted[0].rstrip("s"))), text, re.IGNORECASE) is None
+    return denied(re.escape(wanted[0].rstrip("s"))).search(text) is None
 
 
 def _identifier(parameter: Parameter, text: str) -> int | None:

@@ -37,7 +37,7 @@ class Change(NamedTuple):
 
 def asked_change(text: str) -> Change | None:
     """The first change that a text asks for."""
-    plain = _quotes_emptied(text)
+    plain = entities.quotes_hidden(text)
     at = 0
     while match := _COMMAND.search(plain, at):
         verb = _verb(match, plain)
@@ -85,8 +85,3 @@ def _verb(match: re.Match[str], text: str) -> str | None:
     if verb in _NOUNS and match["begins"].strip() and not _ACTED_ON.match(following):
         return None
     return stem(_SAME.get(word, word))
-
-
-def _quotes_emptied(text: str) -> str:
-    """A text whose quotations keep their marks and their length, but not their words."""
-    return entities.QUOTED.sub(lambda match: f'"{" " * (len(match[0]) - 2)}"', text)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
-from utils.llm.offline.grammar import LEXICON, pattern
+from utils.llm.offline.grammar import LEXICON, part, pattern
 
 _MEANS: dict[str, list[str]] = LEXICON["values"]
 _STILL_TO_COME = re.compile(
@@ -27,17 +28,39 @@ _WEAK = frozenset({"all", "any", "none"})
 
 
 def choice(text: str, allowed: Sequence[str]) -> str | None:
-    """The allowed value that the sentence names, the most telling first; `None` when it names none."""
+    """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
     lower = _DID.sub(r" \2d ", text.lower())
     lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", lower))
     both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b"
     if "all" in allowed and (_WHATEVER.search(text.lower()) or re.search(both, lower)):
         return "all"
-    exact = sorted((value for value in allowed if value not in _WEAK), key=lambda value: value not in lower)
-    for value in (*exact, *(value for value in allowed if value in _WEAK)):
-        if any(_has(lower, word) for word in means(value)):
-            return value
-    return None
+    words = {
+        value: [word for word in means(value) if word == value or word not in allowed] for value in allowed
+    }
+    lower = denied("|".join(re.escape(word) for own in words.values() for word in own)).sub(" ", lower)
+    said = {value: place for value, own in words.items() if (place := _place(lower, own)) is not None}
+    order = sorted(said, key=lambda value: (value in _WEAK, value not in lower, said[value]))
+    return next((value for value in order if not _told_closer(value, order, lower)), None)
+
+
+def _told_closer(value: str, said: Sequence[str], text: str) -> bool:
+    """Whether another value that is said tells better which rows: "which of the closed ones were merged", "merged and closed"."""
+    for other in said:
+        joined = re.search(
+            rf"\b(?:{value}|{other})(?:\W+\w+){{0,2}}\W+(?:and|or)\W+(?:\w+\W+){{0,2}}(?:{value}|{other})\b",
+            text,
+        )
+        if other != value and (other in means(value) if not joined else value in means(other)):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def denied(words: str) -> re.Pattern[str]:
+    """How a sentence says that it does not want what words stand for: "no drafts", "drafts excluded"."""
+    return pattern(
+        rf"{part('denies')}(?:{words})s?(?![\w/-])|\b(?:{words})s?\W+(?:(?:ones?|are)\W+)*(?:excluded|left out)\b"
+    )
 
 
 def means(value: str) -> list[str]:
@@ -45,8 +68,9 @@ def means(value: str) -> list[str]:
     return _MEANS.get(value.lower(), [value.lower().replace("_", " ")])
 
 
-def _has(text: str, word: str) -> bool:
-    return re.search(rf"(?<![\w/-]){re.escape(word)}(?![\w/-])", text) is not None
+def _place(text: str, words: Sequence[str]) -> int | None:
+    match = re.search(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, words))})(?![\w/-])", text)
+    return match.start() if match else None
 
 
 STATE_WORDS = pattern(

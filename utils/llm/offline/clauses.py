@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from utils.llm.offline.entities import quotes_hidden
 from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.words import spelled_out
 
@@ -22,7 +23,6 @@ _MORE_OF_IT = form("more_of_it")
 _OF_IT = form("of_it")
 _ELSE = form("else")
 _REPOSITORY = re.compile(r"[\w-]+/[\w.-]+")
-_HIDDEN = re.compile(r"\"[^\"]*\"|`[^`]*`|“[^”]*”")
 _ASIDE = form("aside")
 _AND = re.compile(
     r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus|\+|&)\s+(?:more\s+)?"
@@ -41,13 +41,15 @@ _PREFACE = form("preface")
 class Clause(NamedTuple):
     """One wish: the words to understand it by, and the user's own words with their place in the request.
 
-    `condition` is under what it is wanted: "if not", "If octocat/hello-world has no open issues".
+    `condition` is under what it is wanted: "if not", "If octocat/hello-world has no open issues". `item` is its place in a
+    numbered list, from 0.
     """
 
     text: str
     start: int
     end: int
     condition: str = ""
+    item: int = 0
 
 
 def opens_a_request(text: str) -> bool:
@@ -59,11 +61,11 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     """The clauses of a request, in order. `nouns` are what the bound tools are about: "issues", "commits"."""
     if len(request) > LONGEST_SPLIT or "```" in request:
         return [Clause(request.strip(), 0, len(request))]
-    masked = _HIDDEN.sub(lambda match: "x" * len(match[0]), request)
+    masked = quotes_hidden(request)
     preface = _PREFACE.match(masked)
     clauses = [
-        part
-        for first, last in _items(masked, preface.end() if preface else 0)
+        part._replace(item=item)
+        for item, (first, last) in enumerate(_items(masked, preface.end() if preface else 0))
         for start, end in _sentences(masked, first, last)
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
@@ -72,7 +74,8 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     return told or [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
-def _cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of a text between what a form finds."""
     spans: list[tuple[int, int]] = []
     for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
@@ -84,13 +87,13 @@ def _items(text: str, start: int) -> list[tuple[int, int]]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
     marks = {match[1] for match in _NUMBERED.finditer(text, start)}
     listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
-    return _cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
+    return cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
 
 
 def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
     spans: list[tuple[int, int]] = []
-    for start, end in _cuts(text, _SENTENCE, first, last):
+    for start, end in cuts(text, _SENTENCE, first, last):
         if spans and _FRAGMENT.match(text[start:end]) and not re.search(r"[/#]", text[start:end]):
             spans[-1] = (spans[-1][0], end)
         else:
@@ -101,7 +104,7 @@ def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
 def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """Cuts at "and show …", unless the right side is an aside of the left ("issue 5, who reported it?")."""
     spans: list[tuple[int, int]] = []
-    for left, right in _cuts(text, _JOINT, start, end):
+    for left, right in cuts(text, _JOINT, start, end):
         if spans and _speaks_of_the_left(text, spans[-1], left, right):
             spans[-1] = (spans[-1][0], right)
         else:

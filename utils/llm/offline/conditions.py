@@ -41,7 +41,7 @@ def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
         rest = clause.text[match.end() :] if match else clause.text
         condition = clause.text[: len(clause.text) - len(rest)].strip(" ,:;")
         if own:
-            found.append(Clause(re.sub(r"\b(?:no|any)\s+", "any ", own[1]), clause.start, clause.end))
+            found.append(clause._replace(text=re.sub(r"\b(?:no|any)\s+", "any ", own[1])))
         if match and not rest:
             pending = clause._replace(text=condition)
         elif match:

@@ -31,8 +31,8 @@ _ADDRESS = re.compile(r"https?://[^\s<>\"')]+[^\s<>\"').,;?!]")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)'([^']+)'(?!\w)")
 _NUMBER = form("number")
 _NUMBER_WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_ID_DIGITS = 8
-"""Digits from which a number after "#" is an id nevertheless."""
+_ID_DIGITS = 7
+"""Digits from which the number of a run is an id."""
 _NUMBER_WORD = form("number_word")
 _LIMIT = form("limit")
 _DURATION = form("duration")
@@ -58,7 +58,7 @@ _LINES = form("lines")
 class Number(NamedTuple):
     """A number that names a thing, with the word before it ("pull request", "run", or empty).
 
-    `counted`: it is written as a place in a count, "run #562" or "number 562", as ids are not.
+    `counted`: it is a place in a count, "run 562" or "number 562", which is shorter than ids are.
     """
 
     value: int
@@ -133,6 +133,11 @@ def quoted(text: str) -> str | None:
     return next((group for group in match.groups() if group), None) if match else None
 
 
+def quotes_hidden(text: str) -> str:
+    """A text of the same length in which nothing is read or cut inside of quotation marks."""
+    return QUOTED.sub(lambda match: f'"{"x" * (len(match[0]) - 2)}"', text)
+
+
 def without_quotes(text: str) -> str:
     """A text without what stands in it in quotation marks or backticks."""
     return QUOTED.sub(" ", text)
@@ -145,7 +150,8 @@ def numbers(text: str) -> list[Number]:
         Number(
             int(match[2]),
             noun,
-            len(match[2]) < _ID_DIGITS and ("#" in match[0] or noun.startswith(("number", "no"))),
+            len(match[2]) < _ID_DIGITS
+            and ("#" in match[0] or noun.startswith(("number", "no", "run", "workflow run", "build"))),
         )
         for match in _NUMBER.finditer(rest)
         for noun in [(match[1] or "").lower()]

@@ -108,8 +108,7 @@ def detail_call(
     fitting = [
         (tool, arguments)
         for tool in tools
-        if any(p.is_identifier and p.required for p in tool.parameters)
-        and (arguments := row_arguments(tool, row, call)) is not None
+        if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
     ]
     same = [pair for pair in fitting if pair[0].noun and pair[0].noun.rstrip("s") == listed.rstrip("s")]
     named = [

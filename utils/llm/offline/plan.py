@@ -13,7 +13,7 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.grammar import form, pattern, word_set
+from utils.llm.offline.grammar import pattern, word_set
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -28,7 +28,7 @@ from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
-from utils.llm.offline.unmet import unmet, unread
+from utils.llm.offline.unmet import unmet, unread, without_story
 from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
@@ -44,7 +44,6 @@ _LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
 _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
 _OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
-_PREAMBLE = form("preamble")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
 _COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 
@@ -130,7 +129,7 @@ class Planner:
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:
             return step
-        text = _PREAMBLE.sub("", step.clause.text)
+        text = without_story(step.clause.text, step.tool)
         found = unmet(step.tool, text, step.arguments, self.tools)
         found += unread(step.tool, text, step.arguments, step.then)
         named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
@@ -263,11 +262,7 @@ class Planner:
             return None
         word = identifiers[0].name.removesuffix("_id").replace("_", " ")
         topic = tool.noun if word == "number" else word
-        lists = [
-            t
-            for t in self.tools
-            if t.noun and topic in t.noun and not any(p.is_identifier and p.required for p in t.parameters)
-        ]
+        lists = [t for t in self.tools if t.noun and topic in t.noun and not t.shows_one]
         return next(iter(lists), None)
 
     def _follow(self, clause: Clause, reading: str, previous: Call, context: Context) -> Step | None:
@@ -281,8 +276,7 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
-        one = any(p.is_identifier and p.required for p in tool.parameters)
-        stays = (_OF_THE_ONE if one else _OF_THOSE).search(reading)
+        stays = (_OF_THE_ONE if tool.shows_one else _OF_THOSE).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):
@@ -338,7 +332,11 @@ def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:
 def _repository_before(turns: Sequence[Turn]) -> tuple[str, str] | None:
     """The repository that the conversation was about last."""
     calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
-    return next((named for call in calls if (named := repository_of(call.arguments))), None)
+    said = (links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in DELEGATING)
+    return next(
+        (named for call in calls if (named := repository_of(call.arguments))),
+        next((named for text in said if (named := entities.repository(text))), None),
+    )
 
 
 def _merged(steps: Sequence[Step], request: str) -> list[Step]:
@@ -347,9 +345,8 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
     for step in steps:
         last = merged[-1] if merged else None
         if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
-            clause = Clause(
-                request[last.clause.start : step.clause.end].strip(" ,"), last.clause.start, step.clause.end
-            )
+            whole = request[last.clause.start : step.clause.end].strip(" ,")
+            clause = last.clause._replace(text=whole, end=step.clause.end, condition="")
             merged[-1] = replace(last, clause=clause, arguments=_said(step.tool, last.arguments, clause.text))
         elif last and last.then and step.tool in (last.tool, last.then) and _says_more(step):
             span = request[last.clause.start : step.clause.end].strip(" ,")
@@ -365,6 +362,8 @@ def _merged(steps: Sequence[Step], request: str) -> list[Step]:
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
     assert step.tool is not None
+    if step.clause.item != last.clause.item and not followup.points_back(step.reading):
+        return False
     if step.clause.condition or last.clause.condition:
         return step.tool.is_library or (step.tool.delegates and not step.tool.about_repositories)
     return step.tool.delegates or step.tool.is_library

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
+from utils.llm.offline.choices import STATE_WORDS
+from utils.llm.offline.followup import points_back, without_opening
 from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
@@ -73,6 +75,10 @@ _FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:pleas
 _ASKING = word_set("asking")
 _ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
+_SHOWN = pattern(
+    r"\b(?:both|others|(?:the )?(?:first|last|other|rest)(?: of| two| three| one)|labels?|comments?|assignees?|reviewers?|milestones?)\b"
+)
+_DOCUMENTS = frozenset({"source", "url", "document"})
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -123,8 +129,9 @@ def route(
     if declared:
         return _change(clause, declared, similarity)
     repositories = next((tool for tool in tools if tool.about_repositories), None)
-    continued = asks_from == ASKS_BESIDE and asked_change(clause) is not None
-    if repositories and (changes_github(clause) or continued or _half_named(clause) or _only_rows(clause)):
+    continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
+    changes = asked_change(clause) is not None and continued
+    if repositories and (changes_github(clause) or changes or _half_named(clause) or _only_rows(clause)):
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -152,6 +159,13 @@ def route(
     if library and (outside < least or product):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
+
+
+def _of_what_was_shown(clause: str) -> bool:
+    """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
+    said = content_stems(STATE_WORDS.sub(" ", without_opening(clause)))
+    shown = points_back(clause) or _SHOWN.search(clause) or entities.numbers(clause)
+    return bool(shown) or len(said) <= 1
 
 
 def _half_named(clause: str) -> bool:
@@ -204,13 +218,13 @@ def _may(tool: ToolSpec, clause: str) -> bool:
         return not said or len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
-    if _needs_document(tool):
-        return _READS.search(clause) is not None
+    if _needs(tool, _DOCUMENTS):
+        return _READS.search(clause) is not None and not (entities.path(clause) or "").startswith(".")
     return True
 
 
-def _needs_document(tool: ToolSpec) -> bool:
-    return any(p.required and p.name in {"source", "url", "document"} for p in tool.parameters)
+def _needs(tool: ToolSpec, names: frozenset[str]) -> bool:
+    return any(p.required and p.name in names for p in tool.parameters)
 
 
 def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> list[str]:
@@ -285,14 +299,14 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     """How well the arguments in a clause suit a tool, against the other tools."""
     text = links_in_words(clause)
     score = 0.0
-    if any(_needs_identifier(other) for other in tools):
+    if any(other.shows_one for other in tools):
         score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
-    if _needs_identifier(tool) and tool.noun:
+    if tool.shows_one and tool.noun:
         of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
         score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
-    if _needs_handle(tool):
+    if _needs(tool, frozenset({"handle"})):
         score += FITS if handles_in(text) else -FITS
-    if any(_needs_path(other) for other in tools):
+    if any(_needs(other, _DOCUMENTS | {"path", "file"}) for other in tools):
         score += _path_agreement(tool, _names_a_document(tool, text))
     if any(_takes_repository(other) for other in tools):
         named = entities.repository(text) is not None
@@ -310,12 +324,10 @@ def one_by_place(tool: ToolSpec, text: str) -> bool:
 
 
 def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
-    optional = any(
-        p.is_identifier and p.names_its_subject for p in tool.parameters
-    ) and not _needs_identifier(tool)
+    optional = any(p.is_identifier and p.names_its_subject for p in tool.parameters) and not tool.shows_one
     if optional:
         return FITS if has else 0.0
-    return _agreement(_needs_identifier(tool), has, by_place and not has)
+    return _agreement(tool.shows_one, has, by_place and not has)
 
 
 def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
@@ -330,22 +342,8 @@ def _names_a_document(tool: ToolSpec, text: str) -> bool:
 
 
 def _path_agreement(tool: ToolSpec, has: bool) -> float:
-    takes = tool.accepts("path") and not _needs_path(tool)
-    return FITS / 2 if takes and has else _agreement(_needs_path(tool), has, takes)
-
-
-def _needs_identifier(tool: ToolSpec) -> bool:
-    return any(p.required and p.is_identifier for p in tool.parameters)
-
-
-def _needs_handle(tool: ToolSpec) -> bool:
-    return any(p.required and p.name == "handle" for p in tool.parameters)
-
-
-def _needs_path(tool: ToolSpec) -> bool:
-    return any(
-        p.required and p.name in {"path", "file", "source", "url", "document"} for p in tool.parameters
-    )
+    takes = tool.accepts("path") and not _needs(tool, _DOCUMENTS | {"path", "file"})
+    return FITS / 2 if takes and has else _agreement(_needs(tool, _DOCUMENTS | {"path", "file"}), has, takes)
 
 
 def _takes_repository(tool: ToolSpec) -> bool:

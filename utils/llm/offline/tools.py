@@ -86,6 +86,11 @@ class ToolSpec:
         return asked * 2 >= len(self.examples)
 
     @property
+    def shows_one(self) -> bool:
+        """Whether it needs the number or id of one thing."""
+        return any(p.required and p.is_identifier for p in self.parameters)
+
+    @property
     def is_library(self) -> bool:
         """Whether it answers questions about anything, as documents can."""
         return self.answers_questions and not self.noun and not self.about_repositories

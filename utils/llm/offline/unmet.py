@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import DENIED
-from utils.llm.offline.choices import STATE_WORDS, means
+from utils.llm.offline.choices import STATE_WORDS, denied, means
+from utils.llm.offline.clauses import cuts
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import form, pattern, word_set
+from utils.llm.offline.grammar import part as form_part
 from utils.llm.offline.language import is_foreign
+from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
 from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
@@ -32,12 +34,23 @@ _NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
+_PREAMBLE = form("preamble")
+_STATES = STATE_WORDS.pattern
+_WHAT_CHANGED = pattern(rf"^\W*{form_part('what_changed')}\W*$")
+_TELL_WHAT_CHANGED = word_set("changed_by")
 _GROUP = form("group")
 _BEYOND = form("beyond")
 _INSIDE = pattern(r"\b(?:which|what) files\b[^,.;?]*|\bdiffs?\b|\bpatch(?:es)?\b")
 """What a list of commits does not show of them."""
 _SAID_OF_SOMEBODY = form("said_of_somebody")
 _COLUMNS = frozenset(map(stem, word_set("column")))
+
+
+def without_story(text: str, tool: ToolSpec) -> str:
+    """A request without what people tell before it, where the rest says what of a repository it asks for."""
+    rest = _PREAMBLE.sub("", text)
+    asks = asks_of_a_repository(rest) or bool(set(words(tool.noun)) & set(words(rest)))
+    return rest if asks and not entities.numbers(text[: len(text) - len(rest)]) else text
 
 
 def unread(
@@ -52,16 +65,23 @@ def unread(
     understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
     understood |= {stem("approval")} if stem("approved") in understood else set()
     beyond = [match[0] for match in _BEYOND.finditer(clause)]
+    beyond += [
+        match[0]
+        for match in entities.QUOTED.finditer(clause)
+        if not set(content_stems(match[0])) & _values(arguments)
+    ]
     if tool.noun == "commits":
         beyond += [match[0] for match in _INSIDE.finditer(clause)]
     for condition in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
         clause = condition.sub(" ", clause)
-    groups = [group.strip() for group in _GROUP.split(clause)]
+    hidden = entities.quotes_hidden(clause)
+    groups = [clause[start:end].strip() for start, end in cuts(hidden, _GROUP, 0, len(clause))]
     heard = [group for group in groups if set(content_stems(group)) & understood]
     return beyond + [
         _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
         if not _SAID_OF_SOMEBODY.match(group)
+        and not (_WHAT_CHANGED.match(group) and set(words(tool.noun)) <= _TELL_WHAT_CHANGED)
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
         and not entities.numbers(group)
@@ -80,14 +100,20 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     """
     if tool.text_parameter or tool.changes or not tool.parameters or is_foreign(clause):
         return []
-    one = any(p.required and p.is_identifier for p in tool.parameters)
-    if one or not tool.accepts("page", "limit", "per_page"):  # one thing, not a list: nothing to leave out
+    if tool.shows_one or not tool.accepts(
+        "page", "limit", "per_page"
+    ):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(_without_unassigned(without_form(clause), arguments))
     found = _conditions(text, arguments, tool, known)
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
+
+
+def _slices(condition: re.Pattern[str], text: str) -> list[str]:
+    """What a form finds in a text, nothing of it inside of quotation marks."""
+    return [text[slice(*match.span())] for match in condition.finditer(entities.quotes_hidden(text))]
 
 
 def _without_unassigned(text: str, arguments: Mapping[str, Any]) -> str:
@@ -98,11 +124,11 @@ def _conditions(
     clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
 ) -> list[str]:
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
-        clause = re.sub(DENIED.format(re.escape(name)), " ", clause, flags=re.IGNORECASE)
+        clause = denied(re.escape(name)).sub(" ", clause)
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
     found = []
     if not SINCE_UNTIL & arguments.keys():
-        found += [match[0] for match in _TIME.finditer(clause)]
+        found += _slices(_TIME, clause)
     if not {"sort", "direction", "order"} & arguments.keys():
         found += [
             match[0]
@@ -114,6 +140,7 @@ def _conditions(
         name = (match[1] or match[2]).lower()
         if name not in persons and name not in _NO_PERSON:
             found.append(match[0])
+    found += [part for part in _slices(denied(_STATES), clause) if not _keeps_out(part, tool, arguments)]
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
@@ -123,12 +150,23 @@ def _conditions(
         match[0]
         for match in _WITH.finditer(clause)
         if not entities.limit(match[0])
+        and not (STATE_WORDS.search(match[0]) and denied(_STATES).search(match[0]))
         and set(content_stems(match[0].removesuffix("only")))
         - _values(arguments)
         - set(content_stems(tool.noun))
         and not any(noun in spelled_out(match[0]).lower() for noun in others)
     ]
     return [part.strip() for part in dict.fromkeys(found)]
+
+
+def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
+    """Whether the chosen state keeps out what is denied: "not the closed ones" of those that are merged."""
+    chosen = {
+        str(arguments.get(p.name, p.default)) for p in tool.parameters if p.name in ("state", "status")
+    } - {"None"}
+    states = {match[0].lower() for match in STATE_WORDS.finditer(part)}
+    kept = {word for value in chosen for word in means(value)} | ({*states} if "all" in chosen else set())
+    return bool(chosen) and not states & kept
 
 
 def _before_the_noun(

@@ -20,6 +20,7 @@ from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Step, made
 from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.words import content_stems
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
 _COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
@@ -48,7 +49,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     ]
     rest = left_over(steps) if done else []
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
-        rest.append(phrases.ENGLISH_ONLY)
+        first.insert(0, phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*first, parts[0][1], *rest])
     sections = [f"## {title}\n\n{demoted(briefly(body))}" for title, body in parts]
@@ -125,6 +126,7 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
             )
             if _COUNTS.search(_asked(steps, index, turn)) and not _LISTS.search(_asked(steps, index, turn)):
                 result = _few(result)
+        left_out = [part for part in left_out if not _is_shown(part, result)]
         asked = turn.request if isinstance(result, Record) else _question(call, steps, index, turn)
         shown = result_text(
             result, asked, _context({**_default_state(steps, index), **call.arguments}), similarity
@@ -134,6 +136,13 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
     if text.startswith(("{", "[{")):
         return fenced(shortened(text), "json")
     return text or EMPTY
+
+
+def _is_shown(part: str, result: Result) -> bool:
+    """Whether words ask for nothing but what each row or the record shows: "tag"."""
+    rows = result.items if isinstance(result, Items) else [result.item] if isinstance(result, Record) else []
+    shown = {stem for row in rows[:1] for name in row for stem in content_stems(name.replace("_", " "))}
+    return bool(asked := set(content_stems(part))) and asked <= shown
 
 
 def _default_state(steps: Sequence[Step], index: int) -> dict[str, Any]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import sentences
+from utils.messages.sentences import alternatives, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -96,6 +96,7 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     ):
         return _joined(NOTHING, found.note or "")
     sure = about and (sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED)
+    sections = _each_named(question, sections, found.articles[:READ], similarity)
     shown = _screen(
         question, sections if sure else sections[: 1 + OTHERS], SCREEN if sure else SCREEN // 2, similarity
     )
@@ -132,6 +133,18 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
             )
             room -= _lines(text) + 3
     return shown
+
+
+def _each_named(
+    question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
+) -> list[Section]:
+    """The sections with the nearest to each of two named things first, so that both have room: "bedrock or azure"."""
+    near = [_sections(each, articles, similarity) for each in alternatives(question)]
+    best = dict.fromkeys(max(found, key=lambda each: each.fit).article.url for found in near if found)
+    first = [
+        replace(each, score=sections[0].score) for url in best for each in sections if each.article.url == url
+    ]
+    return [*first, *(each for each in sections if each.article.url not in best)]
 
 
 def _about(question: str, section: Section, similarity: Similarity) -> bool:

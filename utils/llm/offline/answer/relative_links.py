@@ -6,7 +6,9 @@ import re
 from posixpath import dirname, join, normpath
 from urllib.parse import urljoin, urlsplit
 
-_LINK = re.compile(r"(?P<text>\[[^\]\n]*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)")
+_LINK = re.compile(
+    r"(?P<text>\[(?:[^\]\n]|\n(?!\s*\n))*\])\((?P<target>[^()\s]+)(?P<title>\s+\"[^\"\n]*\")?\)"
+)
 
 
 def with_whole_links(text: str, page: str) -> str:

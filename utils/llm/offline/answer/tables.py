@@ -90,11 +90,11 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def count(items: Items) -> str:
-    """How many rows there are: "2 of 60 issues"."""
+    """How many rows there are: "60 issues, 2 shown"."""
     shown = len(items.items)
     kind = _singular(items.kind) if shown == 1 and (items.total or 1) == 1 else items.kind
     if items.total is not None and items.total > shown:
-        return f"{shown} of {items.total} {kind}"
+        return f"{items.total} {kind}, {shown} shown"
     return f"{shown} {kind}"
 
 

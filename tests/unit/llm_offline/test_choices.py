@@ -1,0 +1,163 @@
+"""Which rows are asked for when a request names more than one state, and what is told of them."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+from utils.messages.results import Items, dump_result
+
+
+@pytest.fixture(scope="module")
+def github():
+    return routing.model().bind_tools(tools_of("github"))
+
+
+def _asked(github, said, row=None, total=None):
+    """The calls for a request, and the answer when each has returned a row."""
+    called = github.invoke([HumanMessage(said)])
+    results = [
+        ToolMessage(
+            dump_result(
+                Items(
+                    kind=call["name"].removeprefix("list_").replace("_", " "),
+                    items=[row or {"number": 1, "title": "Disk full"}],
+                    total=total,
+                )
+            ),
+            tool_call_id=call["id"],
+        )
+        for call in called.tool_calls
+    ]
+    answer = github.invoke([HumanMessage(said), called, *results])
+    return [(call["name"], call["args"]) for call in called.tool_calls], answer.text
+
+
+@pytest.mark.parametrize(
+    ("said", "state"),
+    [
+        ("How many merged PRs has acme/rocket, not counting the ones just closed?", "merged"),
+        ("How many PRs of acme/rocket were merged, closed ones excluded?", "merged"),
+        ("merged rather than closed PRs of acme/rocket", "merged"),
+        ("count the merged, not the open, PRs of acme/rocket", "merged"),
+        ("of the closed PRs in acme/rocket, how many were merged?", "merged"),
+        ("list merged and closed PRs of acme/rocket", "closed"),
+        ("closed PRs of acme/rocket that were not merged", "closed"),
+        ("number of closed issues in acme/rocket, excluding open ones", "closed"),
+        ("PRs of acme/rocket, but don't include closed ones", None),
+        ("are there no closed issues in acme/rocket?", "closed"),
+    ],
+)
+def test_the_state_that_is_meant_is_asked_for_and_not_one_that_is_denied(github, said, state):
+    [(_, arguments)], answer = _asked(github, said)
+    assert arguments.get("state") == state
+    assert ("Not applied" in answer) == ("not merged" in said)
+
+
+def test_a_denied_state_that_no_argument_keeps_out_is_named(github):
+    _, answer = _asked(github, "which workflow runs of acme/rocket haven't failed?")
+    assert "Not applied" in answer
+    assert "“haven't failed”" in answer
+
+
+def test_a_number_that_is_asked_for_stands_first_and_how_many_are_shown_after_it(github):
+    _, answer = _asked(github, "How many merged PRs has acme/rocket?", total=6)
+    assert answer.startswith("**6 pull requests, 1 shown** — acme/rocket, merged")
+
+
+RELEASE = {"tag": "v1", "published": "2026-01-01", "notes": "Faster."}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Latest release of acme/rocket: tag, date, and what changed?",
+        "newest release of acme/rocket and what's new",
+        "Show the latest release of acme/rocket. What changed?",
+        "Show the latest release of acme/rocket, what was fixed?",
+    ],
+)
+def test_what_changed_in_a_release_is_part_of_the_request_for_it(github, said):
+    calls, answer = _asked(github, said, RELEASE)
+    assert [name for name, _ in calls] == ["list_releases"]
+    assert "Not applied" not in answer
+
+
+def test_what_changed_is_named_where_no_row_tells_it(github):
+    _, answer = _asked(github, "List the branches of acme/rocket. What changed?", {"name": "main"})
+    assert "“What changed”" in answer
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        "I was on holiday for two weeks and would like to catch up on acme/rocket: show me the last five commits on the default branch.",
+        "Just back from vacation, what were the last five commits on acme/rocket?",
+        "My boss wants to see something for the board meeting; show the last five commits of acme/rocket",
+        "We had trouble with the pump, so list the last five commits of acme/rocket",
+    ],
+)
+def test_a_story_before_the_request_is_no_list_of_conditions(github, story):
+    [(name, arguments)], answer = _asked(github, story)
+    assert (name, arguments["limit"]) == ("list_commits", 5)
+    assert "Not applied" not in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("For my report, sorted by size: list the commits of acme/rocket", "sorted by size"),
+        ("I'm new here. Show me the open PRs of acme/rocket without labels", "without labels"),
+        ('open issues of acme/rocket with the words "crash, and burn"', 'the words "crash, and burn"'),
+    ],
+)
+def test_a_condition_is_named_whole_also_beside_a_story_and_in_quotation_marks(github, said, named):
+    _, answer = _asked(github, said)
+    assert f"“{named}”" in answer
+
+
+def test_a_short_number_of_a_run_is_its_place_in_the_count_and_a_long_one_its_id(github):
+    [(short, arguments)], _ = _asked(github, "Show workflow run 562 of acme/rocket")
+    [(_, long)], _ = _asked(github, "Show workflow run 30433642 of acme/rocket")
+    assert (short, "run_id" in arguments, long["run_id"]) == ("list_workflow_runs", False, 30433642)
+
+
+SHOWN = "which issues in acme/rocket are open?"
+ORDERS = (
+    "Close all of them, they're stale anyway.",
+    "merge it",
+    "assign it to me",
+    "pls close the oldest one",
+    "close both",
+    "label them stale",
+    "reopen 5",
+    "Can you close these for me?",
+    "Add the label wontfix to the first two.",
+)
+
+
+def _after(agent, tool, arguments, said):
+    call: Any = {"id": "1", "name": tool, "args": arguments}
+    rows = dump_result(Items(kind="issues", items=[{"number": n, "title": "T"} for n in (9, 8)]))
+    history = [
+        HumanMessage(SHOWN),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(rows, tool_call_id="1"),
+        AIMessage("**2 issues**"),
+        HumanMessage(said),
+    ]
+    answer = routing.model().bind_tools(tools_of(agent)).invoke(history)
+    return [call["name"] for call in answer.tool_calls]
+
+
+@pytest.mark.parametrize("said", ORDERS)
+def test_an_order_about_what_the_conversation_showed_is_refused_as_a_change(said):
+    assert _after("supervisor", "github", {"request": SHOWN}, said) == ["github"]
+    assert _after("github", "list_issues", {"owner": "acme", "repo": "rocket"}, said) == ["refuse_change"]
+
+
+@pytest.mark.parametrize("said", ["delete my conversation", "remove the handbook from the index"])
+def test_an_order_about_the_service_itself_does_not_go_to_github(said):
+    assert _after("supervisor", "github", {"request": SHOWN}, said) == ["rag"]
