@@ -109,14 +109,21 @@ class RemoteAgent:
         name: Our name for it.
         connection: Reaches it.
         progress_seconds: Silence after which progress is reported in its place.
+        on_away: Called when it cannot be reached while it is waited for.
     """
 
     def __init__(
-        self, name: str, connection: Connection, *, progress_seconds: float = PROGRESS_SECONDS
+        self,
+        name: str,
+        connection: Connection,
+        *,
+        progress_seconds: float = PROGRESS_SECONDS,
+        on_away: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
         self._connection = connection
         self._progress_seconds = progress_seconds
+        self._on_away = on_away
 
     async def run(self, call: RemoteCall, report: Report, named: OnTask = _nobody_asks) -> TaskView:
         """Send the message and wait for the end of the task, or for its question.
@@ -240,6 +247,8 @@ class RemoteAgent:
                     log.info(
                         "delegation.waits", agent=self._name, reason=waiting, seconds=round(event.seconds, 1)
                     )
+                    if not event.busy:
+                        self._on_away()
                     report(replace(_progress(call, self._name, task), waiting=waiting))
                 if task.task_id and task.task_id != known:
                     known = task.task_id
