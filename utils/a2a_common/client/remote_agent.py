@@ -17,11 +17,10 @@ from a2a.utils.errors import TaskNotFoundError
 from utils.a2a_common.client.conversations import ask_conversations
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
-from utils.a2a_common.client.heartbeat import Report, heartbeat
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
-from utils.a2a_common.client.progress_gate import ProgressGate
+from utils.a2a_common.client.progress import ProgressGate, Report, heartbeat
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.conversations import Action, Asked, Kept, parse_kept
