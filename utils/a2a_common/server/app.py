@@ -38,10 +38,9 @@ from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.cut_off import CutOff
 from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
-from utils.a2a_common.server.http.retry_after import RetryAfter
+from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
 from utils.a2a_common.server.page_login import PageLogin
