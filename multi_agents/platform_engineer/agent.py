@@ -227,7 +227,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.passed_answer import PassedAnswer
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
-        from utils.a2a_common.graph.composed_middleware import composed
+        from utils.a2a_common.graph.middleware_stack import composed
 
         return composed(
             (
