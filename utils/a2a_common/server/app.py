@@ -23,10 +23,10 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_engine import LEAST_REST
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.handler.before_turn import NoPreparation, Preparation
 from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
-from utils.a2a_common.handler.preparation import NoPreparation, Preparation
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
@@ -219,7 +219,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         pending_input=service.pending_input,
         takes_files=service.takes_files,
         consent=service.consent,
-        asides=_conversations(service, engine),
+        conversations=_conversations(service, engine),
         preparation=service.preparation,
     )
     return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
