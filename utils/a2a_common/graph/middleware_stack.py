@@ -77,7 +77,7 @@ def middleware_stack(
     from utils.a2a_common.graph.row_files import RowFiles
     from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
-    from utils.context.call_limit import ModelCallLimit
+    from utils.a2a_common.graph.turn_limits import ModelCallLimit
     from utils.context.factory import default_context_middleware
     from utils.resilience.loop_guard import LoopEnd, LoopGuard
     from utils.resilience.recover import ModelRecovery
@@ -131,7 +131,7 @@ def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any
 
 
 def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:
-    from utils.a2a_common.graph.budget_guard import BudgetGuard
+    from utils.a2a_common.graph.turn_limits import BudgetGuard
     from utils.llm.prices import PRICES, parse_prices
     from utils.resilience.budget import Budget
 

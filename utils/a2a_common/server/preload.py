@@ -11,7 +11,7 @@ SHARED_MODULES = (
     "utils.a2a_common.server.card",
     "utils.a2a_common.execution.executor",
     "utils.a2a_common.graph.graph_run",
-    "utils.a2a_common.graph.budget_guard",
+    "utils.a2a_common.graph.turn_limits",
     "utils.a2a_common.graph.mcp_skills",
     "utils.a2a_common.graph.middleware_stack",
     "utils.a2a_common.graph.model_metrics",
