@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
     from langgraph.graph import StateGraph
+    from langgraph.types import StateSnapshot
     from pydantic import BaseModel
     from starlette.middleware import Middleware
 
@@ -314,10 +315,11 @@ class BaseLangGraphAgent(ABC):
             yield status
         config = self._config(request)
         turn = GraphRun(built, self.name, request, config)
-        await turn.open()
-        notice = await self._notice(built.graph, config, request)
+        state = await turn.open()
+        notice = self._notice(state, request)
         if not turn.goes_on:
-            for compacted in await self._preflight_context_check(config, user_content(request, built.takes)):
+            query = user_content(request, built.takes)
+            for compacted in await self._preflight_context_check(config, query, state):
                 yield compacted
         async with aclosing(turn.events()) as events:
             async for event in events:
@@ -339,13 +341,14 @@ class BaseLangGraphAgent(ABC):
         }
 
     async def _preflight_context_check(
-        self, config: RunnableConfig, query: Content
+        self, config: RunnableConfig, query: Content, state: StateSnapshot
     ) -> list[ContextCompacted]:
         """Make room for a turn before it begins, where the conversation does not fit, without a model.
 
         Args:
             config: Names the conversation's thread.
             query: What the user says in this turn.
+            state: The conversation as the turn finds it.
 
         Returns:
             What was done; nothing where there is room.
@@ -355,16 +358,14 @@ class BaseLangGraphAgent(ABC):
         if self._built is None:
             return []
         built = self._built
-        graph, tools = built.graph, built.tools
         context, done = self._middlewares.context, list[ContextCompacted]()
-        state = await graph.aget_state(config)
         if not state.values.get("messages"):
             return []
         update = await context.preflight(
             state.values,
             [HumanMessage(query)],
             system=SystemMessage(built.system),
-            tools=[*tools, *context.tools],
+            tools=[*built.tools, *context.tools],
             scope=config["configurable"]["thread_id"],
             write=done.append,
         )
@@ -391,10 +392,9 @@ class BaseLangGraphAgent(ABC):
         """Have a conversation deleted at the agents behind this one; name those that still have something of it."""
         return ()
 
-    async def _notice(self, graph: Any, config: RunnableConfig, request: AgentRequest) -> str:
+    def _notice(self, state: StateSnapshot, request: AgentRequest) -> str:
         """What a person reads once, with the first answer; another agent does not need it."""
         if not self.runtime.notice or request.delegation is not None:
             return ""
-        state = await graph.aget_state(config)
         earlier = [each for each in state.values.get("messages", ())[:1] if each.id != request.turn_id]
         return "" if earlier else self.runtime.notice

@@ -17,6 +17,10 @@ from utils.settings import ModelProvider
 
 _WITHOUT_CACHE = (None, ModelProvider.EMBEDDED)
 
+_TEXT_STAYS_TEXT = ("openai-chat", "azure-openai-chat")
+"""Clients of the chat completions API. Some of its servers take no blocks, and LangChain's client looks at each block of the
+whole conversation for a tenth of a millisecond in every request."""
+
 
 def sent_messages(messages: Sequence[BaseMessage], llm_type: str) -> list[Any]:
     """The messages as the model gets them.
@@ -28,7 +32,7 @@ def sent_messages(messages: Sequence[BaseMessage], llm_type: str) -> list[Any]:
     own = without_foreign_blocks(messages, llm_type)
     if llm_type == MODEL_NAME:  # it reads the user's words alone, and has a clock
         return own
-    return [as_sent(message) for message in own]
+    return [as_sent(message, as_text=llm_type in _TEXT_STAYS_TEXT) for message in own]
 
 
 def shown_tools(tools: Sequence[Any], prepared: Prepared, provider: str | None) -> list[Any]:

@@ -33,12 +33,20 @@ def told_with(message: BaseMessage) -> str:
     return "\n".join(filter(None, [_weekday(day), task]))
 
 
-def as_sent(message: BaseMessage) -> BaseMessage:
-    """The message with what is told as a block of text of its own, behind the user's words."""
+def as_sent(message: BaseMessage, *, as_text: bool = False) -> BaseMessage:
+    """The message with what is told behind the user's words.
+
+    Args:
+        message: Of the conversation.
+        as_text: Whether words stay text, with what is told as their last paragraph; else it is a block of its own, as it
+            always is behind pictures.
+    """
     told = told_with(message)
     if not told:
         return message
     content = message.content
+    if isinstance(content, str) and as_text:
+        return message.model_copy(update={"content": f"{content}\n\n{told}"})
     own = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     return message.model_copy(update={"content": [*own, {"type": "text", "text": told}]})
 

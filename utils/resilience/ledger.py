@@ -8,7 +8,7 @@ conversation: at the end of the run where there is one, else (a killed process) 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from langchain_core.messages import AIMessage, BaseMessage, RemoveMessage, ToolMessage
@@ -18,6 +18,9 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from utils.messages.repair import interrupted_result
 from utils.observability import catalogue
 from utils.observability.metrics import count
+
+if TYPE_CHECKING:
+    from langgraph.types import StateSnapshot
 
 log = structlog.get_logger(__name__)
 
@@ -38,16 +41,16 @@ class Ledger:
             self.pending_tool_calls.pop(message.tool_call_id, None)
 
 
-async def close_open_calls(graph: Any, config: Any) -> int:
+async def close_open_calls(graph: Any, config: Any, state: StateSnapshot) -> int:
     """Add a synthetic result for each open tool call of a stored conversation; return how many.
 
     Args:
         graph: A compiled LangGraph agent with a checkpointer.
         config: Names the thread.
+        state: What is stored of it.
     """
     if _TOOLS_NODE not in graph.nodes:
         return 0
-    state = await graph.aget_state(config)
     messages: Sequence[BaseMessage] = state.values.get("messages", ())
     update, names = closing_update(messages)
     if not names:

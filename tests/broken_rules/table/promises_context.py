@@ -23,7 +23,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             broken(
                 "nobody calls it",
                 _BASE + "._turn",
-                "for compacted in await self._preflight_context_check(config, user_content(request, built.takes)):\n"
+                "for compacted in await self._preflight_context_check(config, query, state):\n"
                 "    yield compacted",
                 "_ = self._preflight_context_check",
                 _TURN + "test_the_check_runs_before_the_model_of_each_turn_and_waits_for_no_summary",
@@ -51,7 +51,7 @@ PROMISES_CONTEXT: tuple[Rule, ...] = (
             for part, old, new in (
                 ("the query", "[HumanMessage(query)]", "[HumanMessage(query)][:0]"),
                 ("the system prompt", "SystemMessage(built.system)", "SystemMessage(built.system[:0])"),
-                ("the agent's own tools", "[*tools, *context.tools]", "[*context.tools]"),
+                ("the agent's own tools", "[*built.tools, *context.tools]", "[*context.tools]"),
             )
         ),
     ),

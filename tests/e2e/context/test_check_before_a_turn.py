@@ -15,6 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import StateSnapshot
 from structlog.testing import capture_logs
 
 from tests.e2e.agents.peers import ask, connected
@@ -73,11 +74,11 @@ class Talker(BaseLangGraphAgent):
         return self.own_tools
 
     async def _preflight_context_check(
-        self, config: RunnableConfig, query: Content
+        self, config: RunnableConfig, query: Content, state: StateSnapshot
     ) -> list[ContextCompacted]:
         model: Any = self.runtime.model
         began = len(model.requests)
-        done = await super()._preflight_context_check(config, query)
+        done = await super()._preflight_context_check(config, query, state)
         thread = config["configurable"]["thread_id"]
         self.checks.append(Check(query, thread, began, len(model.requests), done))
         return done
@@ -129,9 +130,10 @@ async def estimate(home: Path, *, query: str = "And now?", turns: int = 18, **of
         await say(early, f"Question {number}? {LONG}", number)
     agent = kind(runtime(home, saver, **NOW))
     await agent.build()
-    with capture_logs() as logs:
-        assert await agent._preflight_context_check(CONFIG, query)
     assert agent._built is not None
+    before = await agent._built.graph.aget_state(CONFIG)
+    with capture_logs() as logs:
+        assert await agent._preflight_context_check(CONFIG, query, before)
     state = await agent._built.graph.aget_state(CONFIG)
     assert state.values["compaction"]["count"], "the turn begins with the room that was made"
     (told,) = [entry for entry in logs if entry.get("message", "").startswith("Pre-flight check detected ")]

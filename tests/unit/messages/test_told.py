@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
+from utils.context.sending import sent_messages
 from utils.messages.counter import MessageCounter
 from utils.messages.told import as_sent, dated, shortened, told_with, with_task
 
@@ -16,6 +18,15 @@ def test_the_day_and_the_task_stand_behind_the_words_in_a_block_of_their_own():
         {"type": "text", "text": "List the issues."},
         {"type": "text", "text": "(Today is Monday, 2026-11-23.)\nsub-task: 1 of 2"},
     ]
+
+
+@pytest.mark.parametrize("llm_type", ["openai-chat", "azure-openai-chat"])
+def test_chat_completions_are_asked_with_text_alone_where_there_is_nothing_else(llm_type):
+    said = HumanMessage("List the issues.", additional_kwargs=DAY)
+    (sent,) = sent_messages([said], llm_type)
+    assert sent.content == "List the issues.\n\n(Today is Monday, 2026-11-23.)"
+    (sent,) = sent_messages([said], "amazon_bedrock_converse_chat")
+    assert len(sent.content) == 2
 
 
 def test_blocks_of_the_user_stay_in_front():

@@ -22,6 +22,7 @@ from tests.unit.tasks.events import (
 )
 from tests.unit.tasks.faulty_store import FaultyStore
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.a2a_common.tasks import backlog
 from utils.a2a_common.tasks.log import Entry, Fenced, Suspended, TaskLog, TaskWriter
 from utils.errors import ProtocolViolation, StorageError
 
@@ -99,6 +100,23 @@ async def test_readers_see_a_chunk_at_once_and_the_end_only_when_it_is_stored(lo
         store.open_gate.set()
         assert (await following).settles
     assert await ending
+
+
+async def test_events_that_nobody_waits_for_are_stored_together(log, store):
+    writer = await started(log)
+    for number in range(9):
+        await writer.append(chunk("a", append=bool(number)))
+    await writer.flushed()
+    assert [len(write.records) for write in store.writes] == [1, 10]
+
+
+async def test_an_end_is_stored_at_once_with_all_that_was_gathered_before_it(log, store, monkeypatch):
+    monkeypatch.setattr(backlog, "GATHER_SECONDS", 3600)
+    writer = await started(log)
+    await writer.append(chunk("a", append=False))
+    async with asyncio.timeout(60):
+        assert await writer.append(status(COMPLETED))
+    assert [len(write.records) for write in store.writes] == [1, 3]
 
 
 async def test_a_snapshot_and_the_events_after_it_are_the_whole_task(log, store):

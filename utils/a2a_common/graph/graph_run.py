@@ -32,7 +32,7 @@ from utils.resilience.ledger import close_open_calls
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
-    from langgraph.types import Interrupt
+    from langgraph.types import Interrupt, StateSnapshot
 
 log = structlog.get_logger(__name__)
 
@@ -94,15 +94,21 @@ class GraphRun:
             reasoning=built.reasoning,
         )
 
-    async def open(self) -> None:
-        """Find where the turn begins; where it begins with a message, close the calls that an earlier turn left open."""
+    async def open(self) -> StateSnapshot:
+        """Find where the turn begins; where it begins with a message, close the calls that an earlier turn left open.
+
+        Returns:
+            The conversation as the turn finds it.
+        """
+        state: StateSnapshot = await self._graph.aget_state(self._config)
         if self._request.recovered:
-            self._recovery = await self._recovered()
+            self._recovery = await self._recovered(state)
             self._recall(self._recovery)
         elif self._request.resumes:
-            self._asked = (await self._graph.aget_state(self._config)).interrupts
-        if not self._asked and not self.goes_on:
-            await close_open_calls(self._graph, self._config)
+            self._asked = state.interrupts
+        if not self._asked and not self.goes_on and await close_open_calls(self._graph, self._config, state):
+            state = await self._graph.aget_state(self._config)
+        return state
 
     @property
     def is_answer(self) -> bool:
@@ -148,7 +154,7 @@ class GraphRun:
                 and not self._turn.waits
                 and not self._request.suspended.is_set()
             ):
-                await close_open_calls(self._graph, self._config)
+                await close_open_calls(self._graph, self._config, await self._graph.aget_state(self._config))
         if self._turn.waits:
             self._turn.ask((await self._graph.aget_state(self._config)).interrupts)
         elif self.goes_on and not self._turn.said:
@@ -198,8 +204,8 @@ class GraphRun:
         data = [part for part in self._request.data if SCOPE_EXTENSION not in part]
         return resume_value(answer_text(self._request), data)
 
-    async def _recovered(self) -> Recovery:
-        state, had = await self._graph.aget_state(self._config), list[Any]()
+    async def _recovered(self, state: StateSnapshot) -> Recovery:
+        had: list[Any] = []
         if self._request.resumes and state.interrupts:
             stored = await self._graph.checkpointer.aget_tuple(self._config)
             had = answers_had(stored.pending_writes or (), state.interrupts[0], state) if stored else []

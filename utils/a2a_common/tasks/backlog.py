@@ -1,6 +1,7 @@
 """Events that one attempt accepted and that are not stored yet.
 
-They are stored in order and in batches, one write at a time. Where a write fails, the store is asked whether it has the
+They are stored in order and in batches, one write at a time. Content, and statuses that change no state, gather for a moment, so that a
+turn costs few writes. Where a write fails, the store is asked whether it has the
 batch all the same: its answer may have been lost. What it has not got is taken out of the line, and the writer is told.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 
@@ -39,6 +41,10 @@ MAX_WAITING_BYTES = 8_000_000
 
 BATCH = 256
 """Largest number of events in one write."""
+
+GATHER_SECONDS = 0.02
+"""How long content, and statuses that change no state, gather before they are stored. Readers in this process see them at once; those of
+other processes, and a process that takes the turn over, this much later."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,6 +82,11 @@ class Waiting:
     def completes(self) -> bool:
         """Whether it settles the turn with a complete answer, or with a question."""
         return self.held is not None and self.held.settles and not self.cuts_short
+
+    @property
+    def due(self) -> bool:
+        """Whether it is stored at once: somebody waits for that, or it changes the state that other processes read."""
+        return self.held is not None or self.row is not None
 
     async def stored(self) -> None:
         """Wait until it is stored. Raises what `resolve` is given."""
@@ -120,6 +131,7 @@ class Backlog:
         self._outcomes = outcomes
         self._waiting: deque[Waiting] = deque()
         self._bytes = 0
+        self._due = asyncio.Event()
         self.held = False
 
     @property
@@ -133,10 +145,12 @@ class Backlog:
         return [record for record in records if record is not None and record.kind in CONTENT]
 
     def add(self, item: Waiting) -> None:
-        """Store an event as soon as all before it are stored."""
+        """Store an event when all before it are stored."""
         self._waiting.append(item)
         self._bytes += item.size
         self.held = self.held or item.held is not None
+        if item.due or len(self._waiting) >= BATCH or self.full:
+            self._due.set()
         if self._live.storing is None:
             self._live.users += 1
             self._live.storing = asyncio.create_task(self._run())
@@ -146,19 +160,31 @@ class Backlog:
         waiting = list(self._waiting)
         self._waiting.clear()
         self._bytes = 0
+        self._due.set()
         self.held = False
         return waiting
 
     async def _run(self) -> None:
         try:
-            while self._waiting:
-                await self._store_batch(list(islice(self._waiting, BATCH)))
+            while await self._gathered():
+                batch = list(islice(self._waiting, BATCH))
+                if len(batch) == len(self._waiting):
+                    self._due.clear()
+                await self._store_batch(batch)
         except Exception:  # a background task: what is not stored ends the task
             log.exception("task_log.crashed", task_id=self._live.task_id)
             self._outcomes.failed(None)
         finally:
             self._live.storing = None
             self._outcomes.left(self._live)
+
+    async def _gathered(self) -> bool:
+        """Wait for more to store, unless something is due; whether there is anything."""
+        if self._waiting:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GATHER_SECONDS):
+                    await self._due.wait()
+        return bool(self._waiting)
 
     async def _store_batch(self, batch: list[Waiting]) -> None:
         write = self._write(batch)

@@ -34,7 +34,7 @@ class Call:
 class Said:
     """One message. A tool's result has `call_id`; roles are system, user, assistant and tool.
 
-    `told` is what our agents tell a model behind a user's words, in a block of its own: `text` is the words alone.
+    `told` is what our agents tell a model behind a user's words, as a paragraph or a block of its own: `text` is the words alone.
     """
 
     role: str
@@ -53,13 +53,19 @@ class Said:
         if role != "user":
             return cls(role, "".join(texts), calls)
         said, told = [""], list[str]()
-        for text in texts:
+        for text in (part for each in texts for part in _parted(each)):
             if said[-1] and text.startswith(_TOLD):
                 told.append(text)
                 said.append("")
             else:
                 said[-1] += text
         return cls(role, "\n".join(filter(None, said)), calls, told="\n".join(told))
+
+
+def _parted(text: str) -> Sequence[str]:
+    """The user's words, and what stands behind them."""
+    found = [at for opening in _TOLD if (at := text.rfind(f"\n\n{opening}")) > 0]
+    return (text[: min(found)], text[min(found) + 2 :]) if found else (text,)
 
 
 @dataclass(frozen=True)
