@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING
 
 import structlog
 
+from multi_agents.platform_engineer.delegation_words import message_id_of, whom_for
+from utils.errors import SubAgentUnavailable
+
 if TYPE_CHECKING:
+    from utils.a2a_common.client.credentials import ActingFor
+    from utils.a2a_common.client.registry import SubAgentRegistry
+    from utils.a2a_common.client.remote_agent import RemoteAgent
     from utils.persistence.delegations import DelegationRecord
     from utils.persistence.stores import Delegations
 
 log = structlog.get_logger(__name__)
-
-Cancel = Callable[["DelegationRecord"], Awaitable[bool]]
-"""Cancels a delegation at its agent; whether the agent answered."""
 
 
 class Abandoned:
@@ -23,12 +27,19 @@ class Abandoned:
 
     Args:
         delegations: The store, which outlives the process.
-        cancel: Cancels one of them.
+        registry: The agents that are configured.
+        reach: Reaches one of them; `RemoteAgents.reach`.
     """
 
-    def __init__(self, delegations: Delegations, cancel: Cancel) -> None:
+    def __init__(
+        self,
+        delegations: Delegations,
+        registry: SubAgentRegistry,
+        reach: Callable[[str, ActingFor], AbstractAsyncContextManager[RemoteAgent]],
+    ) -> None:
         self._delegations = delegations
-        self._cancel = cancel
+        self._registry = registry
+        self._reach = reach
         self._background: set[asyncio.Task[None]] = set()
 
     async def end(self, parent_task_id: str) -> None:
@@ -59,3 +70,14 @@ class Abandoned:
     async def _end(self, record: DelegationRecord) -> None:
         if await self._cancel(record):
             await self._delegations.remove(record.id)
+
+    async def _cancel(self, record: DelegationRecord) -> bool:
+        """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
+        if record.agent not in {agent.name for agent in self._registry.agents}:
+            return True
+        message_id = message_id_of(record, max(0, record.sent - 1))
+        with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
+            async with self._reach(record.agent, whom_for(record)) as remote:
+                log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
+                return await remote.cancel_by_message(message_id, record.context_id, record.task_id)
+        return False

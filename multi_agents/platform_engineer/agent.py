@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.tools import BaseTool
 
+    from multi_agents.platform_engineer.abandoned import Abandoned
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
@@ -117,14 +118,19 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._contexts: Contexts | None = None
         self._delegations: Delegations | None = None
         self._delegation: Delegation | None = None
+        self._abandoned: Abandoned | None = None
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
             self._delegation.came_up(name)
+        if self._abandoned is not None:
+            self._abandoned.came_up(name)
 
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
+        from multi_agents.platform_engineer.abandoned import Abandoned
         from multi_agents.platform_engineer.delegation import Delegation
+        from multi_agents.platform_engineer.remote_agents import RemoteAgents
         from multi_agents.platform_engineer.seen_files import SeenFiles
         from utils.llm.inputs import file_types
 
@@ -134,9 +140,12 @@ class PlatformEngineer(BaseLangGraphAgent):
         await self._delegations.open()
         await self._cards.open()
         await self._registry.recall()
+        seconds = self._settings.progress_seconds
+        remotes = RemoteAgents(self._registry, self._pool, self._contexts, progress_seconds=seconds)
+        self._abandoned = Abandoned(self._delegations, self._registry, remotes.reach)
         self._delegation = Delegation(
             self._registry,
-            self._pool,
+            remotes,
             self._contexts,
             self._delegations,
             me=(self.name, self.url),
@@ -153,8 +162,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Close the connections to the sub-agents."""
         await self._registry.stop()
         await self._cards.close()
-        if self._delegation is not None:
-            await self._delegation.stop()
+        if self._abandoned is not None:
+            await self._abandoned.stop()
         await self._pool.aclose()
         if self._contexts is not None:
             await self._contexts.close()
@@ -218,7 +227,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.passed_answer import PassedAnswer
         from multi_agents.platform_engineer.synthesis_fallback import SynthesisFallback
         from multi_agents.platform_engineer.task_plan_middleware import PlanMiddleware
-        from utils.a2a_common.graph.composed_middleware import composed
+        from utils.a2a_common.graph.middleware_stack import composed
 
         return composed(
             (
@@ -325,5 +334,5 @@ class PlatformEngineer(BaseLangGraphAgent):
         await self._end_delegations(task_id)
 
     async def _end_delegations(self, task_id: str) -> None:
-        if self._delegation is not None:
-            await self._delegation.end(task_id)
+        if self._abandoned is not None:
+            await self._abandoned.end(task_id)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Container
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Container
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
@@ -19,7 +19,6 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
 from multi_agents.platform_engineer import leaving
-from multi_agents.platform_engineer.abandoned import Abandoned
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import (
@@ -34,18 +33,16 @@ from multi_agents.platform_engineer.deleted_below import delete_below
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, passed_files
+from multi_agents.platform_engineer.remote_agents import RemoteAgents
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
-from utils.a2a_common.client.client_pool import ClientPool
-from utils.a2a_common.client.credentials import ActingFor, acting_for
-from utils.a2a_common.client.heartbeat import Report
+from utils.a2a_common.client.credentials import ActingFor
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agent import AWAY, RemoteAgent, RemoteCall
+from utils.a2a_common.client.remote_agent import AWAY, RemoteCall
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
-    SUB_AGENT_UNKNOWN,
 )
 from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
@@ -57,9 +54,7 @@ from utils.a2a_common.protocol.shares import Shares
 from utils.auth.service_tokens import person_of
 from utils.errors import DelegationFailed, SubAgentUnavailable
 from utils.events import (
-    DelegationFinished,
     DelegationProgress,
-    DelegationStarted,
     DelegationState,
     InputRequired,
     Usage,
@@ -104,7 +99,7 @@ class Delegation:
     def __init__(
         self,
         registry: SubAgentRegistry,
-        pool: ClientPool,
+        remotes: RemoteAgents,
         contexts: Contexts,
         delegations: Delegations,
         *,
@@ -119,17 +114,12 @@ class Delegation:
         self._whole_text, self._files = whole_text, files
         turns = settings.history_turns
         self._scopes = DelegationScopes(registry, me=me, shares=shares, own=own, history_turns=turns, key=key)
-        self._registry, self._pool = registry, pool
+        self._registry, self._remotes = registry, remotes
         self._contexts = contexts
         self._delegations = delegations
         self._settings = settings
         self._lines: dict[str, Bulkhead] = {}
         self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
-        self._abandoned = Abandoned(delegations, self._cancel)
-
-    async def stop(self) -> None:
-        """End what works in the background."""
-        await self._abandoned.stop()
 
     def tools(self) -> list[BaseTool]:
         """One tool for each sub-agent whose card is known."""
@@ -139,7 +129,6 @@ class Delegation:
         """An agent that was down was seen to be up: the next call is let through."""
         if name in self._lines:
             self._lines[name].try_now()
-        self._abandoned.came_up(name)
 
     async def waiting(self, parent_task_id: str) -> list[DelegationRecord]:
         """The delegations of a supervisor's task that wait for the user, oldest first."""
@@ -164,10 +153,6 @@ class Delegation:
             yield DelegationProgress(record.call_id, record.agent, record.task_id, state, waiting=AWAY)
             await self._registry.until_up(record.agent, min(left, self._settings.progress_seconds))
 
-    async def end(self, parent_task_id: str) -> None:
-        """Cancel the open remote tasks of a supervisor's task that has ended, and forget them."""
-        await self._abandoned.end(parent_task_id)
-
     async def used(self, parent_task_id: str) -> UsageReported:
         """Tokens that the remote tasks of a supervisor's task have reported so far."""
         by_agent: dict[str, Usage] = {}
@@ -190,7 +175,7 @@ class Delegation:
             log.info("delegation.not_forgotten", agent=name)
             return
         with suppress(SubAgentUnavailable):  # its card names no address any more
-            async with self._remote(name, ActingFor(thread_id)) as remote:
+            async with self._remotes.reach(name, ActingFor(thread_id)) as remote:
                 await remote.forget(context_id)
 
     async def delete(self, thread_id: str) -> list[Kept]:
@@ -198,7 +183,7 @@ class Delegation:
         used = await self._contexts.used(thread_id)
         whom = ActingFor(thread_id)
         return await delete_below(
-            used, self._registry, self._scopes.is_own, lambda name: self._remote(name, whom)
+            used, self._registry, self._scopes.is_own, lambda name: self._remotes.reach(name, whom)
         )
 
     def _tool(self, agent: SubAgent) -> BaseTool:
@@ -287,7 +272,7 @@ class Delegation:
         """Send the request, or the newest answer, and keep what came of it."""
         # One delegation at a time in a remote conversation: a second one would be refused or mixed up.
         lock = self._turns.setdefault((kept.thread_id, kept.context_id), asyncio.Lock())
-        async with lock, self._remote(kept.agent, whom_for(kept, len(replies))) as remote:
+        async with lock, self._remotes.reach(kept.agent, whom_for(kept, len(replies))) as remote:
             line = self._line(kept.agent)
             call = self._call(kept, replies, cause, runtime)
             kept = replace(kept, sent=len(replies) + 1, state=WORKING)
@@ -300,7 +285,7 @@ class Delegation:
 
             try:
                 async with line.slot(call.deadline):
-                    task = await remote.run(call, self._watched(kept.agent, runtime.stream_writer), named)
+                    task = await remote.run(call, runtime.stream_writer, named)
             except DelegationFailed:
                 await self._delegations.put(replace(kept, state=FAILED))
                 raise
@@ -337,38 +322,6 @@ class Delegation:
                 name, on_failure=self._registry.doubt, reachable=lambda: self._registry.get(name).reachable
             )
         return self._lines[name]
-
-    def _watched(self, name: str, report: Report) -> Report:
-        """A report that has the agent looked at often once it cannot be reached."""
-
-        def watched(event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
-            if isinstance(event, DelegationProgress) and event.waiting == AWAY:
-                self._registry.doubt(name)
-            report(event)
-
-        return watched
-
-    @asynccontextmanager
-    async def _remote(self, name: str, whom: ActingFor) -> AsyncIterator[RemoteAgent]:
-        """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card."""
-        card = self._registry.get(name).card
-        if card is None:
-            raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
-        async with self._pool.connection(name, card) as connection:
-            person = await self._contexts.person(whom.conversation)
-            with acting_for(replace(whom, person=person.key, tenant=person.tenant)):
-                yield RemoteAgent(name, connection, progress_seconds=self._settings.progress_seconds)
-
-    async def _cancel(self, record: DelegationRecord) -> bool:
-        """Cancel the task of what was sent last; whether its agent answered, or is configured no more."""
-        if record.agent not in {agent.name for agent in self._registry.agents}:
-            return True
-        message_id = message_id_of(record, max(0, record.sent - 1))
-        with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
-            async with self._remote(record.agent, whom_for(record)) as remote:
-                log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
-                return await remote.cancel_by_message(message_id, record.context_id, record.task_id)
-        return False
 
     def _call(
         self,

@@ -333,7 +333,7 @@ class BaseLangGraphAgent(ABC):
             yield event
 
     def _config(self, request: AgentRequest) -> RunnableConfig:
-        from utils.context.call_limit import recursion_limit
+        from utils.a2a_common.graph.turn_limits import recursion_limit
 
         return {
             "configurable": {"thread_id": request.thread_id, "task_id": request.task_id},

@@ -102,14 +102,14 @@ LATER_FAILURES: tuple[Rule, ...] = (
         (
             broken(
                 "the limit is put where nothing reads it",
-                "utils/context/call_limit.py::ModelCallLimit.awrap_model_call",
+                "utils/a2a_common/graph/turn_limits.py::ModelCallLimit.awrap_model_call",
                 "calls_this_turn(request.messages) < self._limit",
                 "calls_this_turn(request.messages) < 1000000",
                 "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",
             ),
             broken(
                 "calls of all turns are counted together",
-                "utils/context/call_limit.py::calls_this_turn",
+                "utils/a2a_common/graph/turn_limits.py::calls_this_turn",
                 "messages if start is None else messages[start + 1:]",
                 "messages",
                 "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",

@@ -8,7 +8,6 @@ import pytest
 ROOT = Path(__file__).parents[3]
 SHELL = {
     "middleware.py",
-    "call_limit.py",
     "tools.py",
     "announce.py",
     "langmem.py",

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from multi_agents.platform_engineer.abandoned import Abandoned
+from utils.a2a_common.client.credentials import ActingFor
+from utils.a2a_common.client.registry import SubAgentRegistry
+from utils.errors import SubAgentUnavailable
 from utils.persistence.delegations import (
     COMPLETED,
     FAILED,
@@ -23,15 +29,31 @@ def record(number: int, state: str, agent: str = "github", parent: str = "task")
 
 
 class Agents:
-    """Cancels at the agents that are up."""
+    """Reaches the agents that are up."""
 
     def __init__(self, *up: str) -> None:
         self.up, self.canceled = set(up), list[str]()
 
-    async def cancel(self, one: DelegationRecord) -> bool:
-        if one.agent in self.up:
-            self.canceled.append(one.task_id)
-        return one.agent in self.up
+    @asynccontextmanager
+    async def reach(self, name: str, whom: ActingFor) -> AsyncIterator[Any]:
+        del whom
+        if name not in self.up:
+            raise SubAgentUnavailable(name)
+        yield self
+
+    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str) -> bool:
+        del message_id, context_id
+        self.canceled.append(task_id)
+        return True
+
+    def abandoned(self, store: DelegationStore, *names: str) -> Abandoned:
+        addresses = {name: f"http://{name}.invalid" for name in names or ("github", "rag")}
+        registry = SubAgentRegistry(addresses, refresh_seconds=60, on_change=nothing)
+        return Abandoned(store, registry, self.reach)
+
+
+async def nothing() -> None:
+    """No agent is looked at."""
 
 
 async def opened(home: Path) -> DelegationStore:
@@ -45,7 +67,7 @@ async def test_what_is_open_is_canceled_and_nothing_of_the_task_is_left(tmp_path
     for number, state in enumerate((WORKING, WAITING, COMPLETED, FAILED)):
         await store.put(record(number, state))
     await store.put(record(9, WORKING, parent="other"))
-    await Abandoned(store, agents.cancel).end("task")
+    await agents.abandoned(store).end("task")
     assert sorted(agents.canceled) == ["r0", "r1"]
     assert await store.of_task("task") == await store.abandoned("github") == []
     assert [each.id for each in await store.of_task("other")] == ["id-9"]
@@ -57,12 +79,12 @@ async def test_a_task_at_an_agent_that_is_down_is_canceled_when_it_comes_up_also
 ) -> None:
     store, agents = await opened(tmp_path), Agents()
     await store.put(record(1, WORKING))
-    await Abandoned(store, agents.cancel).end("task")
+    await agents.abandoned(store).end("task")
     assert await store.of_task("task") == []
     assert [each.id for each in await store.abandoned("github")] == ["id-1"]
     await store.close()
     store, agents = await opened(tmp_path), Agents("github")
-    later = Abandoned(store, agents.cancel)
+    later = agents.abandoned(store)
     later.came_up("rag")
     later.came_up("github")
     async with asyncio.timeout(60):
@@ -70,4 +92,13 @@ async def test_a_task_at_an_agent_that_is_down_is_canceled_when_it_comes_up_also
             await asyncio.sleep(0)
     assert agents.canceled == ["r1"]
     await later.stop()
+    await store.close()
+
+
+async def test_nothing_is_left_of_what_an_agent_had_that_is_configured_no_more(tmp_path: Path) -> None:
+    store, agents = await opened(tmp_path), Agents("github")
+    await store.put(record(1, WORKING))
+    await agents.abandoned(store, "rag").end("task")
+    assert agents.canceled == []
+    assert await store.abandoned("github") == []
     await store.close()

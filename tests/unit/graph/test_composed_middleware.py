@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.types import Command
 
-from utils.a2a_common.graph.composed_middleware import ComposedMiddleware, composed
+from utils.a2a_common.graph.middleware_stack import ComposedMiddleware, composed
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
 

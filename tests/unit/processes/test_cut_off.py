@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from utils.a2a_common.server.http.cut_off import CUT_OFF, CutOff
+from utils.a2a_common.server.http.retry_after import CUT_OFF, CutOff
 
 
 class Slow:

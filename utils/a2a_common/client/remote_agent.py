@@ -17,11 +17,10 @@ from a2a.utils.errors import TaskNotFoundError
 from utils.a2a_common.client.conversations import ask_conversations
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
-from utils.a2a_common.client.heartbeat import Report, heartbeat
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
-from utils.a2a_common.client.progress_gate import ProgressGate
+from utils.a2a_common.client.progress import ProgressGate, Report, heartbeat
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.conversations import Action, Asked, Kept, parse_kept
@@ -109,14 +108,21 @@ class RemoteAgent:
         name: Our name for it.
         connection: Reaches it.
         progress_seconds: Silence after which progress is reported in its place.
+        on_away: Called when it cannot be reached while it is waited for.
     """
 
     def __init__(
-        self, name: str, connection: Connection, *, progress_seconds: float = PROGRESS_SECONDS
+        self,
+        name: str,
+        connection: Connection,
+        *,
+        progress_seconds: float = PROGRESS_SECONDS,
+        on_away: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
         self._connection = connection
         self._progress_seconds = progress_seconds
+        self._on_away = on_away
 
     async def run(self, call: RemoteCall, report: Report, named: OnTask = _nobody_asks) -> TaskView:
         """Send the message and wait for the end of the task, or for its question.
@@ -240,6 +246,8 @@ class RemoteAgent:
                     log.info(
                         "delegation.waits", agent=self._name, reason=waiting, seconds=round(event.seconds, 1)
                     )
+                    if not event.busy:
+                        self._on_away()
                     report(replace(_progress(call, self._name, task), waiting=waiting))
                 if task.task_id and task.task_id != known:
                     known = task.task_id

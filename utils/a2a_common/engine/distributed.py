@@ -244,16 +244,14 @@ class DistributedEngine(TurnEngine):
         job.ended.set()
 
     async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
-        try:
-            for _ in range(MOST_CANCELS):
-                if await self._canceled(task_id, owner, call):
-                    break
-            row = await self._runs.row(task_id)
-            if row is not None:
-                await self._removal.remove(task_id, row.writer)
-            await self._runner.forget(task_id)
-        finally:
-            del self._cancels[task_id]
+        """Cancel a task, whichever replica runs it."""
+        for _ in range(MOST_CANCELS):
+            if await self._canceled(task_id, owner, call):
+                break
+        row = await self._runs.row(task_id)
+        if row is not None:
+            await self._removal.remove(task_id, row.writer)
+        await self._runner.forget(task_id)
 
     async def _canceled(self, task_id: str, owner: str, call: ServerCallContext) -> bool:
         """Cancel a task; `False` where another replica began its next turn meanwhile."""

@@ -165,11 +165,3 @@ class LocalEngine(TurnEngine):
             job.writer.release()
         job.ended.set()
         self._begin_next()
-
-    async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
-        try:
-            job = self._jobs.get(task_id)
-            if job is None or not await self._stop(job, call):
-                await self._cancel_without_run(task_id, owner, call)
-        finally:
-            del self._cancels[task_id]

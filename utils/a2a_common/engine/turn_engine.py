@@ -60,10 +60,6 @@ class TurnEngine(ABC):
     def _forget(self, job: Job) -> None:
         """Nothing of the turn is left in this process but its row."""
 
-    @abstractmethod
-    async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
-        """Cancel a task, and take it out of `_cancels`."""
-
     def under_way(self, task_id: str) -> bool:
         """Whether a turn of the task runs, waits or is being canceled."""
         return task_id in self._jobs or task_id in self._cancels
@@ -84,10 +80,22 @@ class TurnEngine(ABC):
             raise TaskNotFoundError
         cancel = self._cancels.get(task_id)
         if cancel is None:
-            cancel = self._cancels[task_id] = self._spawn(self._cancel(task_id, owner, call))
+            cancel = self._cancels[task_id] = self._spawn(self._canceling(task_id, owner, call))
         await asyncio.shield(cancel)
         if self._draining and not await self._has_ended(task_id, owner):
             raise Draining(RESTART_SECONDS)
+
+    async def _canceling(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        try:
+            await self._cancel(task_id, owner, call)
+        finally:
+            del self._cancels[task_id]
+
+    async def _cancel(self, task_id: str, owner: str, call: ServerCallContext) -> None:
+        """Cancel a task that runs or waits in this process, or that waits for its user."""
+        job = self._jobs.get(task_id)
+        if job is None or not await self._stop(job, call):
+            await self._cancel_without_run(task_id, owner, call)
 
     async def _has_ended(self, task_id: str, owner: str) -> bool:
         """Whether the end of a task is stored, so that the next process does not go on with its turn."""

@@ -13,7 +13,7 @@ from a2a.types.a2a_pb2 import Task, TaskState
 
 from utils.a2a_common.execution.event_queue import LogQueue
 from utils.a2a_common.execution.failures import UNFORESEEN, failure_of
-from utils.a2a_common.execution.turn_context import TurnContext
+from utils.a2a_common.execution.request_parser import TurnContext
 from utils.a2a_common.tasks.endings import canceled_status, copy_of, failed_status, failure, submitted
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL

@@ -1,19 +1,35 @@
-"""Builds the middleware stack that every agent has around its model and its tools."""
+"""The middleware stack that every agent has around its model and its tools, joined to as few pieces as can be.
+
+LangChain decorates each hook of each middleware with LangSmith's `traceable`, which inspects its arguments and sets up a
+tracing context, also when tracing is off. One composed middleware pays for that once. It is composed only when tracing is off,
+so that a trace still has a span for each middleware.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from langchain.agents.middleware import AgentMiddleware
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ModelRequest,
+    ModelResponse,
+    ToolCallRequest,
+)
+from langchain.agents.middleware.types import ExtendedModelResponse
+from langchain_core.messages import ToolMessage
+from langgraph.types import Command
 
+if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.context.middleware import ContextMiddleware
     from utils.persistence.tool_record import ToolRecord
     from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
+
+ModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+ToolHandler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
 
 
 @dataclass(frozen=True)
@@ -32,8 +48,6 @@ class MiddlewareStack:
 
     def stack(self, own: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
         """All of it from the outside in, with the agent's own between: in as few pieces as the agent's own allow."""
-        from utils.a2a_common.graph.composed_middleware import ComposedMiddleware, composed
-
         if not own:
             return composed((*self._around, *self._inside))
         first, *others = own
@@ -63,7 +77,7 @@ def middleware_stack(
     from utils.a2a_common.graph.row_files import RowFiles
     from utils.a2a_common.graph.told_task import ToldTask
     from utils.a2a_common.graph.tool_boundary import ToolBoundary
-    from utils.context.call_limit import ModelCallLimit
+    from utils.a2a_common.graph.turn_limits import ModelCallLimit
     from utils.context.factory import default_context_middleware
     from utils.resilience.loop_guard import LoopEnd, LoopGuard
     from utils.resilience.recover import ModelRecovery
@@ -117,7 +131,7 @@ def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any
 
 
 def _budget_guard(settings: BudgetSettings, llm: LLMSettings) -> AgentMiddleware[Any, Any]:
-    from utils.a2a_common.graph.budget_guard import BudgetGuard
+    from utils.a2a_common.graph.turn_limits import BudgetGuard
     from utils.llm.prices import PRICES, parse_prices
     from utils.resilience.budget import Budget
 
@@ -130,3 +144,80 @@ def _fallback(llm: LLMSettings, recovery: RecoverySettings) -> Any:
 
     settings = fallback_of(llm, recovery)
     return create_chat_model(settings) if settings else None
+
+
+def composed(parts: Sequence[AgentMiddleware[Any, Any]]) -> list[AgentMiddleware[Any, Any]]:
+    """The parts as one middleware; the parts themselves when LangSmith's tracing is on."""
+    from langsmith.utils import tracing_is_enabled
+
+    return list(parts) if tracing_is_enabled() else [ComposedMiddleware(parts)]
+
+
+class ComposedMiddleware(AgentMiddleware[Any, Any]):
+    """Calls its parts from the outside in.
+
+    Args:
+        parts: Each wraps model calls, tool calls or both, asynchronously, and has no hook of another kind. At most one has a
+            state schema of its own, and at most one answers a model call with a command.
+
+    Attributes:
+        parts: The same, to be composed with others.
+    """
+
+    def __init__(self, parts: Sequence[AgentMiddleware[Any, Any]]) -> None:
+        super().__init__()
+        self.parts = tuple(parts)
+        base = AgentMiddleware
+        self.tools = [tool for part in parts for tool in getattr(part, "tools", ())]
+        plain = self.state_schema
+        (self.state_schema,) = {part.state_schema for part in parts} - {plain} or {plain}
+        self._name = " ".join(part.name for part in parts)
+        self._around_model = [
+            part for part in parts if type(part).awrap_model_call is not base.awrap_model_call
+        ]
+        self._around_tools = [
+            part for part in parts if type(part).awrap_tool_call is not base.awrap_tool_call
+        ]
+
+    @property
+    def name(self) -> str:
+        """The names of the parts; unique in an agent as each of them is."""
+        return self._name
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: ModelHandler
+    ) -> ModelResponse[Any] | ExtendedModelResponse[Any]:
+        """Call the model through every part; the command of the last attempt goes with the answer."""
+        commands: list[Command[Any]] = []
+        for part in reversed(self._around_model):
+            handler = _around_model(part, handler, commands)
+        response = await handler(request)
+        return ExtendedModelResponse(response, *commands) if commands else response
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: ToolHandler
+    ) -> ToolMessage | Command[Any]:
+        """Call the tool through every part."""
+        for part in reversed(self._around_tools):
+            handler = _around_tool(part, handler)
+        return await handler(request)
+
+
+def _around_model(
+    part: AgentMiddleware[Any, Any], inner: ModelHandler, commands: list[Command[Any]]
+) -> ModelHandler:
+    async def call(request: ModelRequest[Any]) -> ModelResponse[Any]:
+        answered: Any = await part.awrap_model_call(request, inner)
+        if not isinstance(answered, ExtendedModelResponse):
+            return answered if isinstance(answered, ModelResponse) else ModelResponse([answered])
+        commands[:] = [answered.command] if answered.command is not None else []
+        return answered.model_response
+
+    return call
+
+
+def _around_tool(part: AgentMiddleware[Any, Any], inner: ToolHandler) -> ToolHandler:
+    async def call(request: ToolCallRequest) -> ToolMessage | Command[Any]:
+        return await part.awrap_tool_call(request, inner)
+
+    return call

@@ -23,12 +23,16 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.handler.admission import Admission, Admitted
-from utils.a2a_common.handler.asides import Asides, NoAsides
+from utils.a2a_common.handler.before_turn import (
+    ConversationRequests,
+    NoConversationRequests,
+    NoPreparation,
+    Preparation,
+)
 from utils.a2a_common.handler.caller_rules import principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
-from utils.a2a_common.handler.preparation import NoPreparation, Preparation
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.turn_request import turn_of
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -81,7 +85,7 @@ class PlatformRequestHandler(RequestHandler):
         extended_card: What authenticated callers see.
         pending_input: Decides about tasks that wait for their user.
         consent: Decides who may approve.
-        asides: Answers messages that begin no turn.
+        conversations: Answers messages that ask for conversations.
         preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
         ids: Makes the ids of new conversations.
@@ -98,7 +102,7 @@ class PlatformRequestHandler(RequestHandler):
         pending_input: PendingInputPolicy,
         extended_card: pb.AgentCard | None = None,
         consent: Consent | None = None,
-        asides: Asides | None = None,
+        conversations: ConversationRequests | None = None,
         preparation: Preparation | None = None,
         takes_files: bool = False,
         ids: IDGenerator | None = None,
@@ -114,7 +118,7 @@ class PlatformRequestHandler(RequestHandler):
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
-        self._asides = asides or NoAsides()
+        self._conversations = conversations or NoConversationRequests()
         self._preparation = preparation or NoPreparation()
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
@@ -122,8 +126,8 @@ class PlatformRequestHandler(RequestHandler):
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
         """Answer a message with its task, when the turn ends or with its first event when asked to."""
-        if (aside := await self._asides.answer(params.message, context)) is not None:
-            return aside
+        if (answer := await self._conversations.answer(params.message, context)) is not None:
+            return answer
         course = await self._begin(params, context)
         at_once = params.configuration.return_immediately
         if course.task is None or not (course.ended or at_once):
@@ -145,8 +149,8 @@ class PlatformRequestHandler(RequestHandler):
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
         check_streaming(self._card)
-        if (aside := await self._asides.answer(params.message, context)) is not None:
-            yield aside
+        if (answer := await self._conversations.answer(params.message, context)) is not None:
+            yield answer
             return
         course = await self._begin(params, context)
         async with aclosing(self._events(course)) as events:

@@ -7,21 +7,27 @@ a span.
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, aclosing, contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
+import structlog
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
+from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
 from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.caller_rules import check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
-from utils.a2a_common.handler.safe_errors import guarded, guarded_stream, public_error
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.retry_later import retry_later
 from utils.a2a_common.protocol.trace_context import operation_span
-from utils.errors import TooManyRequests
+from utils.errors import INTERNAL, SERVER_CRASHED, PlatformError, RetryLater, TooManyRequests
+
+log = structlog.get_logger(__name__)
+
+Answer = TypeVar("Answer")
 
 _METHODS = {
     "on_message_send": "SendMessage",
@@ -40,6 +46,48 @@ _METHODS = {
 
 
 _CANCEL = _METHODS["on_cancel_task"]
+
+_PRIVATE = (InternalError, InvalidAgentResponseError)
+
+
+def public_error(error: Exception) -> A2AError:
+    """What a client may see of `error`: protocol errors as they are, the rest as one sentence."""
+    if isinstance(error, A2AError) and not isinstance(error, _PRIVATE):
+        return error
+    if isinstance(error, RetryLater):
+        log.info("request.refused", code=error.code, retry_after=error.retry_after)
+        return retry_later(error)
+    if isinstance(error, PlatformError):
+        log.error("request.failed", code=error.code, exc_info=error)
+        return InternalError(error.message)
+    log.error("request.crashed", code=INTERNAL, exc_info=error)
+    return InternalError(SERVER_CRASHED)
+
+
+async def guarded(answer: Awaitable[Answer]) -> Answer:
+    """Await `answer`.
+
+    Raises:
+        A2AError: What the client may see of any failure.
+    """
+    try:
+        return await answer
+    except Exception as error:
+        raise public_error(error) from error
+
+
+async def guarded_stream(events: AsyncGenerator[Answer, None]) -> AsyncGenerator[Answer, None]:
+    """Yield `events`, closing them when the reader goes away.
+
+    Raises:
+        A2AError: What the client may see of any failure.
+    """
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    except Exception as error:
+        raise public_error(error) from error
 
 
 class _Delegating:

@@ -23,10 +23,10 @@ from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_engine import LEAST_REST
 from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.handler.before_turn import NoPreparation, Preparation
 from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
-from utils.a2a_common.handler.preparation import NoPreparation, Preparation
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
@@ -38,10 +38,9 @@ from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.cut_off import CutOff
 from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.request_guard import RequestGuard
-from utils.a2a_common.server.http.retry_after import RetryAfter
+from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
 from utils.a2a_common.server.page_login import PageLogin
@@ -220,7 +219,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         pending_input=service.pending_input,
         takes_files=service.takes_files,
         consent=service.consent,
-        asides=_conversations(service, engine),
+        conversations=_conversations(service, engine),
         preparation=service.preparation,
     )
     return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)

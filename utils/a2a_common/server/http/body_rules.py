@@ -7,12 +7,21 @@ from email.message import EmailMessage
 from typing import Any
 from urllib.parse import parse_qs
 
+from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.types.a2a_pb2 import TaskState
+from pydantic import ValidationError
 
-from utils.a2a_common.protocol.rpc_codes import INVALID_PARAMS, INVALID_REQUEST, SERVER_REFUSED
-from utils.a2a_common.server.http.legacy_rules import legacy_complaint
+from utils.a2a_common.protocol.rpc_codes import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    SERVER_REFUSED,
+    VERSION_NOT_SUPPORTED,
+)
 
 _BAD_STATUS = "status is not a task state, such as TASK_STATE_WORKING."
+
+_SHOWN = 3
+"""Problems that are named in one answer about a request of protocol 0.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +71,43 @@ def rpc_complaint(body: Any, version: str) -> Complaint | None:
     rpc_id = body.get("id") if isinstance(body.get("id"), str | int) else None
     if "params" in body and not isinstance(body["params"], dict):
         return _bad("params must be an object.", INVALID_PARAMS, rpc_id)
-    legacy = legacy_complaint(body, version)
+    legacy = _legacy_complaint(body, version)
     if legacy is not None:
         return _bad(legacy[1], legacy[0], rpc_id)
     status = body.get("params", {}).get("status")
     if body.get("method") == "ListTasks" and status is not None and not _is_state(str(status)):
         return _bad(_BAD_STATUS, INVALID_PARAMS, rpc_id)
+    return None
+
+
+def _legacy_complaint(body: dict[str, Any], version: str) -> tuple[int, str] | None:
+    """Code and sentence for a request of protocol 0.3 that cannot be served; `None` for any other.
+
+    It is validated before the SDK does, whose errors quote its validator.
+
+    Args:
+        body: The JSON-RPC request.
+        version: The `A2A-Version` that was sent, empty when none was.
+    """
+    method = body.get("method")
+    model: Any = JSONRPC03Adapter.METHOD_TO_MODEL.get(method) if isinstance(method, str) else None
+    if model is None:
+        return None
+    if version and not version.startswith("0.3"):
+        return (
+            VERSION_NOT_SUPPORTED,
+            f"{method} is a method of A2A 0.3. Send A2A-Version: 0.3 or the 1.0 method.",
+        )
+    if body.get("jsonrpc") != "2.0":
+        return INVALID_REQUEST, 'The member "jsonrpc" must be "2.0".'
+    try:
+        model.model_validate(body)
+    except ValidationError as error:
+        places = [
+            ".".join(str(step) for step in problem["loc"])[:100]
+            for problem in error.errors(include_url=False, include_context=False, include_input=False)
+        ]
+        return INVALID_PARAMS, f"Missing or wrong: {', '.join(places[:_SHOWN])}."
     return None
 
 

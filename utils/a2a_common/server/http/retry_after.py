@@ -1,11 +1,20 @@
-"""`RetryAfter`: gives the response of a request that is refused for now its status and its header."""
+"""Tells clients when to send a request again: one that was refused for now, and one that the server gives up as it stops."""
 
 from __future__ import annotations
 
+import asyncio
+
+import structlog
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from utils.a2a_common.protocol.retry_later import RetryLaterError, noting_refusals
+from utils.a2a_common.server.http.answers import refusal
+
+log = structlog.get_logger(__name__)
+
+CUT_OFF = "The agent stopped before it had answered. Send the same message again: what it began goes on."
+"""The sentence of such an answer. A message that is sent again under its id is not worked on twice."""
 
 
 class RetryAfter:
@@ -42,3 +51,35 @@ def _refused(start: Message, error: RetryLaterError) -> Message:
     headers = MutableHeaders(raw=list(start["headers"]))
     headers["Retry-After"] = str(error.retry_after)
     return {**start, "status": error.status, "headers": headers.raw}
+
+
+class CutOff:
+    """Answers 503 with `Retry-After` where a request is cancelled before its response began.
+
+    The server cancels what is open when its grace has passed, and would answer in plain text.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begun = False
+
+        async def noted(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noted)
+        except asyncio.CancelledError:
+            if begun:
+                raise
+            log.info("server.cut_off")
+            response = refusal(scope, 503, CUT_OFF)
+            response.headers["Retry-After"] = "1"
+            await response(scope, receive, send)
