@@ -38,6 +38,7 @@ FOUND_REPLICAS = [
     202060,
     701629,
     702290,
+    920487,
 ]
 """Seeds of schedules of two replicas that broke an invariant before the product was mended."""
 

@@ -126,6 +126,11 @@ class Admission:
         return Admitted(task_id, task.context_id, waits=True, trusted=trusted)
 
 
+def was_heard(task: Task, message: Message) -> bool:
+    """Whether a task has received a message, and its turn has written something or may still do so."""
+    return holds(task, message) and not _is_left(task, message)
+
+
 def _is_left(task: Task, message: Message) -> bool:
     """Whether a task has received this answer to its question, and no turn of it has written anything since.
 

@@ -22,7 +22,7 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 
 from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
-from utils.a2a_common.handler.admission import Admission, Admitted
+from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
 from utils.a2a_common.handler.before_turn import (
     ConversationRequests,
     NoConversationRequests,
@@ -184,17 +184,24 @@ class PlatformRequestHandler(RequestHandler):
         async with self._admission.admit(params, call) as admitted:
             owner = owner_of(call)
             if admitted.repeated:
-                course = await self._as_it_is(admitted.task_id, owner)
-                if course.task is None or course.task.status.state not in TERMINAL:
-                    await self._webhooks.add(
-                        params.configuration, admitted.task_id, owner, after=course.heard
-                    )
-                return course
-            after = (await self._view.snapshot(admitted.task_id, owner)).sequence if admitted.waits else 0
+                return await self._again(params, admitted, owner)
+            after = 0
+            if admitted.waits:
+                whole = await self._view.snapshot(admitted.task_id, owner)
+                if was_heard(whole.task, params.message):  # at another replica, since it was admitted
+                    return await self._again(params, admitted, owner)
+                after = whole.sequence
             await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
             await self._submit(params, call, admitted, after)
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted)
+
+    async def _again(self, params: pb.SendMessageRequest, admitted: Admitted, owner: str) -> Course:
+        """Answer a message that was sent before with its task as it is."""
+        course = await self._as_it_is(admitted.task_id, owner)
+        if course.task is None or course.task.status.state not in TERMINAL:
+            await self._webhooks.add(params.configuration, admitted.task_id, owner, after=course.heard)
+        return course
 
     async def _submit(
         self, params: pb.SendMessageRequest, call: ServerCallContext, admitted: Admitted, after: int
