@@ -50,6 +50,8 @@ def test_a_topic_is_searched_for_as_it_was_written(chat, topic):
         "explain the task store in three sentences",
         "What is the held back mode for five minutes?",
         "What has to be upgraded first?",
+        "first time here. which command starts it?",
+        "Second replica does not start, how do I see its logs?",
         "wich setings do I need?",
     ],
 )
