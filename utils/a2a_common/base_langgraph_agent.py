@@ -28,8 +28,7 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.extensions import NOTICE_ARTIFACT, asks_to_clear
-from utils.a2a_common.protocol.input_modes import INPUT_MODES
-from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
+from utils.a2a_common.protocol.media_modes import INPUT_MODES, OUTPUT_MODES
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.rules import rules_asked
@@ -307,8 +306,7 @@ class BaseLangGraphAgent(ABC):
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
         from utils.a2a_common.graph.graph_run import GraphRun
-        from utils.a2a_common.graph.sent_files import with_files
-        from utils.a2a_common.graph.user_message import user_content
+        from utils.a2a_common.graph.user_message import user_content, with_files
 
         request, told = await with_files(request, built.takes, self.runtime.settings.files)
         for status in told:

@@ -27,7 +27,7 @@ CLIENT_MARGIN_SECONDS = 0.5
 
 
 def longest_silence(settings: LLMSettings) -> float:
-    """Seconds after which a client gives up by itself: later than `ModelPace`, which tells both limits apart."""
+    """Seconds after which a client gives up by itself: later than `ModelCall`, which tells both limits apart."""
     return max(settings.timeout_seconds, settings.stream_timeout_seconds) + CLIENT_MARGIN_SECONDS
 
 

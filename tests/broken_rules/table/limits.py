@@ -21,14 +21,14 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "nobody looks",
-                "utils/a2a_common/protocol/output_modes.py::check_output_modes",
+                "utils/a2a_common/protocol/media_modes.py::check_output_modes",
                 "any(map(accepted.takes, offered))",
                 "accepted",
                 _MODES + "test_a_client_that_accepts_nothing_of_what_the_card_offers_is_refused",
             ),
             broken(
                 "patterns and parameters are not known",
-                "utils/a2a_common/protocol/output_modes.py::_matches",
+                "utils/a2a_common/protocol/media_modes.py::_matches",
                 "wanted in {mode, f'{kind}/*', '*/*', '*', kind}",
                 "wanted == mode and bool(kind)",
                 _MODES + "test_a_client_that_accepts_one_of_what_the_card_offers_is_answered",

@@ -89,7 +89,7 @@ PARTS: tuple[Rule, ...] = (
         (
             broken(
                 "a media type that the card does not name is taken",
-                _PROTOCOL + "input_modes.py::check_content",
+                _PROTOCOL + "media_modes.py::check_content",
                 "not Accepted(modes).takes(kind)",
                 "not kind",
                 _MODES + "test_a_text_file_is_read_and_an_image_is_refused_before_a_turn_begins",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from langchain.agents.middleware import ModelResponse
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.callbacks import manager as callbacks
 from langchain_core.messages import HumanMessage
 
-from utils.a2a_common.graph.model_pace import ModelPace
+from utils.a2a_common.graph.model_call import ModelCall
 from utils.context.reported_usage import ReportedUsage, reported_usage
 from utils.llm.reply.watch import ReplyWatch, watched_reply
 from utils.messages.counter import MessageCounter
@@ -15,7 +16,9 @@ from utils.testing.scripted_model import ScriptedModel
 
 
 class Request:
-    """As much of a model request as the pace looks at."""
+    """As much of a model request as the innermost middleware looks at."""
+
+    model = ScriptedModel(script=[])
 
     class runtime:
         @staticmethod
@@ -33,10 +36,10 @@ async def test_no_handler_has_the_conversation_written_out_for_it(monkeypatch: p
     model = ScriptedModel(script=["Hello."])
 
     async def ask(_request: object) -> object:
-        return await model.ainvoke([HumanMessage("Hi.")])
+        return ModelResponse([await model.ainvoke([HumanMessage("Hi.")])])
 
     with watched_reply(), reported_usage(1, MessageCounter()):
-        await ModelPace(60, 60).awrap_model_call(Request(), ask)  # type: ignore[arg-type]
+        await ModelCall(60, 60).awrap_model_call(Request(), ask)  # type: ignore[arg-type]
 
     assert not written
 

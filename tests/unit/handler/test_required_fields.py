@@ -12,7 +12,7 @@ from a2a.utils.proto_utils import validate_proto_required_fields
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
-from utils.a2a_common.handler.required_fields import check_required
+from utils.a2a_common.handler.message_rules import check_required
 
 TYPES = [getattr(a2a_pb2, name) for name in sorted(a2a_pb2.DESCRIPTOR.message_types_by_name)]
 DEPTH = 4

@@ -12,7 +12,7 @@ from utils.a2a_common.execution.artifact_names import part_named
 from utils.a2a_common.protocol.artifact_limits import TEXT_CHUNK
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, PLAN_ARTIFACT, RESPONSE_ARTIFACT
 from utils.a2a_common.protocol.file_names import safe_file_name
-from utils.a2a_common.protocol.output_modes import Accepted
+from utils.a2a_common.protocol.media_modes import Accepted
 from utils.a2a_common.protocol.parts import encode_part
 from utils.events import ArtifactAdded, ContentPart, FileBytes, FileUrl, TextPart
 

@@ -13,7 +13,7 @@ from utils.a2a_common.execution.artifact_names import artifact_named, listed
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.protocol.artifact_limits import MOST_ARTIFACTS, MOST_BYTES
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION
-from utils.a2a_common.protocol.output_modes import Accepted
+from utils.a2a_common.protocol.media_modes import Accepted
 from utils.events import ArtifactAdded, FileBytes, FileUrl
 
 if TYPE_CHECKING:

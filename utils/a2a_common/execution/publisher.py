@@ -25,7 +25,7 @@ from utils.a2a_common.protocol.extensions import (
     suggestions_payload,
     usage_payload,
 )
-from utils.a2a_common.protocol.output_modes import ALL, JSON, Accepted
+from utils.a2a_common.protocol.media_modes import ALL, JSON, Accepted
 from utils.a2a_common.protocol.parts import data_part, encode_part
 from utils.events import (
     AgentEvent,

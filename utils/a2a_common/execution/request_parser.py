@@ -21,7 +21,7 @@ from utils.a2a_common.protocol.extensions import (
     parse_plan,
     parse_usage,
 )
-from utils.a2a_common.protocol.output_modes import accepted_of
+from utils.a2a_common.protocol.media_modes import accepted_of
 from utils.a2a_common.protocol.owner import parts_of
 from utils.a2a_common.protocol.parts import decode_part
 from utils.a2a_common.protocol.repeated_request import repeats_request

@@ -6,7 +6,7 @@ import asyncio
 
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, RESPONSE_ARTIFACT
-from utils.a2a_common.protocol.output_modes import MARKDOWN
+from utils.a2a_common.protocol.media_modes import MARKDOWN
 
 FLUSH_SECONDS = 0.08
 """Longest time that text waits: below what a reader sees as a stutter."""

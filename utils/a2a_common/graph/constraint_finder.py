@@ -68,7 +68,7 @@ class ConstraintFinder:
     async def _asked(self, text: str) -> Found:
         from langchain_core.messages import HumanMessage
 
-        from utils.a2a_common.graph.model_metrics import name_of
+        from utils.a2a_common.graph.model_call import name_of
         from utils.a2a_common.graph.stream_translator import usage_of
         from utils.messages.counter import MessageCounter
         from utils.messages.usage import with_usage

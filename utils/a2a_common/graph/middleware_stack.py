@@ -63,14 +63,13 @@ def middleware_stack(
 
     Around a tool: events and errors, time limit, loop guard, truncation, the rows as a file. Around the model, from the outside: the model's
     questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
-    management, structured calls where they are set, marks for the prompt cache, metrics, time limits. Context management is inside recovery so that each retry is prepared again;
-    metrics and time limits are innermost so that each request is measured as it is sent.
+    management, structured calls where they are set, marks for the prompt cache, metrics and time limits. Context management is inside
+    recovery so that each retry is prepared again; metrics and time limits are innermost so that each request is measured as it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
-    from utils.a2a_common.graph.model_metrics import ModelMetrics
-    from utils.a2a_common.graph.model_pace import ModelPace
+    from utils.a2a_common.graph.model_call import ModelCall
     from utils.a2a_common.graph.model_questions import ModelQuestions
     from utils.a2a_common.graph.prompt_cache import PromptCache
     from utils.a2a_common.graph.results_fallback import ResultsFallback
@@ -107,9 +106,9 @@ def middleware_stack(
         most_seconds=recovery.model_wait_seconds,
         continues=llm.max_output_tokens is None,
     )
-    pace = ModelPace(llm.timeout_seconds, llm.stream_timeout_seconds)
+    call = ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds)
     calls = _structured_calls(settings)
-    inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), ModelMetrics(), pace, RowFiles())
+    inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), call, RowFiles())
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 

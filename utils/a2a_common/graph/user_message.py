@@ -1,22 +1,66 @@
-"""The model's view of a user's message: words, text files, JSON, and the files that the model takes. Pure."""
+"""A user's message on its way to the model: words, text files, JSON, and the files that the model takes.
+
+Only `with_files` does anything but compute: it fetches files that stand at an address.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from utils.a2a_common.graph.fetched_file import MOST_FILES, fetched
 from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, SCOPE_EXTENSION
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.events import ContentPart, DataPart, FileBytes, FileUrl
+from utils.events import ContentPart, DataPart, FileBytes, FileUrl, StatusText
+from utils.llm.inputs import IMAGES
+from utils.messages.media.blocks import PDF
 from utils.messages.media.readable import file_block, is_readable
+from utils.net.settings import FileSettings
 
 Content = str | list[str | dict[str, Any]]
 """Content of a message to a model."""
 
 _OURS = (SCOPE_EXTENSION, CONTEXT_EXTENSION)
+_KINDS = (*IMAGES, PDF)
 _TEXTS = ("application/json", "application/xml", "application/yaml")
+
+
+class Sent(NamedTuple):
+    """A request with its files, and what the user is told of those that the model cannot read."""
+
+    request: AgentRequest
+    told: tuple[StatusText, ...] = ()
+
+
+async def with_files(request: AgentRequest, takes: Container[str], settings: FileSettings) -> Sent:
+    """The request with the content of the pictures and documents that stand at an address.
+
+    Args:
+        request: What came.
+        takes: Media types of the files that the model takes; no other ones are fetched.
+        settings: From where, and how long it may take.
+    """
+    if request.recovered:
+        return Sent(request)  # the conversation holds the message since before
+    parts, told, left = list[ContentPart](), list[StatusText](), MOST_FILES
+    for part in request.parts:
+        kept, why = part, ""
+        if isinstance(part, FileUrl) and part.media_type in takes:
+            kept, why = await fetched(part, settings) if left else (part, "The message has too many files.")
+            left -= 1
+        if isinstance(kept, FileBytes) and kept.media_type in _KINDS and not is_readable(kept, takes):
+            broken = kept.media_type in takes
+            why = f"It is no {kept.media_type}." if broken else f"The model takes no {kept.media_type}."
+        elif isinstance(kept, FileUrl) and kept.media_type in _KINDS and not why:
+            why = f"The model takes no {kept.media_type}."
+        if why and isinstance(kept, FileBytes | FileUrl):
+            name = safe_file_name(kept.name) or "without a name"
+            told.append(StatusText(f'The model does not see the content of the file "{name}". {why}'))
+        parts.append(kept)
+    return Sent(replace(request, parts=tuple(parts)), tuple(told))
 
 
 def user_text(request: AgentRequest) -> str:

@@ -17,8 +17,7 @@ from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.handler.keyed_locks import KeyedLocks
 from utils.a2a_common.handler.pending_input import PendingInputRouter
-from utils.a2a_common.protocol.input_modes import check_content, input_modes_of
-from utils.a2a_common.protocol.output_modes import check_output_modes
+from utils.a2a_common.protocol.media_modes import check_content, check_output_modes, input_modes_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL

@@ -34,13 +34,12 @@ from utils.a2a_common.handler.capabilities import check_extended_card, check_pus
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
-from utils.a2a_common.handler.turn_request import turn_of
 from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
-from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.turn import Turn, turn_of
 from utils.auth.credential import take_credential
 from utils.errors import Draining, TaskBusy
 from utils.observability import catalogue

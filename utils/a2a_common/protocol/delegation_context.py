@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from utils.a2a_common.protocol.delegation_chain import Hop, parse_trail, without_digests
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
-from utils.a2a_common.protocol.output_modes import JSON
+from utils.a2a_common.protocol.media_modes import JSON
 from utils.a2a_common.protocol.shares import Shares
 from utils.resilience.budget import Budget
 

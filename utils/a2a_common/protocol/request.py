@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from utils.a2a_common.protocol.delegation_context import DelegationContext
-from utils.a2a_common.protocol.output_modes import ALL, Accepted
+from utils.a2a_common.protocol.media_modes import ALL, Accepted
 from utils.events import ContentPart, FileBytes, FileUrl, Usage
 from utils.resilience.budget import Meter
 

@@ -20,8 +20,7 @@ from utils.a2a_common.protocol.extensions import (
     TRACE_EXTENSION,
     USAGE_EXTENSION,
 )
-from utils.a2a_common.protocol.input_modes import INPUT_MODES
-from utils.a2a_common.protocol.output_modes import OUTPUT_MODES
+from utils.a2a_common.protocol.media_modes import INPUT_MODES, OUTPUT_MODES
 from utils.a2a_common.protocol.rules import RULES_EXTENSION
 from utils.a2a_common.protocol.skill import Skill
 from utils.errors import SettingsError

@@ -14,7 +14,7 @@ SHARED_MODULES = (
     "utils.a2a_common.graph.turn_limits",
     "utils.a2a_common.graph.mcp_skills",
     "utils.a2a_common.graph.middleware_stack",
-    "utils.a2a_common.graph.model_metrics",
+    "utils.a2a_common.graph.model_call",
     "utils.a2a_common.graph.prompt_cache",
     "utils.a2a_common.graph.told_task",
     "utils.resilience.recover",

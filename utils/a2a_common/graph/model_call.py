@@ -1,4 +1,4 @@
-"""Innermost middleware: ends a model call that is too slow, and reports that the model is waited for."""
+"""Innermost middleware, around each request to the model: its span and metrics, its time limits, and the sign that it is waited for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ from typing import Any
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.messages import AIMessage
 from langchain_core.tracers.context import register_configure_hook
 
+from utils.a2a_common.graph.stream_translator import usage_of
+from utils.context.reported_usage import believed
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
 from utils.llm.reply.thoughts import reasoning_of
+from utils.observability.observed import observed_model_call
 
 log = structlog.get_logger(__name__)
 
@@ -35,8 +39,8 @@ _SECOND_SIGN = 5.0
 _LATER_SIGNS = 10.0
 
 
-class ModelPace(AgentMiddleware[Any, Any]):
-    """Time limits of one request to the model: to the first token, and between two.
+class ModelCall(AgentMiddleware[Any, Any]):
+    """One request to the model, as the provider gets it: after all that prepares it, and each attempt by itself.
 
     Args:
         first: Most seconds to the first token; a whole answer, where the model does not stream.
@@ -53,11 +57,23 @@ class ModelPace(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Call the model.
+        """Let the model answer, and note its tokens: those that the context management believes.
 
         Raises:
             ModelSlow: It took longer than a limit.
         """
+        with observed_model_call(name_of(request.model)) as call:
+            response = await self._in_time(request, handler)
+            for message in response.result:
+                if isinstance(message, AIMessage) and (answer := believed(message)).usage_metadata:
+                    call.usage = usage_of(answer)
+            return response
+
+    async def _in_time(
+        self,
+        request: ModelRequest[Any],
+        handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
+    ) -> ModelResponse[Any]:
         limit = asyncio.timeout(self._first)
         pace = _Pace(limit, self._between)
         signs = asyncio.ensure_future(pace.report(request.runtime.stream_writer))
@@ -121,7 +137,7 @@ def _next_sign(reported: float) -> float:
     return reported - reported % _LATER_SIGNS + _LATER_SIGNS
 
 
-_observing: ContextVar[_Pace | None] = ContextVar("model_pace", default=None)
+_observing: ContextVar[_Pace | None] = ContextVar("pace_of_model_call", default=None)
 register_configure_hook(_observing, inheritable=True)
 
 
@@ -132,3 +148,11 @@ def _observed(pace: _Pace) -> Iterator[None]:
         yield
     finally:
         _observing.reset(token)
+
+
+def name_of(model: Any) -> str:
+    """What the provider calls the model; its class where it has no name."""
+    for attribute in ("model_name", "model_id", "model"):
+        if isinstance(name := getattr(model, attribute, None), str) and name:
+            return name
+    return type(model).__name__
