@@ -12,11 +12,9 @@ export ASK
 # Every process would compile what it imports once more where images or shells set it.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Tests wait for servers and processes half of their time: twice as many workers as cores. A group shares a server.
-WORKERS ?= -n $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadfile
+# Tests wait for servers and processes two thirds of their time: three times as many workers as cores. A group shares a server.
+WORKERS ?= -n $(shell expr 3 '*' $$(getconf _NPROCESSORS_ONLN)) --dist loadfile --no-loadscope-reorder
 FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
-# Hundreds of schedules are a search, which takes as long as a fifth of what else is fast; make test runs it.
-SEARCHES := --ignore=tests/unit/simulate/test_breaks.py
 
 N ?= 100000
 SEED ?= 1
@@ -48,11 +46,11 @@ setup:
 setup-dev:
 	@$(PYTHON) -I utils/bootstrap.py requirements-dev.lock
 
-test: setup-dev ## Run the tests that need no installed server, in several processes
-	$(BIN)/python -m pytest $(WORKERS) -m "not servers"
+test: setup-dev ## Run the tests that need no installed server, without the long ones (make ci runs them)
+	$(BIN)/python -m pytest $(WORKERS) -m "not servers and not long"
 
-test-fast: setup-dev ## Run the tests that start no process and search for nothing, in under a minute
-	$(BIN)/python -m pytest $(WORKERS) --no-processes -m "not servers and not processes" $(SEARCHES) $(FAST)
+test-fast: setup-dev ## Run the tests that start no process and are not long, in under a minute
+	$(BIN)/python -m pytest $(WORKERS) --no-processes -m "not servers and not processes and not long" $(FAST)
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
 	@$(MAKE) --no-print-directory ci-tests

@@ -9,7 +9,6 @@ import re
 import socket
 import tempfile
 from pathlib import Path
-from typing import IO
 
 FIRST, END = (
     12_000,
@@ -17,7 +16,7 @@ FIRST, END = (
 )  # below what Linux gives to connections and to servers without a port of their own
 APART = 16  # `up` looks for the next free one
 _FOLDER = Path(tempfile.gettempdir()) / f"platform-engineer-ports-{os.getuid()}"
-_locks: list[IO[bytes]] = []  # held until this process ends
+_locks: list[int] = []  # descriptors of locked files, held until this process ends
 _candidates = itertools.cycle(range(FIRST, END, APART))
 
 
@@ -25,13 +24,13 @@ def free_port() -> int:
     """A port of loopback that is free and stays so until its owner listens there."""
     _FOLDER.mkdir(mode=0o700, exist_ok=True)
     for port in itertools.islice(_candidates, (END - FIRST) // APART):
-        lock = (_FOLDER / str(port)).open("wb")
+        lock = os.open(_FOLDER / str(port), os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", port))
         except OSError:
-            lock.close()
+            os.close(lock)
             continue
         _locks.append(lock)
         return port

@@ -16,6 +16,7 @@ CONVERSATIONS = 100
 SEED = 7
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 async def test_no_conversation_is_lost_and_nothing_stays_when_everything_goes_wrong() -> None:
     """Seventy seconds of processor time, so about a minute on two idle cores; nothing waits for long."""

@@ -11,6 +11,7 @@ from docs.make_pictures import Screen
 from tests.docs.checkout import Checkout
 
 
+@pytest.mark.long
 @pytest.mark.processes
 @pytest.mark.timeout(600)  # a service of three processes starts and answers
 def test_each_picture_shows_what_the_chat_writes_to_a_terminal_today(tmp_path):

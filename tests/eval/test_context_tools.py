@@ -16,6 +16,7 @@ def chat() -> EmbeddedChatModel:
     return routing.model()
 
 
+@pytest.mark.long
 def test_no_request_for_an_agents_own_tools_goes_to_the_tools_that_read_back(
     chat: EmbeddedChatModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:

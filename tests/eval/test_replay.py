@@ -24,6 +24,7 @@ async def results(conversation: list[tuple[Task, int]]) -> dict[str, Result]:
     return await compare(conversation, MessageCounter())
 
 
+@pytest.mark.long
 async def test_a_hundred_turns_cost_84_percent_fewer_input_tokens_and_their_tasks_end_right(
     results: dict[str, Result],
 ) -> None:
@@ -32,6 +33,7 @@ async def test_a_hundred_turns_cost_84_percent_fewer_input_tokens_and_their_task
     assert managed.right == managed.tasks == whole.right
 
 
+@pytest.mark.long
 async def test_with_the_extracts_of_the_embedded_model_they_cost_80_percent_fewer(
     results: dict[str, Result],
 ) -> None:

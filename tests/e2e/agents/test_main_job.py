@@ -84,7 +84,9 @@ def aws_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "none")
 
 
-@pytest.mark.parametrize("provider", ["embedded", "openai", "aws-bedrock"])
+@pytest.mark.parametrize(
+    "provider", ["embedded", "openai", pytest.param("aws-bedrock", marks=pytest.mark.long)]
+)
 async def test_documents_and_github_alone_and_together(provider: str, home: Path, aws_keys: None) -> None:
     with run_github_server(pulls=60) as github, model_settings(provider) as settings:
         async with house(home, settings, github.url) as (url, _), connected(url) as client:

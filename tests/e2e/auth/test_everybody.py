@@ -137,6 +137,7 @@ async def nobody_reaches_what_is_anothers(it: Crowd) -> None:
         assert await ended(it, person, number) == ["answered", "TASK_STATE_CANCELED", "deleted"]
 
 
+@pytest.mark.long
 async def test_on_one_replica_nobody_reaches_what_is_anothers_and_everybody_what_is_theirs(
     tmp_path: Path,
 ) -> None:

@@ -34,7 +34,11 @@ from utils.events import AgentEvent
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(600)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.timeout(600),
+]
 
 BINDINGS = ("JSONRPC", "HTTP+JSON", "GRPC")
 SUPERVISOR = PlatformEngineer.name

@@ -9,6 +9,7 @@ from tests.e2e.cli.terminal import terminal
 SECTION = "\n## Engine {number}\n\nEngine {number} is oiled every {number} days. " + "It runs on steam. " * 30
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)  # the whole service
 async def test_the_prompt_is_there_before_the_documents_are_embedded_and_what_is_missing_is_counted(tmp_path):
     document = tmp_path / "engines.md"

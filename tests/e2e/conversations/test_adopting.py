@@ -23,6 +23,7 @@ from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
     pytest.mark.timeout(300),
     pytest.mark.xdist_group("postgres"),

@@ -64,6 +64,7 @@ def hits(home: Path, environ: dict[str, str], request: pytest.FixtureRequest) ->
     return found
 
 
+@pytest.mark.long
 async def test_what_was_said_before_there_were_keys_is_in_no_file_and_is_remembered(
     tmp_path: Path, environ: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
@@ -102,6 +103,7 @@ async def test_what_was_said_before_there_were_keys_is_in_no_file_and_is_remembe
         assert hits(tmp_path, environ, request) == []
 
 
+@pytest.mark.long
 async def test_a_database_is_encrypted_while_its_agent_runs(postgres: PostgresServer, tmp_path: Path) -> None:
     environ = {"DATABASE_URL": postgres.new_database(), "ENCRYPTION_KEYS": f"{NEW},{OLD}"}
     before = {**environ, "ENCRYPTION_KEYS": OLD}
@@ -126,6 +128,7 @@ async def test_the_command_says_what_is_missing(tmp_path: Path) -> None:
     assert "This agent runs already" in refused.err
 
 
+@pytest.mark.long
 async def test_lines_that_were_typed_and_vectors_are_encrypted_as_well(tmp_path: Path) -> None:
     history = tmp_path / "chat_history"
     history.write_text(f"\n# 2026-01-01 00:00:00.000000\n+What is {SECRET}?\n+And more?\n")

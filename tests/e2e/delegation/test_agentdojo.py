@@ -22,7 +22,11 @@ from tests.e2e.delegation.teams import model, supervising, writing_to
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.timeout(300),
+]
 
 ROOT = Path(__file__).resolve().parents[3]
 SECRET = "the-private-plan-of-octocat"

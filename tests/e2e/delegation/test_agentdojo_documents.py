@@ -28,7 +28,11 @@ from tests.style.sources import ROOT
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
-pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
+    pytest.mark.timeout(300),
+]
 
 INJECTIONS = [
     *(attacks(wording, SUITES[0])[0] for wording in WORDINGS),

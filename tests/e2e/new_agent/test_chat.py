@@ -36,6 +36,7 @@ async def delegated_to(folder: Path, question: str) -> tuple[set[str], str]:
     return found, lines[-1]["answer"]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(600)  # two services are started, each of five processes
 async def test_a_chat_reaches_a_new_agent_and_a_foreign_one(tmp_path):
     folder = copy_of_the_checkout(tmp_path)

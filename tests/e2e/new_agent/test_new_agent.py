@@ -109,6 +109,7 @@ def test_each_list_says_the_same_port_and_keeps_its_comments(checkout):
     assert yaml.safe_load(texts["values.yaml"])["agents"][-1] == {"name": "try-out", "port": made.port}
 
 
+@pytest.mark.long
 def test_the_port_is_the_first_that_no_agent_has(checkout):
     list_of_agents = checkout / "agents" / "agents.yaml"
     taken = {entry.port for entry in load_agents_file(list_of_agents)}
@@ -117,6 +118,7 @@ def test_the_port_is_the_first_that_no_agent_has(checkout):
     assert f"_PORT = {made.port}\n" in made.created[checkout / "agents" / "try_out" / "__main__.py"]
 
 
+@pytest.mark.long
 def test_windows_line_ends_survive(checkout):
     paths = [
         checkout / name
@@ -148,7 +150,10 @@ def test_a_folder_that_exists_is_not_written_into(checkout, folder):
         draft(checked_name("try-out"), checkout)
 
 
-@pytest.mark.parametrize("name", ["x9", "q-b", "q" * 32, "q-" * 15 + "qb"])
+@pytest.mark.parametrize(
+    "name",
+    ["q-b", *(pytest.param(name, marks=pytest.mark.long) for name in ("x9", "q" * 32, "q-" * 15 + "qb"))],
+)
 def test_what_is_made_is_formatted_and_passes_the_linter_whatever_its_name(checkout, name):
     made = draft(checked_name(name), checkout)
     for path, text in made.created.items():

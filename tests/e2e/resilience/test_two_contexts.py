@@ -131,6 +131,7 @@ def check(lines: list[str], name: str, other: str, seed: int) -> None:
     assert not any(other in line for line in lines)
 
 
+@pytest.mark.long
 async def test_two_contexts_at_once_in_two_hundred_interleavings(tmp_path: Path) -> None:
     model, orders = ScriptedModel(script=reply), list[tuple[str, ...]]()
     async with (

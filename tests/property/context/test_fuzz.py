@@ -1,5 +1,6 @@
 """Generated histories against the rules of three providers. `make fuzz-context` runs many more."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
@@ -36,6 +37,7 @@ messages = st.lists(
 )
 
 
+@pytest.mark.long
 @SLOW
 @given(st.integers(0, 10**9))
 def test_no_generated_history_overflows_breaks_a_rule_or_loses_what_was_asked(seed: int) -> None:

@@ -46,6 +46,7 @@ def compare(told: History, lengths: list[int], *, reloaded: bool) -> None:
             compaction = Compaction.from_state(fresh.compaction.as_state())
 
 
+@pytest.mark.long
 @SLOW
 @given(st.integers(0, 10**9), st.booleans())
 def test_every_request_of_a_growing_conversation_is_the_one_that_is_made_with_an_empty_memo(

@@ -8,6 +8,8 @@ from benchmarks.simulate.__main__ import main
 from benchmarks.simulate.breaks import BREAKS, REPLICA_BREAKS, broken
 from benchmarks.simulate.schedule import run_schedule
 
+pytestmark = pytest.mark.long
+
 FEW = 60
 """Schedules within which each break was seen; `make simulate BREAK=…` tries 2,000."""
 

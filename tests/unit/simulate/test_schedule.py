@@ -27,6 +27,7 @@ def test_other_threads_keep_the_clock_of_the_machine_while_a_schedule_runs():
     assert [before[n] <= seen[0][n] <= after[n] for n in (0, 1)] == [True, True]
 
 
+@pytest.mark.long
 @pytest.mark.processes
 def test_the_simulator_leaves_no_process_behind_that_holds_its_output_open():
     command = [sys.executable, "-m", "benchmarks.simulate", "N=40", "SEED=1", "JOBS=2"]
