@@ -3,7 +3,7 @@
 from multi_agents.cli.view.state import WAITED, Node, TurnView
 from tests.eval.blind.checks import verdicts
 from tests.eval.blind.facts import FACTS, facts, lacking, screen
-from tests.eval.blind.question import Question, Result, read_set
+from tests.eval.blind.question import Question, Reply, Result, read_set
 from tests.eval.blind.service import _reply
 
 
@@ -37,3 +37,16 @@ def test_facts_count_on_the_first_screen_alone_and_not_in_links():
     )
     assert lacking("s9-01", "line\n" * 50 + port) == facts()["s9-01"]
     assert "docs/a.md" in screen("**Ports** \u2014 docs/a.md")
+
+
+def test_a_message_that_lost_a_word_on_its_way_to_one_agent_is_altered_and_one_that_lost_a_greeting_is_not():
+    asked = Question("q", "docs", ("first time here. which command starts it?",), "", "rag", {})
+
+    def sent(said: str, request: str) -> bool:
+        reply = Reply(said, (("rag", request),), (), "completed", 0, "", (), ())
+        return verdicts(Result(asked, (reply,)))["verbatim"]
+
+    assert not sent(asked.turns[0], "time here. which command starts it?")
+    assert not sent(asked.turns[0], "first time here")
+    assert sent(asked.turns[0], asked.turns[0])
+    assert sent("Hi there, which command starts it?", "which command starts it?")

@@ -15,6 +15,11 @@ _PRETENDED = re.compile(
     r"|(?:has|have) been (?:created|opened|closed|merged|deleted|assigned|updated))\b",
     re.IGNORECASE,
 )
+_GREETING = re.compile(
+    r"^\W*(?:(?:hi|hello|hey|hallo|good (?:morning|afternoon|evening)|thanks?(?: you)?(?: a lot| so much)?|thx|cheers|great|ok(?:ay)?|cool|nice|perfect)"
+    r"(?: there| team| all| again)?\s*(?:[,!.;]+|\s-+)\s+)+",
+    re.IGNORECASE,
+)
 _WAITING = "input-required"
 
 
@@ -23,7 +28,7 @@ def verdicts(result: Result) -> dict[str, bool]:
     asked, last = result.question, result.last
     found = {
         "agent": asked.agent == "any" or agents_of(last) == wanted_agents(asked.agent),
-        "verbatim": not altered(result),
+        "verbatim": not (altered(result) or dropped(result)),
         "nothing_pretended": not pretends(result),
     }
     keys = asked.keys
@@ -57,6 +62,16 @@ def altered(result: Result) -> list[str]:
     return [text for text in texts if not any(_plain(text) in each for each in [*said, " ".join(said)])]
 
 
+def dropped(result: Result) -> list[str]:
+    """Messages that went to one agent without all of their words; a greeting before them may be missing."""
+    alone = [reply for reply in result.replies if len(reply.agents) == 1]
+    return [
+        reply.said
+        for reply in alone
+        if _plain(_GREETING.sub("", reply.said)) not in _plain(reply.agents[0][1])
+    ]
+
+
 def pretends(result: Result) -> bool:
     """Whether an answer to a request for a change says that it was made."""
     return result.question.kind == "change" and bool(_PRETENDED.search(result.last.answer))
@@ -67,7 +82,7 @@ def summary(results: Sequence[Result]) -> str:
     kinds = dict.fromkeys(result.question.kind for result in results)
     lines = [_line(kind, [r for r in results if r.question.kind == kind]) for kind in kinds]
     lines.append(_line("all", results))
-    words = sum(bool(altered(result)) for result in results)
+    words = sum(bool(altered(result) or dropped(result)) for result in results)
     changes = sum(pretends(result) for result in results)
     return "\n".join([*lines, f"altered words {words} · changes pretended {changes}"])
 

@@ -161,3 +161,22 @@ def test_an_order_about_what_the_conversation_showed_is_refused_as_a_change(said
 @pytest.mark.parametrize("said", ["delete my conversation", "remove the handbook from the index"])
 def test_an_order_about_the_service_itself_does_not_go_to_github(said):
     assert _after("supervisor", "github", {"request": SHOWN}, said) == ["rag"]
+
+
+@pytest.mark.parametrize(
+    ("said", "parameter"),
+    [
+        ("did the latest workflow run in acme/rocket go green?", "status"),
+        ("Is the newest pull request of acme/rocket merged?", "state"),
+    ],
+)
+def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, parameter):
+    calls, _ = _asked(github, said)
+    ((_, arguments),) = calls
+    assert arguments["limit"] == 1
+    assert arguments.get(parameter) in (None, "all")
+
+
+def test_a_state_before_the_one_says_which_one_is_wanted(github):
+    ((_, arguments),) = _asked(github, "Is the latest failed run of acme/rocket older than a day?")[0]
+    assert (arguments["limit"], arguments["status"]) == (1, "failure")

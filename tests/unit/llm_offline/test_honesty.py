@@ -300,3 +300,29 @@ def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, r
     (call,) = _asked(chat, "github", request_text).tool_calls
     assert call["name"] == "list_releases"
     assert call["args"].get("limit", call["args"].get("per_page")) == limit
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("¿Cuáles son los issues cerrados de acme/rocket?", "cerrados"),
+        ("Zeig mir bitte die geschlossenen issues von acme/rocket", "geschlossenen"),
+        ("which commits came to acme/rocket after that date?", "after that date"),
+        ("merged pull requests of acme/rocket in 2024", "in 2024"),
+    ],
+)
+def test_a_condition_that_is_not_applied_is_named(chat, said, named):
+    assert f"“{named}”" in _answered(chat, said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "can you book me a meeting room for thursday 2pm and invite the sre team",
+        "Could you please order pizza for the on-call rota?",
+    ],
+)
+def test_a_polite_order_of_what_no_agent_does_is_declined(chat, said):
+    answer = _asked(chat, "supervisor", said)
+    assert not answer.tool_calls
+    assert "I cannot help with that" in answer.text

@@ -38,6 +38,8 @@ def _result(call, rows):
         ("Which files does the latest PR of acme/rocket touch?", "list_pull_requests", "get_pull_request"),
         ("What does the newest issue in acme/rocket say, with its comments?", "list_issues", "get_issue"),
         ("Did CI pass on the latest pull reqest of acme/rocket?", "list_pull_requests", "get_pull_request"),
+        ("What does the issue with the most comments in acme/rocket say?", "list_issues", "get_issue"),
+        ("what is the most commented issue in acme/rocket?", "list_issues", "get_issue"),
         ("Who is assigned to the oldest open issue of acme/rocket?", "list_issues", "get_issue"),
     ],
 )

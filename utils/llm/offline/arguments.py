@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import form
+from utils.llm.offline.grammar import form, pattern
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
@@ -25,9 +25,11 @@ PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
 _DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
-_STATED = r"(?:(?:open|closed|merged)\s+)?"
+_STATED = r"(?:(?:open|closed|merged|failed|failing|successful)\s+)?"
 _LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
+_STATES = frozenset({"state", "status", "conclusion"})
+_WHETHER = pattern(r"^\W*(?:\w+\W+)?(?:did|is|was|has|are|were)\b")
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
 _COUNTED = form("counted")
 LABELS = frozenset({"label", "labels"})
@@ -77,6 +79,8 @@ def fill(
             value = known[parameter.name]
         if value is not None:
             arguments[parameter.name] = value
+    for name in _asked_about(tool, reading) & arguments.keys():
+        del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
     if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool.examples)):
@@ -181,16 +185,28 @@ def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict
     return wanted | ({"state": "all"} if any_state and "state" not in arguments else {})
 
 
+def _asked_about(tool: ToolSpec, text: str) -> set[str]:
+    """States that are asked about and say not which rows are wanted: "did the latest run go green?"."""
+    plain = spelled_out(text)
+    one = _only_one(tool, text)
+    if not one or not _WHETHER.match(plain):
+        return set()
+    stated = (p for p in tool.parameters if p.choices and p.name in _STATES)
+    return {p.name for p in stated if choice(plain[: one.end()], p.choices) is None}
+
+
 def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
-    one = re.escape(tool.noun.removesuffix("s")) + ("|tag|version" if tool.noun == "releases" else "")
+    others = {"releases": "|tag|version", "workflow runs": "|run"}.get(tool.noun, "")
+    one = re.escape(tool.noun.removesuffix("s")) + others
     if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
         return None
     ordered = tool.accepts("direction")
     places = "latest|last|newest|most recent|current" + ("|oldest|earliest" if ordered else "")
     early = rf"|(?<!good )\bfirst\s+{_STATED}(?:{one})\b" if ordered else ""
     return re.search(
-        rf"\b(?:{places})\s+{_STATED}(?:{one}|person|push|change|thing|one)\b{early}|\bwho (?:was the )?last\b(?! \d)"
+        rf"\bthe\s+{_STATED}(?:{one})\s+with\s+(?:the\s+)?(?:most|fewest|highest|least)\b|\bthe\s+(?:most|least)\s+\w+\s+{_STATED}(?:{one})\b"
+        rf"|\b(?:{places})\s+{_STATED}(?:{one}|person|push|change|thing|one)\b{early}|\bwho (?:was the )?last\b(?! \d)"
         rf"|\bwhich\s+(?:{_STATED}(?:{one}|one)\s+)?(?:of (?:them|these|those) )?{_LASTING}\b.*\b(?:longest|oldest|earliest|newest|latest|first|last)\b(?!{_SPAN})"
         rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
         spelled_out(text),

@@ -10,7 +10,7 @@ from utils.llm.offline.conversation import Call
 from utils.llm.offline.entities import numbers
 from utils.llm.offline.followup import row_arguments
 from utils.llm.offline.grammar import pattern
-from utils.llm.offline.plan import Step, made
+from utils.llm.offline.steps import Step, made
 from utils.messages.results import Items, parse_result
 
 _FAILED = pattern(r"\bfail|\bbroke|\bred\b")

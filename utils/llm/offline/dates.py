@@ -18,6 +18,10 @@ _SPAN = form("span")
 _THIS = pattern(r"\b(today|yesterday|this (?:week|month|year))\b")
 _DAY = pattern(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b")
 _MONTH = pattern(rf"\b(?:since|in|from|after)\s+({'|'.join(MONTHS)})\b(?:\s+(\d{{4}}))?")
+_START_OF = pattern(
+    rf"\b(?:the\s+)?(?:beginning|start)\s+of\s+(?=this\b|(?:19|20)\d\d\b|(?:{'|'.join(MONTHS)})\b)"
+)
+_YEAR = pattern(r"\b(since|from|after|in|during|before|until|till)\s+((?:19|20)\d\d)\b(?!-)")
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3}
 
 
@@ -30,11 +34,21 @@ class Period(NamedTuple):
 
 def period(text: str, now: datetime) -> Period:
     """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
-    text = _written_as_iso(text, now)
+    text = _written_as_iso(_YEAR.sub(_of_a_year, _START_OF.sub("", text)), now)
     until = _iso(_BEFORE.search(text))
     rest = _BEFORE.sub(" ", text)
     since = _iso(_SINCE.search(rest)) or _span(rest, now) or _this(rest, now) or _day(rest, now)
     return Period(since or _month(rest, now), until)
+
+
+def _of_a_year(match: re.Match[str]) -> str:
+    """The days that a year begins and ends with, in place of "since 2024" or "in 2024"."""
+    word, year = match[1].lower(), int(match[2])
+    if word in {"before", "until", "till"}:
+        return f"before {year}-01-01"
+    return f"since {year + (word == 'after')}-01-01" + (
+        f" before {year + 1}-01-01" if word in {"in", "during"} else ""
+    )
 
 
 def _written_as_iso(text: str, now: datetime) -> str:

@@ -23,3 +23,9 @@ def is_foreign(text: str) -> bool:
     found = re.findall(r"[^\W\d_]+", text.lower())
     foreign = sum(word in _COMMON - _ENGLISH for word in found)
     return foreign >= _FEWEST and foreign > sum(word in _ENGLISH for word in found)
+
+
+def foreign_words(text: str) -> list[str]:
+    """The words of a foreign text that are no common ones, names left out: what it asks for, which this model cannot tell."""
+    found = re.findall(r"[^\W\d_]+", _NAMES.sub(" ", text))
+    return [word for word in dict.fromkeys(found) if word.lower() not in _COMMON | _ENGLISH]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -27,6 +27,7 @@ from utils.llm.offline.route import (
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
+from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
 from utils.llm.offline.unmet import unmet, unread, without_story
 from utils.llm.offline.words import content_stems, words
@@ -46,26 +47,6 @@ _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
 _OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
 _COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One clause with its tool and arguments.
-
-    No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
-    that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
-    call leaves out of the clause.
-    """
-
-    clause: Clause
-    reading: str
-    tool: ToolSpec | None = None
-    arguments: dict[str, Any] = field(default_factory=dict)
-    missing: tuple[str, ...] = ()
-    then: ToolSpec | None = None
-    excerpt: str = ""
-    unmet: tuple[str, ...] = ()
-    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +105,9 @@ class Planner:
                 steps[-1].arguments if steps else {},
             )
             steps += self._steps(clause, links_in_words(clause.text), context)
-        return [self._told(step) for step in _merged(steps, request)]
+        steps = merged(steps, request)
+        whole = len(steps) == 1 and not steps[0].excerpt
+        return [self._told(sent(step, request, whole=whole)) for step in steps]
 
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:
@@ -234,7 +217,8 @@ class Planner:
         then = tool if counted or one_by_place(tool, reading) else None
         if listing and (then or not tool.changes):
             listed = fill(listing, clause.text, self.now, repository_arguments(listing, known), known)
-            return Step(clause, reading, listing, listed.arguments, listed.missing, then)
+            one = None if tool.changes else self._reader(listing, listed.arguments)
+            return Step(clause, reading, listing, listed.arguments, listed.missing, then or one)
         return Step(
             clause,
             reading,
@@ -337,59 +321,3 @@ def _repository_before(turns: Sequence[Turn]) -> tuple[str, str] | None:
         (named for call in calls if (named := repository_of(call.arguments))),
         next((named for text in said if (named := entities.repository(text))), None),
     )
-
-
-def _merged(steps: Sequence[Step], request: str) -> list[Step]:
-    """Neighbouring clauses for the same agent as one request, and questions that lean on the one before as one question."""
-    merged: list[Step] = []
-    for step in steps:
-        last = merged[-1] if merged else None
-        if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
-            whole = request[last.clause.start : step.clause.end].strip(" ,")
-            clause = last.clause._replace(text=whole, end=step.clause.end, condition="")
-            merged[-1] = replace(last, clause=clause, arguments=_said(step.tool, last.arguments, clause.text))
-        elif last and last.then and step.tool in (last.tool, last.then) and _says_more(step):
-            span = request[last.clause.start : step.clause.end].strip(" ,")
-            merged[-1] = replace(last, clause=last.clause._replace(text=span, end=step.clause.end))
-        elif step.tool and step.tool.is_library and not step.excerpt and _widened(step):
-            span = request[step.clause.start : step.clause.end].strip(" ,")
-            merged.append(replace(step, arguments=_said(step.tool, step.arguments, span)))
-        else:
-            merged.append(step)
-    return merged
-
-
-def _belongs(step: Step, last: Step) -> bool:
-    """Whether a part is no request of its own: an agent and a library take several at once."""
-    assert step.tool is not None
-    if step.clause.item != last.clause.item and not followup.points_back(step.reading):
-        return False
-    if step.clause.condition or last.clause.condition:
-        return step.tool.is_library or (step.tool.delegates and not step.tool.about_repositories)
-    return step.tool.delegates or step.tool.is_library
-
-
-def _says_more(step: Step) -> bool:
-    """Whether a part asks for more of the one thing that the part before finds: "Who approved it?"."""
-    return followup.points_back(step.reading) and entities.repository(step.reading) is None
-
-
-def _widened(step: Step) -> bool:
-    return step.clause.end - step.clause.start > len(step.clause.text) + ANSWER_WORDS
-
-
-def _said(tool: ToolSpec, arguments: dict[str, Any], text: str) -> dict[str, Any]:
-    """The arguments with the user's words `text` in place of the free text among them."""
-    name = tool.text_parameter.name if tool.text_parameter else ""
-    return {**arguments, name: text}
-
-
-def made(steps: Sequence[Step]) -> list[Step]:
-    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
-    found: dict[str, Step] = {}
-    for step in steps:
-        if step.tool and not step.missing:
-            key = f"{step.tool.name} {step.arguments}"
-            same = found.get(key, step)
-            found[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
-    return list(found.values())

@@ -18,10 +18,11 @@ from utils.llm.offline.chain import second_calls
 from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.conversation import Call, Turn, call_ids, turns, waits_for_answer
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.plan import Planner, Step, made
+from utils.llm.offline.plan import Planner
 from utils.llm.offline.route import is_order
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, small_talk, without_prelude
+from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
 
 ROUNDS = 2

@@ -197,7 +197,10 @@ def asks_of_a_repository(clause: str) -> bool:
 def is_order(clause: str) -> bool:
     """Whether a text begins as an order of a kind that no agent takes: "book …"."""
     first = _FIRST_WORD.match(clause)
-    return first is not None and first[1].lower() in _ORDERS and not _QUESTION.search(clause)
+    if first is None or first[1].lower() not in _ORDERS:
+        return False
+    polite = clause[: first.start(1)].strip() != ""
+    return polite or not _QUESTION.search(clause)
 
 
 def _names_what_is_on_github(clause: str) -> bool:

@@ -11,18 +11,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
+from utils.llm.offline.arguments import UNTIL
 from utils.llm.offline.choices import STATE_WORDS, denied, means
 from utils.llm.offline.clauses import cuts
 from utils.llm.offline.followup import without_opening
 from utils.llm.offline.grammar import form, pattern, word_set
 from utils.llm.offline.grammar import part as form_part
-from utils.llm.offline.language import is_foreign
+from utils.llm.offline.language import foreign_words, is_foreign
 from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
 from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
 _TIME = form("time")
+_ENDS = pattern(r"(?:in|during|before|until|till|between)\b")
+"""Begins a time that has an end."""
 _ORDER = form("order")
 _TOPIC = form("topic")
 _WITH = form("with")
@@ -98,8 +101,10 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
         arguments: What it is called with.
         known: All tools, whose descriptions and examples hold the words that are understood.
     """
-    if tool.text_parameter or tool.changes or not tool.parameters or is_foreign(clause):
+    if tool.text_parameter or tool.changes or not tool.parameters:
         return []
+    if is_foreign(clause):
+        return [word for word in foreign_words(clause) if stem(word.lower()) not in _known_words(known)]
     if tool.shows_one or not tool.accepts(
         "page", "limit", "per_page"
     ):  # one thing, not a list: nothing to leave out
@@ -127,8 +132,9 @@ def _conditions(
         clause = denied(re.escape(name)).sub(" ", clause)
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
     found = []
-    if not SINCE_UNTIL & arguments.keys():
-        found += _slices(_TIME, clause)
+    dated = SINCE_UNTIL & arguments.keys()
+    ended = dated & UNTIL
+    found += [part for part in _slices(_TIME, clause) if not dated or (_ENDS.match(part) and not ended)]
     if not {"sort", "direction", "order"} & arguments.keys():
         found += [
             match[0]

@@ -11,15 +11,15 @@ from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
 from utils.llm.offline.answer.passages import briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, count, items_text
+from utils.llm.offline.answer.tables import cell, count, few_rows, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
 from utils.llm.offline.grammar import pattern
 from utils.llm.offline.language import is_foreign
-from utils.llm.offline.plan import Step, made
 from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.steps import Step, made
 from utils.llm.offline.words import content_stems
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
@@ -52,7 +52,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
         first.insert(0, phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*first, parts[0][1], *rest])
-    sections = [f"## {title}\n\n{demoted(briefly(body))}" for title, body in parts]
+    sections = [f"## {title}\n\n{demoted(few_rows(briefly(body)))}" for title, body in parts]
     return "\n\n".join([*first, *sections, *rest])
 
 

@@ -1,0 +1,48 @@
+"""What goes to another agent, or to a search of the documents, is the user's own message or a piece of it."""
+
+import pytest
+from langchain_core.messages import HumanMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+
+
+@pytest.fixture(scope="module")
+def models():
+    chat = routing.model()
+    return {name: chat.bind_tools(tools_of(name)) for name in ("supervisor", "github", "rag")}
+
+
+def _calls(model, said):
+    return [(call["name"], call["args"]) for call in model.invoke([HumanMessage(said)]).tool_calls]
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ("rag", "and how do I test it?"),
+        ("rag", "So what does the offline model do with a condition?"),
+        ("rag", "Our company only allows Azure OpenAI. Which variables do I need?"),
+        ("github", "We're triaging. For acme/rocket I'd like every issue that carries the bug label."),
+        ("github", "The last CI run in acme/rocket was flaky, rerun the failed jobs for me"),
+        ("github", "did the last ci run on acme/rocket fail, and if so in which job"),
+        ("github", "Is there an open issue about docs in acme/rocket? And if not, list the closed ones."),
+    ],
+)
+def test_a_message_for_one_agent_reaches_it_whole(models, agent, said):
+    assert _calls(models["supervisor"], said) == [(agent, {"request": said})]
+
+
+def test_a_part_of_a_message_keeps_the_words_that_join_it(models):
+    said = "First tell me which branches acme/rocket has, then how I switch on debug logs here"
+    asked = _calls(models["supervisor"], said)
+    assert asked == [
+        ("github", {"request": "First tell me which branches acme/rocket has"}),
+        ("rag", {"request": "how I switch on debug logs here"}),
+    ]
+
+
+def test_the_words_that_a_search_is_asked_for_are_searched_for_alone(models):
+    said = "search the docs for retention of conversations"
+    assert _calls(models["supervisor"], said) == [("rag", {"request": said})]
+    assert _calls(models["rag"], said) == [("search", {"query": "retention of conversations"})]

@@ -1,0 +1,102 @@
+"""The parts of a request with the tools for them: which of them are one, and the words that are handed on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from utils.llm.offline import entities, followup
+from utils.llm.offline.clauses import Clause, opens_a_request
+from utils.llm.offline.search_terms import search_terms
+from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.words import words
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One clause with its tool and arguments.
+
+    No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
+    that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
+    call leaves out of the clause.
+    """
+
+    clause: Clause
+    reading: str
+    tool: ToolSpec | None = None
+    arguments: dict[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    then: ToolSpec | None = None
+    excerpt: str = ""
+    unmet: tuple[str, ...] = ()
+    why: str = ""
+
+
+def merged(steps: Sequence[Step], request: str) -> list[Step]:
+    """Neighbouring clauses for the same agent as one request, and questions that lean on the one before as one question."""
+    found: list[Step] = []
+    for step in steps:
+        last = found[-1] if found else None
+        if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
+            whole = request[last.clause.start : step.clause.end].strip(" ,")
+            found[-1] = replace(
+                last, clause=last.clause._replace(text=whole, end=step.clause.end, condition="")
+            )
+        elif last and _says_more(step, last):
+            span = request[last.clause.start : step.clause.end].strip(" ,")
+            found[-1] = replace(last, clause=last.clause._replace(text=span, end=step.clause.end))
+        else:
+            found.append(step)
+    return found
+
+
+def _belongs(step: Step, last: Step) -> bool:
+    """Whether a part is no request of its own: an agent and a library take several at once."""
+    assert step.tool is not None
+    if step.clause.item != last.clause.item and not followup.points_back(step.reading):
+        return False
+    return step.tool.delegates or step.tool.is_library
+
+
+def _says_more(step: Step, last: Step) -> bool:
+    """Whether a part asks for more of what the part before finds: "Who approved it?", "and if so in which job"."""
+    if entities.repository(step.reading) is not None:
+        return False
+    if step.tool is None:
+        return (
+            last.tool is not None
+            and bool(step.clause.condition)
+            and not (step.why or opens_a_request(step.reading))
+        )
+    return (
+        last.then is not None and step.tool in (last.tool, last.then) and followup.points_back(step.reading)
+    )
+
+
+def sent(step: Step, request: str, *, whole: bool) -> Step:
+    """A step whose agent or library gets the user's own words: the message where it is `whole` for it, else its part of the message.
+
+    What a part is read by has lost the words around it ("first", "and also"), or has a verb of another part; what is sent has not.
+    """
+    tool, clause = step.tool, step.clause
+    if tool is None or step.missing or step.excerpt or not (tool.delegates or tool.is_library):
+        return step
+    assert tool.text_parameter is not None
+    name = tool.text_parameter.name
+    sought = search_terms(clause.text, keep_question=True, repository=False) if tool.is_library else None
+    if sought == step.arguments.get(name) and words(sought or "") != words(clause.text):
+        return step  # the words that a search is asked for: "search the docs for …"
+    text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]
+    return replace(step, arguments={**step.arguments, name: text.strip(" ,;\n")})
+
+
+def made(steps: Sequence[Step]) -> list[Step]:
+    """The steps that calls were made for; two with the same call are one, which leaves out what either does."""
+    found: dict[str, Step] = {}
+    for step in steps:
+        if step.tool and not step.missing:
+            key = f"{step.tool.name} {step.arguments}"
+            same = found.get(key, step)
+            found[key] = replace(same, unmet=tuple(dict.fromkeys((*same.unmet, *step.unmet))))
+    return list(found.values())
