@@ -8,6 +8,7 @@ import unicodedata
 from utils.llm.offline.grammar import word_set
 
 _COMMON = word_set("foreign")
+_FUNCTION = word_set("foreign_function")
 _ENGLISH = word_set("english")
 _FEWEST = 2
 _NAMES = re.compile(r"[\w.-]+/[\w./-]+")
@@ -28,4 +29,4 @@ def is_foreign(text: str) -> bool:
 def foreign_words(text: str) -> list[str]:
     """The words of a foreign text that are no common ones, names left out: what it asks for, which this model cannot tell."""
     found = re.findall(r"[^\W\d_]+", _NAMES.sub(" ", text))
-    return [word for word in dict.fromkeys(found) if word.lower() not in _COMMON | _ENGLISH]
+    return [word for word in dict.fromkeys(found) if word.lower() not in _COMMON | _FUNCTION | _ENGLISH]

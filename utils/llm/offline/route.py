@@ -59,6 +59,7 @@ _HOW_TO = form("how_to")
 _PRODUCT = form("product")
 _ON_GITHUB = form("on_github")
 _REPOSITORIES = pattern(r"\b(?:repos?|repositories|projects)\b")
+_DOCUMENTED = pattern(r"\b(?:docs?|documentation|documents?|handbook|runbooks?|guide|manual)\b")
 _READS = form("reads")
 _SUM = form("sum")
 _OWN_REPOSITORY = form("own_repository")
@@ -140,6 +141,8 @@ def route(
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     ranking = tuple(scored)
+    if library and repositories and named and not (_DOCUMENTED.search(clause) or _HOW_TO.search(clause)):
+        scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
         own = ASKS_BESIDE if _OWN_REPOSITORY.search(clause) else asks_from
         least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)

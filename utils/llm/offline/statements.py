@@ -64,7 +64,7 @@ def _only_states(text: str) -> bool:
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
-    alone = set(words(clause.text)) - STOPWORDS or entities.repository_text(before.text)
+    alone = set(words(clause.text)) - STOPWORDS
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)
 
