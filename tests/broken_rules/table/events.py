@@ -128,7 +128,7 @@ EVENTS: tuple[Rule, ...] = (
                 "each plan is another artifact",
                 "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
-                "Artifact(artifact_id=str(uuid4()), name=PLAN_ARTIFACT, parts=[part])",
+                "Artifact(artifact_id=PLAN_ARTIFACT + str(id(part)), name=PLAN_ARTIFACT, parts=[part])",
                 _PLAN,
             ),
             broken(

@@ -239,7 +239,7 @@ FAILURES: tuple[Rule, ...] = (
                 "each delegation has a fresh remote context",
                 _DELEGATION + "::Delegation._begin",
                 "await self._contexts.use(request.thread_id, name, person)",
-                "str(uuid5(_NAMESPACE, cause.id))",
+                "cause.id",
                 _TEAM + "test_the_same_remote_conversation_is_used_by_every_delegation_of_a_context",
             ),
             broken(

@@ -62,7 +62,6 @@ PUSH: tuple[Rule, ...] = (
                 "utils/a2a_common/server/push.py::PushSender._follow_unfinished",
                 "self._configs.unfinished()",
                 "self._configs.unfinished()[:0]",
-                _RESTART + "test_a_webhook_hears_the_end_of_a_task_whose_process_was_killed",
                 _RESTART + "test_a_webhook_hears_an_end_that_its_process_was_killed_before_it_sent",
             ),
             broken(

@@ -53,7 +53,7 @@ async def ask(stage: Stage) -> None:
     if stage.context.current_task is None:
         await stage.task()
         await stage.status(INPUT_REQUIRED)
-        await stage.chunk("still talking", append=False)
+        await stage.chunk("still talking", append=False, artifact="after the question")
     else:
         await echo(stage)
 
@@ -151,7 +151,7 @@ async def test_nothing_follows_a_question_and_the_reply_resumes_the_task():
         answered = await wire.send(text="blue", taskId=asked["id"], contextId=asked["contextId"])
         assert answered["id"] == asked["id"]
         assert state(answered) == "completed"
-        assert answered["artifacts"][0]["parts"] == [{"text": "blue"}]
+        assert [artifact["parts"] for artifact in answered["artifacts"]] == [[{"text": "blue"}]]
 
 
 async def test_a_task_that_waits_costs_nothing_and_its_reply_is_taken():

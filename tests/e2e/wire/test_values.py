@@ -204,7 +204,9 @@ async def test_a_message_of_a_hundred_thousand_parts_is_refused_at_little_cost(b
         }
         before = time.process_time()
         if binding in over_grpc:
-            await refusal(over_grpc[binding]())
+            told = await refusal(over_grpc[binding]())
+            before_it_is_converted = "The request has more" if binding == "old grpc" else "message has more"
+            assert before_it_is_converted in told
         else:
             answer = await _post(wire, *bodies[binding])
             assert answer.json()["error"]["code"] in {-32602, 400}
