@@ -180,3 +180,23 @@ def test_a_state_that_is_asked_about_says_not_which_one_is_wanted(github, said, 
 def test_a_state_before_the_one_says_which_one_is_wanted(github):
     ((_, arguments),) = _asked(github, "Is the latest failed run of acme/rocket older than a day?")[0]
     assert (arguments["limit"], arguments["status"]) == (1, "failure")
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("last 5 commits in acme/rocket not by octocat", {"author": None, "limit": 5}),
+        (
+            "sort the open PRs of acme/rocket by number of comments and show the top three",
+            {"author": None, "limit": 3},
+        ),
+        ("the three most recently closed issues in acme/rocket", {"state": "closed", "limit": 3}),
+        ("page 2 of the open issues in acme/rocket", {"state": "open", "page": 2}),
+        ("How many issues are closed in acme/rocket compared to open ones?", {"state": "all"}),
+        ("which commits came to the default branch of acme/rocket after that date?", {"branch": None}),
+        ("which of the open PRs in acme/rocket has the most comments?", {"sort": "popularity", "limit": 1}),
+    ],
+)
+def test_each_condition_is_an_argument_of_its_own(github, said, wanted):
+    ((_, arguments), *_more) = _asked(github, said)[0]
+    assert {name: arguments.get(name) for name in wanted} == wanted

@@ -1,7 +1,7 @@
 """What goes to another agent, or to a search of the documents, is the user's own message or a piece of it."""
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
@@ -46,3 +46,18 @@ def test_the_words_that_a_search_is_asked_for_are_searched_for_alone(models):
     said = "search the docs for retention of conversations"
     assert _calls(models["supervisor"], said) == [("rag", {"request": said})]
     assert _calls(models["rag"], said) == [("search", {"query": "retention of conversations"})]
+
+
+def test_a_part_that_fills_more_than_a_screen_stands_below_the_short_ones(models):
+    said = HumanMessage(
+        "what are the open PRs of acme/rocket, and how do I change the log level of this service?"
+    )
+    called = models["supervisor"].invoke([said])
+    rows = "\n".join(f"| {number} | Change |" for number in range(60))
+    results = [
+        ToolMessage({"github": rows, "rag": "Set LOG_LEVEL."}[call["name"]], tool_call_id=call["id"])
+        for call in called.tool_calls
+    ]
+    answer = models["supervisor"].invoke([said, called, *results]).text
+    assert answer.index("Set LOG_LEVEL.") < answer.index("| 0 | Change |")
+    assert "| 59 | Change |" in answer

@@ -309,6 +309,9 @@ def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, r
         ("Zeig mir bitte die geschlossenen issues von acme/rocket", "geschlossenen"),
         ("which commits came to acme/rocket after that date?", "after that date"),
         ("merged pull requests of acme/rocket in 2024", "in 2024"),
+        ("list PRs in acme/rocket that touch the Makefile", "Makefile"),
+        ("which PR introduced commit 6dcb09b in acme/rocket?", "6dcb09b"),
+        ("last 5 commits in acme/rocket not by octocat", "not by octocat"),
     ],
 )
 def test_a_condition_that_is_not_applied_is_named(chat, said, named):

@@ -124,6 +124,10 @@ def test_counts_branches_people_labels_and_folders():
         ("since Monday", "2026-03-16"),
         ("since October", "2025-10-01"),
         ("two weeks ago", "2026-03-04"),
+        ("during the last seven days", "2026-03-11"),
+        ("since the beginning of 2024", "2024-01-01"),
+        ("in 2024", "2024-01-01"),
+        ("after 2024", "2025-01-01"),
     ],
 )
 def test_dates_count_from_the_given_clock(text, since):

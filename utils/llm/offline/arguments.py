@@ -24,7 +24,7 @@ BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"
 PATH = frozenset({"path", "file", "filename", "file_path"})
 DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
 UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
-_DONE = "(?:released|published|opened|closed|merged|committed|pushed|reported)"
+_DONE = "(?:failed|released|published|opened|closed|merged|committed|pushed|reported)"
 _STATED = r"(?:(?:open|closed|merged|failed|failing|successful)\s+)?"
 _LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
@@ -197,7 +197,7 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
 
 def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
-    others = {"releases": "|tag|version", "workflow runs": "|run"}.get(tool.noun, "")
+    others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
     one = re.escape(tool.noun.removesuffix("s")) + others
     if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
         return None

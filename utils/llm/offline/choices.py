@@ -31,7 +31,7 @@ def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
     lower = _DID.sub(r" \2d ", text.lower())
     lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", lower))
-    both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than) (the )?closed\b|\bclosed and open\b"
+    both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than|compared (to|with)|against) (the )?closed\b|\bclosed (\S+ ){0,3}(and|or|vs\.?|versus|compared (to|with)|against) (the )?open\b"
     if "all" in allowed and (_WHATEVER.search(text.lower()) or re.search(both, lower)):
         return "all"
     words = {

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from utils.llm.offline.entities import in_digits
 from utils.llm.offline.grammar import MONTHS, form, pattern
 
 _ISO = r"(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?)"
@@ -34,7 +35,7 @@ class Period(NamedTuple):
 
 def period(text: str, now: datetime) -> Period:
     """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
-    text = _written_as_iso(_YEAR.sub(_of_a_year, _START_OF.sub("", text)), now)
+    text = _written_as_iso(_YEAR.sub(_of_a_year, _START_OF.sub("", in_digits(text))), now)
     until = _iso(_BEFORE.search(text))
     rest = _BEFORE.sub(" ", text)
     since = _iso(_SINCE.search(rest)) or _span(rest, now) or _this(rest, now) or _day(rest, now)

@@ -160,11 +160,12 @@ def numbers(text: str) -> list[Number]:
 
 def limit(text: str) -> int | None:
     """How many are wanted: 5 in "the last 5 commits" and in "newest five"."""
-    match = _LIMIT.search(_in_digits(text))
+    match = _LIMIT.search(in_digits(text))
     return int(next(filter(None, match.groups()))) if match else None
 
 
-def _in_digits(text: str) -> str:
+def in_digits(text: str) -> str:
+    """A text with "two" to "twelve" as digits."""
     return _NUMBER_WORD.sub(lambda match: str(_NUMBER_WORDS.index(match[0].lower()) + 2), text)
 
 

@@ -161,7 +161,7 @@ class Planner:
         values = dict.fromkeys(number.value for number in entities.numbers(reading))
         if len(identifiers) == 1 and step.arguments[identifiers[0]] in values and not several[1:]:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
-        if _COMPARED.search(reading):
+        if _COMPARED.search(reading) and not any(p.name == "state" for p in step.tool.parameters):
             return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
         return [step]
 

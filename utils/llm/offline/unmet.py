@@ -24,7 +24,7 @@ from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem,
 from utils.messages.answer_form import without_form
 
 _TIME = form("time")
-_ENDS = pattern(r"(?:in|during|before|until|till|between)\b")
+_ENDS = pattern(r"(?:in|during|before|until|till|between)\s+(?!(?:the\s+)?(?:last|past|this)\b)")
 """Begins a time that has an end."""
 _ORDER = form("order")
 _TOPIC = form("topic")
@@ -89,6 +89,7 @@ def unread(
         and not stems & understood
         and not entities.numbers(group)
         and not entities.limit(group)
+        and not entities.page(group)
     ]
 
 
@@ -110,10 +111,17 @@ def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequ
     ):  # one thing, not a list: nothing to leave out
         return []
     text = without_opening(_without_unassigned(without_form(clause), arguments))
-    found = _conditions(text, arguments, tool, known)
+    found = [*_conditions(text, arguments, tool, known), *_particulars(text, arguments)]
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
+
+
+def _particulars(text: str, arguments: Mapping[str, Any]) -> list[str]:
+    """A file or a commit that is named and that no argument has."""
+    given = " ".join(str(value) for value in arguments.values())
+    named = (entities.path(text), entities.commit(text))
+    return [each for each in named if each is not None and each not in given]
 
 
 def _slices(condition: re.Pattern[str], text: str) -> list[str]:
@@ -213,4 +221,4 @@ def _values(arguments: Mapping[str, Any]) -> set[str]:
 
 def _said_by(value: object) -> list[str]:
     listed = value if isinstance(value, list) else [value]
-    return [word for each in listed for word in (*words(str(each)), *means(str(each)))]
+    return [word for each in listed for said in (str(each), *means(str(each))) for word in words(said)]

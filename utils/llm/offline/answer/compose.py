@@ -1,4 +1,4 @@
-"""The answer to a request, out of the results of its calls: one section a part, in the order of the request."""
+"""The answer to a request, out of the results of its calls: one section a part, in the order of the request, long ones last."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from utils.llm.offline.answer import phrases
 from utils.llm.offline.answer.blocks import demoted
-from utils.llm.offline.answer.passages import briefly, passages_text
+from utils.llm.offline.answer.passages import SCREEN, briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
-from utils.llm.offline.answer.tables import cell, count, few_rows, items_text
+from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
@@ -52,7 +52,8 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
         first.insert(0, phrases.ENGLISH_ONLY)
     if len(parts) == 1:
         return "\n\n".join([*first, parts[0][1], *rest])
-    sections = [f"## {title}\n\n{demoted(few_rows(briefly(body)))}" for title, body in parts]
+    sections = [f"## {title}\n\n{demoted(briefly(body))}" for title, body in parts]
+    sections.sort(key=lambda section: section.count("\n") > SCREEN)
     return "\n\n".join([*first, *sections, *rest])
 
 

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 from utils.messages.results import Items
 
 CELL = 100
 """Longest cell in characters; more makes a table unreadable in a terminal."""
-HEAD = 2
-"""Lines of a table before its rows."""
-BESIDE = 8
-"""Rows of a table that stands beside other parts of an answer."""
 LINKS = ("html_url", "url", "link", "web_url")
 _FIRST = ("number", "id", "run_id", "sha", "tag", "name", "title", "path", "source")
 _TIME = re.compile(r"^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?$")
@@ -47,18 +42,6 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
             cells[0] = f"[{_label(columns[0], cells[0])}]({row[link]})"
         lines.append(_line(cells))
     return "\n".join(lines)
-
-
-def few_rows(markdown: str) -> str:
-    """A text whose long tables show their first rows only, so that the parts of an answer beside it are seen as well."""
-    shown: list[str] = []
-    for is_table, lines in groupby(markdown.split("\n"), key=lambda line: line.startswith("| ")):
-        found = list(lines)
-        left = len(found) - HEAD - BESIDE if is_table else 0
-        if left > 1:
-            found = [*found[: HEAD + BESIDE], "", f"… and {left} more. Ask for this part alone to see them."]
-        shown += found
-    return "\n".join(shown)
 
 
 def cell(value: object) -> str:
