@@ -195,6 +195,10 @@ def test_a_state_before_the_one_says_which_one_is_wanted(github):
         ("How many issues are closed in acme/rocket compared to open ones?", {"state": "all"}),
         ("which commits came to the default branch of acme/rocket after that date?", {"branch": None}),
         ("which of the open PRs in acme/rocket has the most comments?", {"sort": "popularity", "limit": 1}),
+        (
+            "Which of the open PRs in acme/rocket has been waiting the longest?",
+            {"direction": "asc", "limit": 1},
+        ),
     ],
 )
 def test_each_condition_is_an_argument_of_its_own(github, said, wanted):

@@ -26,6 +26,8 @@ def _calls(model, said):
         ("github", "We're triaging. For acme/rocket I'd like every issue that carries the bug label."),
         ("github", "The last CI run in acme/rocket was flaky, rerun the failed jobs for me"),
         ("github", "did the last ci run on acme/rocket fail, and if so in which job"),
+        ("github", "Which workflow failed most recently in acme/rocket, and what was the error message?"),
+        ("github", "Has anybody commented on issue 4 of acme/rocket? What did the last comment say?"),
         ("github", "Is there an open issue about docs in acme/rocket? And if not, list the closed ones."),
     ],
 )
@@ -61,3 +63,8 @@ def test_a_part_that_fills_more_than_a_screen_stands_below_the_short_ones(models
     answer = models["supervisor"].invoke([said, called, *results]).text
     assert answer.index("Set LOG_LEVEL.") < answer.index("| 0 | Change |")
     assert "| 59 | Change |" in answer
+
+
+def test_the_items_of_a_numbered_list_are_parts_of_their_own(models):
+    said = "1) which scopes does the token need 2) list the commits of acme/rocket 3) say how I see which agent did what"
+    assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag", "github", "rag"]

@@ -205,7 +205,7 @@ def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     places = "latest|last|newest|most recent|current" + ("|oldest|earliest" if ordered else "")
     early = rf"|(?<!good )\bfirst\s+{_STATED}(?:{one})\b" if ordered else ""
     return re.search(
-        rf"\bwhich\b.{{0,40}}\b(?:{one})s?\b.*\bhas the (?:most|fewest)\b|\bthe\s+{_STATED}(?:{one})\s+with\s+(?:the\s+)?(?:most|fewest|highest|least)\b|\bthe\s+(?:most|least)\s+\w+\s+{_STATED}(?:{one})\b"
+        rf"\bwhich\b.{{0,40}}\b(?:{one})s?\b.*\bhas the (?:most|fewest)\b|\bwhich\b.{{0,40}}\b(?:{one})s?\b.*\b{_LASTING}\b.*\b(?:longest|oldest|earliest)\b|\bthe\s+{_STATED}(?:{one})\s+with\s+(?:the\s+)?(?:most|fewest|highest|least)\b|\bthe\s+(?:most|least)\s+\w+\s+{_STATED}(?:{one})\b"
         rf"|\b(?:{places})\s+{_STATED}(?:{one}|person|push|change|thing|one)\b{early}|\bwho (?:was the )?last\b(?! \d)"
         rf"|\bwhich\s+(?:{_STATED}(?:{one}|one)\s+)?(?:of (?:them|these|those) )?{_LASTING}\b.*\b(?:longest|oldest|earliest|newest|latest|first|last)\b(?!{_SPAN})"
         rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",

@@ -57,6 +57,11 @@ def opens_a_request(text: str) -> bool:
     return bool(_STARTS.match(text))
 
 
+def asks_for_more(text: str) -> bool:
+    """Whether a text asks for more of what was named before it: "who wrote it", "what did the last comment say"."""
+    return bool(_OF_IT.search(text)) and not (_ELSE.search(text) or _NAMES.search(text))
+
+
 def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     """The clauses of a request, in order. `nouns` are what the bound tools are about: "issues", "commits"."""
     if len(request) > LONGEST_SPLIT or "```" in request:
@@ -119,11 +124,7 @@ def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: in
     if _HOW.search(text, *before) and _DOES.match(text, left) and not _NAMES.search(text[left:right]):
         return True
     right_text = text[left:right]
-    if (
-        _OF_IT.search(right_text)
-        and _REPOSITORY.search(text, *before)
-        and not (_ELSE.search(right_text) or _NAMES.search(right_text))
-    ):
+    if asks_for_more(right_text) and _REPOSITORY.search(text, *before):
         return True
     aside = _ASIDE.match(text, before[1])
     return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])

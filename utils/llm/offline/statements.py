@@ -34,7 +34,7 @@ def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        alone = len(clauses) == 1 or conditional(clause.text)
+        alone = len(clauses) == 1 or conditional(clause.text) or clause.item != clauses[0].item
         empty = not alone and not set(words(clause.text)) - STOPWORDS - _EMPTY
         states = not alone and (empty or _only_states(clause.text))
         background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.clauses import Clause, opens_a_request
+from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import words
@@ -69,6 +69,8 @@ def _says_more(step: Step, last: Step) -> bool:
             and bool(step.clause.condition)
             and not (step.why or opens_a_request(step.reading))
         )
+    if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
+        return True
     return (
         last.then is not None and step.tool in (last.tool, last.then) and followup.points_back(step.reading)
     )
