@@ -59,7 +59,10 @@ def altered(result: Result) -> list[str]:
     """Free text in arguments that no turn of the user has in it, spaces aside."""
     said = [_plain(reply.said) for reply in result.replies]
     texts = [text for reply in result.replies for text in _free_texts(reply)]
-    return [text for text in texts if not any(_plain(text) in each for each in [*said, " ".join(said)])]
+    whole = _plain(" ".join(reply.said for reply in result.replies))
+    return [
+        text for text in texts if not any(_plain(text) in each for each in [*said, " ".join(said), whole])
+    ]
 
 
 def dropped(result: Result) -> list[str]:

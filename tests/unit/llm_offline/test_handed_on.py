@@ -1,10 +1,11 @@
 """What goes to another agent, or to a search of the documents, is the user's own message or a piece of it."""
 
 import pytest
-from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
+from utils.messages.results import Article, Articles, dump_result
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +69,26 @@ def test_a_part_that_fills_more_than_a_screen_stands_below_the_short_ones(models
 def test_the_items_of_a_numbered_list_are_parts_of_their_own(models):
     said = "1) which scopes does the token need 2) list the commits of acme/rocket 3) say how I see which agent did what"
     assert [name for name, _ in _calls(models["supervisor"], said)] == ["rag", "github", "rag"]
+
+
+@pytest.mark.parametrize(
+    ("said", "query"),
+    [
+        ("and how do I test it?", "How do I write an agent? and how do I test it?"),
+        ("how do I test an agent?", "how do I test an agent?"),
+        ("and how do I change the log level?", "and how do I change the log level?"),
+    ],
+)
+def test_a_question_that_goes_on_with_the_one_before_is_searched_for_with_it(models, said, query):
+    found = dump_result(
+        Articles(articles=[Article(title="Guide", url="docs/guide.md", content="Text.", score=1.0)])
+    )
+    call = {"name": "search", "args": {"query": "How do I write an agent?"}, "id": "1"}
+    earlier = [
+        HumanMessage("How do I write an agent?"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(found, tool_call_id="1"),
+        AIMessage("Text."),
+    ]
+    asked = models["rag"].invoke([*earlier, HumanMessage(said)]).tool_calls
+    assert [each["args"] for each in asked] == [{"query": query}]

@@ -36,6 +36,11 @@ def follows_up(text: str) -> bool:
     return is_bare(text)
 
 
+def goes_on(text: str) -> bool:
+    """Whether a question goes on with the one before it and speaks of the same thing: "and how do I test it?"."""
+    return bool(_OPENING.match(text)) and points_back(text)
+
+
 def points_back(text: str) -> bool:
     """Whether a text speaks of what was shown before: by a pronoun or a place in a list."""
     return bool(_ANAPHORA.search(text) or _ORDINAL.search(text))

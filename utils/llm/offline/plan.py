@@ -107,7 +107,10 @@ class Planner:
             steps += self._steps(clause, links_in_words(clause.text), context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
-        return [self._told(sent(step, request, whole=whole)) for step in steps]
+        libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
+        found = (call for turn in reversed(turns[:-1]) for call in reversed(turn.calls))
+        before = next((call for call in found if call.tool in libraries), None)
+        return [self._told(sent(step, request, whole=whole, before=before)) for step in steps]
 
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:

@@ -8,6 +8,7 @@ from typing import Any
 
 from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
+from utils.llm.offline.conversation import Call
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import words
@@ -76,10 +77,11 @@ def _says_more(step: Step, last: Step) -> bool:
     )
 
 
-def sent(step: Step, request: str, *, whole: bool) -> Step:
+def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:
     """A step whose agent or library gets the user's own words: the message where it is `whole` for it, else its part of the message.
 
-    What a part is read by has lost the words around it ("first", "and also"), or has a verb of another part; what is sent has not.
+    What a part is read by has lost the words around it ("first", "and also"), or has a verb of another part; what is sent has not. A question that
+    goes on with the one before it ("and how do I test it?") is searched for with that one, the call `before`.
     """
     tool, clause = step.tool, step.clause
     if tool is None or step.missing or step.excerpt or not (tool.delegates or tool.is_library):
@@ -90,6 +92,8 @@ def sent(step: Step, request: str, *, whole: bool) -> Step:
     if sought == step.arguments.get(name) and words(sought or "") != words(clause.text):
         return step  # the words that a search is asked for: "search the docs for …"
     text = request if whole else clause.text if clause.condition else request[clause.start : clause.end]
+    if before is not None and before.tool == tool.name and followup.goes_on(text):
+        text = f"{before.arguments.get(name, '')} {text}"
     return replace(step, arguments={**step.arguments, name: text.strip(" ,;\n")})
 
 

@@ -171,8 +171,9 @@ def _one_by_name(found: Items, said: str, left_out: Sequence[str]) -> tuple[Item
 
 
 def _question(call: Call, steps: Sequence[Step], index: int, turn: Turn) -> str:
-    query = call.arguments.get("query") or call.arguments.get("question")
-    return str(query) if query else _asked(steps, index, turn)
+    query = str(call.arguments.get("query") or call.arguments.get("question") or "")
+    asked = steps[index].clause.text if index < len(steps) else ""
+    return asked if asked and query.endswith(asked) else query or _asked(steps, index, turn)
 
 
 def _asked(steps: Sequence[Step], index: int, turn: Turn) -> str:
