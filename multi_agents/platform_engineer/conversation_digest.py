@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from utils.a2a_common.protocol.delegation_context import PreviousResult, Remark
 from utils.messages.results import ToolProblem, parse_result
 from utils.messages.text import message_text
+from utils.messages.told import when_said
 from utils.messages.transcript import active_index
 
 FINISHED_AT = "finished_at"
@@ -26,7 +27,7 @@ class Briefing:
 
     Attributes:
         request: The user's active request.
-        history: What was said before it, as the user saw it, each remark cut to 200 characters.
+        history: What was said before it, as the user saw it, each remark with its time and cut to 200 characters.
         results: The newest results of sub-agents, oldest first, each cut to 3,000 characters.
     """
 
@@ -47,9 +48,9 @@ def briefing(messages: Sequence[BaseMessage], turns: int) -> Briefing:
 def _remark(message: BaseMessage) -> Remark | None:
     text = message_text(message).strip()[:LONGEST_REMARK]
     if isinstance(message, HumanMessage) and text:
-        return Remark("user", text)
+        return Remark("user", text, when_said(message))
     if isinstance(message, AIMessage) and text and not message.tool_calls:
-        return Remark("assistant", text)
+        return Remark("assistant", text, when_said(message))
     return None
 
 

@@ -12,12 +12,24 @@ from datetime import date
 from langchain_core.messages import BaseMessage, HumanMessage
 
 _DATE = "date"
+_SAID_AT = "said_at"
 _TASK = "delegated_with"
 
 
 def dated(day: date) -> dict[str, str]:
     """`additional_kwargs` of a user's message that was written on a day; they are stored with it."""
     return {_DATE: day.isoformat()}
+
+
+def said_at(moment: float) -> dict[str, float]:
+    """`additional_kwargs` of a message of a user or a model that was written at a moment, in seconds since 1970."""
+    return {_SAID_AT: moment}
+
+
+def when_said(message: BaseMessage) -> float:
+    """When a message was written, in seconds since 1970; 0 where that is not known."""
+    moment = message.additional_kwargs.get(_SAID_AT)
+    return float(moment) if isinstance(moment, int | float) else 0.0
 
 
 def with_task(message: BaseMessage, told: str) -> BaseMessage:

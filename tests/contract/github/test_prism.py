@@ -5,6 +5,7 @@ Needs node and npm; `prism/package-lock.json` pins what npm installs.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import socket
@@ -35,13 +36,15 @@ def install() -> str:
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("node and npm are not installed")
-    if not DESCRIPTION.is_file():
-        subprocess.run(
-            [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
-            cwd=FOLDER,
-            check=True,
-            capture_output=True,
-        )
+    with (FOLDER / "package-lock.json").open(encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another worker may be installing it
+        if not DESCRIPTION.is_file():
+            subprocess.run(
+                [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"],
+                cwd=FOLDER,
+                check=True,
+                capture_output=True,
+            )
     return node
 
 

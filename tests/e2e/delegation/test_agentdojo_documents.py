@@ -21,6 +21,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.testing.server import GitHubServer, run_github_server
 from agents.rag.agent import RagAgent
 from tests.e2e.agents.peers import ask, connected
+from tests.e2e.agents.test_delegation import until_ready
 from tests.e2e.delegation.attacks.agentdojo import SUITES, WORDINGS, attacks
 from tests.e2e.delegation.foreign import Foreign, answering, foreign
 from tests.e2e.delegation.teams import model, supervising, writing_to
@@ -154,6 +155,7 @@ async def scene(home: Path) -> AsyncIterator[Scene]:
         rag = await stack.enter_async_context(
             running_agent(RagAgent, environ=documents, model=model(searching), home=home / "rag")
         )
+        await until_ready(rag)
         weather = await stack.enter_async_context(foreign(answering("It is sunny.")))
         box = {"command": sys.executable, "args": ["-m", "tests.e2e.mcp.toolbox"], "cwd": str(ROOT)}
         settings = {

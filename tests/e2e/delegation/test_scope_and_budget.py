@@ -74,6 +74,8 @@ async def test_a_sub_agents_tool_reads_the_request_the_results_and_the_history()
         ("user", 200),
         ("assistant", 10),
     ]
+    times = [remark.timestamp for remark in scope.conversation_history]
+    assert 1_700_000_000 < times[0] <= times[1] <= scope.previous_results[0].timestamp
     shown: Any = reader.requests[0].messages
     assert "original request" not in str(shown[0].content)  # what changes stands behind what does not
     ((words, told),) = [m.content for m in shown[1:]]  # none of the parent's messages

@@ -26,7 +26,7 @@ from utils.a2a_common.graph.user_message import Content, answer_text, user_conte
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, TextRestarted
-from utils.messages.told import dated
+from utils.messages.told import dated, said_at
 from utils.resilience.ledger import close_open_calls
 
 if TYPE_CHECKING:
@@ -195,9 +195,10 @@ class GraphRun:
         return {"messages": [self._said(user_content(request, self._takes))]}
 
     def _said(self, content: Content) -> HumanMessage:
-        """The user's message. What it was written on is kept with it, so that later requests begin as this one does."""
-        day = dated(datetime.now(UTC).date()) if self._dated else {}
-        return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=dict(day))
+        """The user's message. When it was written is kept with it, so that later requests begin as this one does."""
+        now = datetime.now(UTC)
+        kept = {**said_at(now.timestamp()), **(dated(now.date()) if self._dated else {})}
+        return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=kept)
 
     def _answer(self) -> Any:
         """The user's answer as the value that the graph is resumed with."""

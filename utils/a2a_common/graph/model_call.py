@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -19,6 +20,7 @@ from utils.context.reported_usage import believed
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
 from utils.llm.reply.thoughts import reasoning_of
+from utils.messages.told import said_at
 from utils.observability.observed import observed_model_call
 
 log = structlog.get_logger(__name__)
@@ -57,7 +59,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
         request: ModelRequest[Any],
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ModelResponse[Any]:
-        """Let the model answer, and note its tokens: those that the context management believes.
+        """Let the model answer, and note when, and its tokens: those that the context management believes.
 
         Raises:
             ModelSlow: It took longer than a limit.
@@ -65,8 +67,10 @@ class ModelCall(AgentMiddleware[Any, Any]):
         with observed_model_call(name_of(request.model)) as call:
             response = await self._in_time(request, handler)
             for message in response.result:
-                if isinstance(message, AIMessage) and (answer := believed(message)).usage_metadata:
-                    call.usage = usage_of(answer)
+                if isinstance(message, AIMessage):
+                    message.additional_kwargs |= said_at(time.time())
+                    if (answer := believed(message)).usage_metadata:
+                        call.usage = usage_of(answer)
             return response
 
     async def _in_time(

@@ -47,10 +47,17 @@ class PreviousResult:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What the user or the parent said earlier, cut to 200 characters; `role` is user or assistant."""
+    """What the user or the parent said earlier.
+
+    Attributes:
+        role: user or assistant.
+        content: What was said, cut to 200 characters.
+        timestamp: Seconds since 1970 at which it was said; 0 where that is not known.
+    """
 
     role: str
     content: str
+    timestamp: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,7 @@ def _result(entry: Mapping[str, Any]) -> PreviousResult:
 
 def _remark(entry: Mapping[str, Any]) -> Remark:
     role = "assistant" if entry.get("role") == "assistant" else "user"
-    return Remark(role, str(entry.get("content", ""))[:_LONGEST_REMARK])
+    return Remark(role, str(entry.get("content", ""))[:_LONGEST_REMARK], float(entry.get("timestamp") or 0.0))
 
 
 def _user(value: object) -> dict[str, str]:

@@ -109,8 +109,8 @@ class Planner:
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         found = (call for turn in reversed(turns[:-1]) for call in reversed(turn.calls))
-        before = next((call for call in found if call.tool in libraries), None)
-        return [self._told(sent(step, request, whole=whole, before=before)) for step in steps]
+        searched = next((call for call in found if call.tool in libraries), None)
+        return [self._told(sent(step, request, whole=whole, before=searched)) for step in steps]
 
     def _told(self, step: Step) -> Step:
         if step.tool is None or step.missing:
