@@ -47,6 +47,7 @@ supervisor:
 - `${NAME}` is replaced by the service's variable of that name, so secrets can stay out of the file. A name that is not set is an error.
 - Write a number or `true` as it is. An empty value means the default, whatever the service has.
 - `HOST`, `PORT`, `PUBLIC_URL`, `SUB_AGENTS`, `SUB_AGENTS_SHARES` and `PLATFORM_ENGINEER_HOME` are set by the service and cannot be given here.
+  Nor can `TLS_CERT_FILE`, `TLS_KEY_FILE` and `TLS_CLIENT_CA_FILE`: the service asks its agents by HTTP on this machine.
 - `doctor` shows and checks an agent's own settings. A wrong value is an error that names file, agent and setting.
 - `ingest` uses the settings of the RAG agent. `serve` uses the environment only.
 - The chart takes the same under `env` of an agent in its values, and docker compose under `environment` of a service. An agent with a

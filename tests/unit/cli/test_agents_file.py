@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from utils.a2a_common.client.agent_env import WIRED, resolve_env
+from utils.a2a_common.client.agent_env import SERVED_BY_TLS, WIRED, resolve_env
 from utils.a2a_common.client.agents_file import (
     AgentEntry,
     load_agents_file,
@@ -116,8 +116,8 @@ def test_the_settings_of_one_agent_are_texts_as_the_environment_would_have_them(
     assert "32000" not in repr(entry)
 
 
-@pytest.mark.parametrize("name", sorted(WIRED))
-def test_what_the_service_sets_for_each_process_cannot_be_set_in_the_file(tmp_path, name):
+@pytest.mark.parametrize("name", sorted(WIRED | SERVED_BY_TLS))
+def test_what_the_service_sets_for_each_process_or_cannot_reach_cannot_be_set_in_the_file(tmp_path, name):
     with pytest.raises(SettingsError, match=f"agents.yaml is wrong: env of a: {name} cannot be set here"):
         load_agents_file(written(tmp_path, f"a: {{module: x, port: 9, env: {{{name}: 1}}}}\n"))
 

@@ -12,6 +12,9 @@ VARIABLE = "SUB_AGENTS"
 WIRED = frozenset({"HOST", "PORT", "PUBLIC_URL", "SUB_AGENTS", "SUB_AGENTS_SHARES", "PLATFORM_ENGINEER_HOME"})
 """Variables that the service sets for each process it starts."""
 
+SERVED_BY_TLS = frozenset({"TLS_CERT_FILE", "TLS_KEY_FILE", "TLS_CLIENT_CA_FILE"})
+"""Variables with which an agent serves HTTPS; the service waits for its agents and asks them by HTTP on this machine."""
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _REFERENCE = re.compile(rf"\$\{{({_NAME.pattern})\}}")
 
@@ -61,6 +64,11 @@ def _checked(name: object, agent: str, where: str) -> bool:
     if name in WIRED:
         text = f"{where} is wrong: env of {agent}: {name} cannot be set here, the service sets it for each process."
         raise SettingsError(name, text)
+    if name in SERVED_BY_TLS:
+        text = f"{where} is wrong: env of {agent}: {name} cannot be set here, the service asks its agents by HTTP on this machine. "
+        raise SettingsError(
+            name, f"{text}Serve the agent by itself (`platform-engineer serve`) or in a container."
+        )
     return True
 
 
