@@ -7,7 +7,7 @@ message's content, so that nobody takes it for the user's words. Pure.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
@@ -21,15 +21,20 @@ def dated(day: date) -> dict[str, str]:
     return {_DATE: day.isoformat()}
 
 
-def said_at(moment: float) -> dict[str, float]:
-    """`additional_kwargs` of a message of a user or a model that was written at a moment, in seconds since 1970."""
-    return {_SAID_AT: moment}
+def said_at(moment: datetime) -> dict[str, str]:
+    """`additional_kwargs` of a message of a user or a model that was written at a moment.
+
+    A text: clients that join neighbouring messages of one role join their texts, and fail on numbers.
+    """
+    return {_SAID_AT: moment.isoformat()}
 
 
 def when_said(message: BaseMessage) -> float:
     """When a message was written, in seconds since 1970; 0 where that is not known."""
-    moment = message.additional_kwargs.get(_SAID_AT)
-    return float(moment) if isinstance(moment, int | float) else 0.0
+    try:
+        return datetime.fromisoformat(str(message.additional_kwargs.get(_SAID_AT))).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def with_task(message: BaseMessage, told: str) -> BaseMessage:

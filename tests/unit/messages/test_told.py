@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage, merge_message_runs
 
 from utils.context.sending import sent_messages
 from utils.messages.counter import MessageCounter
-from utils.messages.told import as_sent, dated, shortened, told_with, with_task
+from utils.messages.told import as_sent, dated, said_at, shortened, told_with, when_said, with_task
 
 DAY = dated(date(2026, 11, 23))
 
@@ -51,3 +51,11 @@ def test_a_long_task_is_cut_and_says_so():
     said = with_task(HumanMessage("List."), "x" * 500)
     assert told_with(shortened(said, 100)) == "x" * 100 + " … (cut)"
     assert shortened(said, 500) is said
+
+
+def test_messages_with_times_can_be_joined_by_a_client_and_a_time_that_is_none_is_unknown():
+    moment = datetime(2026, 3, 18, 12, tzinfo=UTC)
+    first, second = (HumanMessage(text, additional_kwargs=said_at(moment)) for text in ("a", "b"))
+    assert [message.content for message in merge_message_runs([first, second])] == ["a\nb"]
+    assert when_said(first) == moment.timestamp()
+    assert when_said(HumanMessage("a")) == when_said(merge_message_runs([first, second])[0]) == 0.0

@@ -197,7 +197,7 @@ class GraphRun:
     def _said(self, content: Content) -> HumanMessage:
         """The user's message. When it was written is kept with it, so that later requests begin as this one does."""
         now = datetime.now(UTC)
-        kept = {**said_at(now.timestamp()), **(dated(now.date()) if self._dated else {})}
+        kept = {**said_at(now), **(dated(now.date()) if self._dated else {})}
         return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=kept)
 
     def _answer(self) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -68,7 +68,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
             response = await self._in_time(request, handler)
             for message in response.result:
                 if isinstance(message, AIMessage):
-                    message.additional_kwargs |= said_at(time.time())
+                    message.additional_kwargs |= said_at(datetime.now(UTC))
                     if (answer := believed(message)).usage_metadata:
                         call.usage = usage_of(answer)
             return response
