@@ -43,9 +43,10 @@ BINDINGS = ("JSONRPC", "HTTP+JSON")
 
 CONNECT_SECONDS = 5.0
 CALL_SECONDS = 30.0
+"""Longest wait for one look at a task, a list or a cancel."""
+
 LARGEST_PAGE = 100
 """Tasks that an agent lists at once."""
-"""Longest wait for one look at a task, a list or a cancel."""
 
 _CONNECTIONS = 32
 _IDLE_CONNECTIONS = 4
