@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from a2a.types.a2a_pb2 import ListTasksRequest, Role
+from google.protobuf.json_format import MessageToDict
 
 from tests.e2e.agents.peers import Keys, ask, connected
+from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
+from utils.events import Usage
 from utils.testing.live_agent import running_agent
-from utils.testing.scripted_model import ScriptedModel, call, calls
+from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 
@@ -53,3 +57,20 @@ async def test_each_turn_is_kept_with_its_ids_who_said_what_and_when(tmp_path: P
     times = [task.status.timestamp.ToNanoseconds() for task in kept]
     assert times == sorted(times)
     assert times[0] > 1_700_000_000 * 10**9
+
+
+async def test_each_kept_turn_says_its_own_tokens_also_after_a_restart(tmp_path: Path) -> None:
+    model = ScriptedModel.of(
+        calls(call("lookup", key="a"), usage=Usage(300, 10)),
+        ScriptedReply("It is a.", usage=Usage(320, 12)),
+        ScriptedReply("You are welcome.", usage=Usage(340, 14)),
+    )
+    async with running_agent(Keys, model=model, home=tmp_path) as url, connected(url) as client:
+        first = await ask(client, "What is the value of a?")
+        second = await ask(client, "Thanks.", context_id=first.context_id)
+    async with running_agent(Keys, model=model, home=tmp_path) as url, connected(url) as client:
+        listed = (await client.list_tasks(ListTasksRequest(context_id=first.context_id))).tasks
+    kept: dict[str, Any] = {task.id: MessageToDict(task.metadata)[USAGE_EXTENSION]["keys"] for task in listed}
+    assert [
+        (kept[turn.task_id]["input_tokens"], kept[turn.task_id]["output_tokens"]) for turn in (first, second)
+    ] == [(620, 22), (340, 14)]
