@@ -39,7 +39,8 @@
     ├── RetryLater                  no new turn is taken now; says when to try again
     │   ├── Overloaded              too many turns wait already
     │   ├── TooManyRequests         the caller asks for more than one caller may
-    │   └── Draining                the process is about to stop
+    │   ├── Draining                the process is about to stop
+    │   └── ConversationBusy        a conversation that shall be deleted has a turn under way
     ├── TaskBusy                    another turn of the task is under way
     └── TurnInterrupted             the process of a turn ended, and the turn is not resumed
 
@@ -374,6 +375,13 @@ class Draining(RetryLater):
 
     code = "draining"
     sentence = "The agent is being restarted. Try again in a moment."
+
+
+class ConversationBusy(RetryLater):
+    """A turn of a conversation that shall be deleted began meanwhile, or has not let go of it yet."""
+
+    code = "conversation_busy"
+    sentence = "A request of this conversation is under way. Nothing was deleted; try again."
 
 
 class TaskBusy(PlatformError):

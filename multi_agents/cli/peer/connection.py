@@ -126,6 +126,10 @@ def plain_errors(url: str) -> Iterator[None]:
         yield
     except peer_errors.ConnectionLost as error:
         raise ConnectionLost(f"The connection to {url} was lost.") from error
+    except peer_errors.AgentBusy as error:
+        raise AgentRefused(
+            f"The agent at {url} is busy. Nothing was changed; try again in a moment."
+        ) from error
     except peer_errors.UnusableAnswer as error:
         raise AgentRefused(
             f"The agent at {url} sent an answer that cannot be used: {error.reason}"

@@ -6,14 +6,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from a2a.client import Client
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
+from pydantic import PrivateAttr
 
+from multi_agents.cli.errors import AgentRefused
+from multi_agents.cli.peer.connection import plain_errors
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.conversations.asking import asked, files_with
+from utils.a2a_common.client.connection import Connection, fetch_card, http_client
+from utils.a2a_common.client.conversations import ask_conversations
+from utils.a2a_common.client.peer_errors import AgentBusy
+from utils.a2a_common.protocol.conversations import Action, Asked
+from utils.a2a_common.server import conversations
 from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
@@ -103,3 +112,56 @@ async def test_a_turn_that_runs_is_cancelled_before_its_conversation_is_deleted(
         assert told["deleted"] is True
         assert (await running).state == "canceled"
         assert files_with(tmp_path, SECRET) == []
+
+
+class _Lingers(ScriptedModel):
+    """A model whose answer, once it is cancelled, keeps its turn until it is let go."""
+
+    _cancelled: asyncio.Event = PrivateAttr(default_factory=asyncio.Event)
+    _let_go: asyncio.Event = PrivateAttr(default_factory=asyncio.Event)
+
+    async def _astream(self, *args: Any, **options: Any) -> AsyncIterator[Any]:
+        try:
+            async for chunk in super()._astream(*args, **options):
+                yield chunk
+        except asyncio.CancelledError:
+            self._cancelled.set()
+            await self._let_go.wait()
+            raise
+
+
+async def test_where_a_turn_begins_while_its_conversation_is_deleted_the_client_may_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversations, "REST_SECONDS", 0.05)
+    started, gate = asyncio.Event(), asyncio.Event()
+    first = ScriptedReply("Never said.", started=started, gate=asyncio.Event())
+    model = _Lingers(script=[first, ScriptedReply("Here I am.", gate=gate)])
+    async with (
+        asyncio.timeout(60),
+        running_agent(Keys, home=tmp_path, model=model) as url,
+        connected(url) as client,
+        http_client(url) as http,
+    ):
+        running = asyncio.create_task(ask(client, "What is a?"))
+        await started.wait()
+        (found,) = (await asked(client, action="list"))["conversations"]
+        connection = Connection.open("keys", await fetch_card(http, url), http)
+        delete = Asked(Action.DELETE, found["contextId"])
+        deleting = asyncio.create_task(ask_conversations(connection, delete))
+        await model._cancelled.wait()
+        next_one = asyncio.create_task(ask(client, "And b?", context_id=found["contextId"]))
+        while (await asked(client, action="list"))["conversations"][0]["tasks"] == 1:
+            await asyncio.sleep(0.01)
+        model._let_go.set()
+        with pytest.raises(AgentBusy) as caught:
+            await deleting
+        assert caught.value.retry_after == 1
+        with pytest.raises(AgentRefused, match=r"is busy\. Nothing was changed"), plain_errors(url):
+            raise caught.value
+        gate.set()
+        assert (await running).state == "canceled"
+        assert (await next_one).text == "Here I am."
+        told = await ask_conversations(connection, delete)
+    assert told is not None
+    assert (told["deleted"], told["tasks"]) == (True, 2)

@@ -18,13 +18,13 @@ from a2a.utils.errors import (
     ErrorMapping,
 )
 
-from utils.errors import Overloaded, RetryLater, TooManyRequests
+from utils.errors import ConversationBusy, Overloaded, RetryLater, TooManyRequests
 
 _noted: ContextVar[list[RetryLaterError] | None] = ContextVar("retry_later", default=None)
 
 
 class RetryLaterError(A2AError):
-    """No new turn is taken now.
+    """The request is not served now.
 
     Attributes:
         retry_after: Whole seconds to wait, in `data` too.
@@ -52,10 +52,15 @@ class DrainingError(RetryLaterError):
     """The process is about to stop."""
 
 
+class ConversationBusyError(RetryLaterError):
+    """A conversation that shall be deleted has a turn under way."""
+
+
 for _error, _status, _reason in (
     (OverloadedError, "RESOURCE_EXHAUSTED", "OVERLOADED"),
     (TooManyRequestsError, "RESOURCE_EXHAUSTED", "TOO_MANY_REQUESTS"),
     (DrainingError, "UNAVAILABLE", "DRAINING"),
+    (ConversationBusyError, "UNAVAILABLE", "CONVERSATION_BUSY"),
 ):
     A2A_ERROR_MAPPING[_error] = ErrorMapping(_error.status, _status, _reason)
     A2A_ERROR_REASONS[_error] = _reason
@@ -64,6 +69,7 @@ for _error, _status, _reason in (
 _KINDS: dict[type[RetryLater], type[RetryLaterError]] = {
     Overloaded: OverloadedError,
     TooManyRequests: TooManyRequestsError,
+    ConversationBusy: ConversationBusyError,
 }
 
 

@@ -39,13 +39,13 @@ from utils.a2a_common.server.deletion import Deletion
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import conversation_key
+from utils.errors import ConversationBusy
 from utils.persistence.task_log_store import NEWEST, ContextRow, IdleContext, Query, Row
 from utils.persistence.titles import Titles
 
 log = structlog.get_logger(__name__)
 
 NO_SUCH = "There is no such conversation."
-BUSY = "A request of this conversation began meanwhile. Nothing was deleted; try again."
 NOT_BELOW = (
     "Nothing was deleted here, since the conversation could not be deleted at {agents}. Try again when they can be reached, "
     "or delete it here only."
@@ -185,7 +185,7 @@ class Conversations:
         """Let no turn of a conversation begin; one that has just ended is waited for.
 
         Raises:
-            UnsupportedOperationError: Another one has begun.
+            ConversationBusy: Another one has begun.
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + REST_SECONDS
@@ -195,7 +195,7 @@ class Conversations:
                     yield
                     return
             if loop.time() > until:
-                raise UnsupportedOperationError(BUSY)
+                raise ConversationBusy(REST_SECONDS)
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _rows(self, owner: str, context_id: str, at_most: int = _ROWS) -> Sequence[Row]:
