@@ -26,10 +26,12 @@ from utils.events import (
     Failed,
     InputRequired,
     PlanUpdated,
+    StatusText,
     SuggestionsReady,
     Usage,
 )
 from utils.protection_settings import ClientTlsSettings
+from utils.resilience.timing import Deadline
 from utils.settings import ModelProvider, SubAgentSettings
 
 if TYPE_CHECKING:
@@ -193,7 +195,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         if not missing:
             return Readiness(ready=True)
         down = ", ".join(missing)
-        if time.monotonic() - self._made < self._settings.wait_seconds or not self._registry.looked_at_all:
+        if self._starting_for or not self._registry.looked_at_all:
             return Readiness(ready=False, detail=f"waiting for {down}", without=missing)
         return Readiness(ready=True, detail=f"without {down}", without=missing)
 
@@ -240,11 +242,12 @@ class PlatformEngineer(BaseLangGraphAgent):
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the look at the agents."""
+        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the agents."""
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
-        if not self._registry.looked_at_all:
-            await self._registry.looked_at([agent.name for agent in self._registry.agents], LOOK_SECONDS)
+        async with aclosing(self._until_some_are_known(request)) as told:
+            async for starting in told:
+                yield starting
         access = self._access.of(request.task_id)
         request = await self._counted(await self._heard(request))
         if request.resumes and self._delegation is not None:
@@ -276,6 +279,21 @@ class PlatformEngineer(BaseLangGraphAgent):
             if not (keeps or ended or request.suspended.is_set()):
                 await self._end_delegations(request.task_id)
             self._access.drop(request.task_id, access)
+
+    async def _until_some_are_known(self, request: AgentRequest) -> AsyncGenerator[StatusText, None]:
+        """Wait for the first look at the agents; where it finds none, for one that starts with this process, as readiness does."""
+        agents = [agent.name for agent in self._registry.agents]
+        if not self._registry.looked_at_all:
+            await self._registry.looked_at(agents, LOOK_SECONDS)
+        left = min(self._starting_for, Deadline(request.deadline).left)
+        if agents and not self._registry.has_joined and left > 0:
+            yield StatusText(f"Waiting for {', '.join(agents)} to start.")
+            await self._registry.until_one_joins(left)
+
+    @property
+    def _starting_for(self) -> float:
+        """Seconds for which agents that are not up yet are still expected to start."""
+        return max(0.0, self._made + self._settings.wait_seconds - time.monotonic())
 
     async def _left(self, request: AgentRequest) -> Sequence[Call]:
         """The delegations that the model asked for last before the process died."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from tests.ports import free_port
 from utils.a2a_common import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.events import AgentEvent
 from utils.testing.live_agent import running_agent
+from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
@@ -26,19 +30,26 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 class Started:
     """A supervisor that is asked as soon as its start returns."""
 
-    def __init__(self, home: Path, url: str, restart: str = "0") -> None:
+    def __init__(self, home: Path, url: str, restart: str = "0", wait: str = "60") -> None:
         self.model = ScriptedModel(script=answer)
-        told = {"SUB_AGENTS": f"keys={url}", "SUB_AGENT_RESTART_SECONDS": restart}
+        told = {
+            "SUB_AGENTS": f"keys={url}",
+            "SUB_AGENT_RESTART_SECONDS": restart,
+            "SUB_AGENT_WAIT_SECONDS": wait,
+        }
         settings = AgentSettings.load(told)
         runtime = AgentRuntime(home=home, settings=settings, model=self.model, checkpointer=InMemorySaver())
         self.agent = PlatformEngineer(runtime)
 
-    async def ask(self) -> str:
+    async def ask(self, told: Callable[[AgentEvent], None] = lambda _event: None) -> str:
         await self.agent.start()
         await self.agent.build()
         try:
             request = AgentRequest("What is a?", "task", "context", "message", "thread")
-            events = [event async for event in self.agent.stream(request)]
+            events = []
+            async for event in self.agent.stream(request):
+                events.append(event)
+                told(event)
         finally:
             await self.agent.close()
         return "".join(getattr(event, "text", "") or getattr(event, "message", "") for event in events)
@@ -59,6 +70,28 @@ def answer(messages: Any) -> Any:
 async def test_a_request_right_after_the_first_start_waits_for_the_look_at_the_agents(tmp_path: Path) -> None:
     async with running_agent(Keys, model=model(["a is 1"])) as url:
         assert await Started(tmp_path, url).ask() == "Told: a is 1"
+
+
+async def test_a_request_waits_for_agents_that_start_with_the_supervisor_and_says_so(tmp_path: Path) -> None:
+    listener = loopback_socket()
+    port = listener.getsockname()[1]
+    listener.close()
+    supervisor = Started(tmp_path, f"http://127.0.0.1:{port}")
+    async with AsyncExitStack() as stack:
+        waits = asyncio.Event()
+        asking = asyncio.create_task(supervisor.ask(lambda event: waits.set()))
+        async with asyncio.timeout(60):
+            await waits.wait()
+            late = loopback_socket(port)
+            await stack.enter_async_context(running_agent(Keys, model=model(["a is 1"]), listener=late))
+            assert await asking == "Waiting for keys to start.Told: a is 1"
+
+
+async def test_a_request_waits_no_longer_than_agents_may_take_to_start(tmp_path: Path) -> None:
+    nobody = f"http://127.0.0.1:{free_port()}"
+    supervisor = Started(tmp_path, nobody, wait="0")
+    supervisor.model.script = ["No agents."]
+    assert await supervisor.ask() == "No agents."
 
 
 async def test_an_agent_that_is_down_after_a_restart_is_still_offered_and_said_to_be_down(

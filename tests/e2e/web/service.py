@@ -33,6 +33,7 @@ class Service:
             GITHUB_TOKEN="a-token-of-the-double",
             GITHUB_WRITE="true",
             EMBEDDINGS_PROVIDER="none",
+            SUB_AGENT_WAIT_SECONDS="60",
             **environ,
         )
         self._process: subprocess.Popen[bytes] | None = None

@@ -170,6 +170,7 @@ class SubAgentRegistry:
         self._on_up = on_up
         self._watchers: list[asyncio.Task[None]] = []
         self._looked = {name: asyncio.Event() for name in urls}
+        self._joined = asyncio.Event()
         self._doubts = {name: _Doubt() for name in urls}
         self._absences = {name: Absence(restart_seconds) for name in urls}
 
@@ -177,6 +178,11 @@ class SubAgentRegistry:
     def agents(self) -> Sequence[SubAgent]:
         """All configured sub-agents, in configured order."""
         return tuple(self._agents.values())
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether the card of any agent is known and told."""
+        return self._joined.is_set()
 
     @property
     def known(self) -> Sequence[SubAgent]:
@@ -206,6 +212,12 @@ class SubAgentRegistry:
         """Wait until an agent can be reached, or so long."""
         await self._absences[name].over(seconds)
 
+    async def until_one_joins(self, seconds: float) -> None:
+        """Wait until the card of one of the agents is known and told, or so long."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._joined.wait()
+
     async def looked_at(self, names: Collection[str], seconds: float) -> None:
         """Wait until each of `names` was looked for once, with or without success, or the time is up."""
         looks = [self._looked[name].wait() for name in names if name in self._looked]
@@ -227,6 +239,7 @@ class SubAgentRegistry:
             card = stored_card(text, PeerLimits(name, CARD, LARGEST_CARD)) if text is not None else None
             if card is not None and self._is_taken(name, card):
                 self._agents = {**self._agents, name: replace(agent, card=card)}
+                self._joined.set()
 
     def doubt(self, name: str) -> None:
         """A call to the agent failed: look at once, and often for a while, so that it is seen to go and to come back."""
@@ -272,6 +285,7 @@ class SubAgentRegistry:
             self._on_up(name)
         if changed and card is not None:
             await self._tell(name)
+            self._joined.set()
             await self._keep(fresh.url, card)
 
     async def _keep(self, url: str, card: AgentCard) -> None:

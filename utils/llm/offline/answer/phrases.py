@@ -49,7 +49,7 @@ def abilities(tools: Sequence[ToolSpec]) -> str:
     """A line for each tool, and requests to try."""
     described = [tool for tool in tools if tool.examples and not tool.changes] or list(tools)
     if not described:
-        return "I have no tools here, and without them I know nothing."
+        return "I have no tools at the moment, and without them I know nothing. Where agents are still starting, ask again in a moment."
     lines = [f"- **{tool.name.replace('_', ' ')}**: {_summary(tool)}." for tool in described[:SHOWN]]
     more = len(described) - SHOWN
     lines += [f"- … and {more} more."] if more > 0 else []
