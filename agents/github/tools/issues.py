@@ -124,6 +124,7 @@ GET_ISSUE = ToolSpec(
         "Read the comments on issue 12 of django/django",
         "Is issue 99 of kubernetes/kubernetes fixed?",
         "Who reported issue 3 in octocat/hello-world?",
+        "Who opened #21 of octo-org/octo-repo, and is it still open?",
         "What did people say in the discussion of issue 58 of octo-org/octo-repo?",
         "Has anybody found a way round issue 7 of django/django?",
     ),

@@ -22,6 +22,7 @@ _BEFORE_PATHS = frozenset(
     {"branch", "ref", "tag", "folder", "directory", "dir", "path", "file", "under", "inside"}
 )
 _SLASHED = re.compile(r"(?<![\w/.:@-])([A-Za-z0-9][\w-]*)/([\w.-]*\w)(?![\w/-])")
+_OF_ANOTHER = re.compile(r"\s+(?:of|in|on|from)\s+(?:the\s+)?[A-Za-z0-9][\w-]*/[\w.-]*\w(?![\w/])")
 _REPO_OF = form("repo_of")
 _PATH = re.compile(
     rf"(?<![\w/.:@-])((?:[\w.@-]+/)*[\w.@-]*\.(?:{_EXTENSIONS})|(?:[\w.@-]+/)*(?:{_BARE_FILES})|(?:[\w.@-]+/){{2,}}[\w.@-]*)"
@@ -65,6 +66,11 @@ class Number(NamedTuple):
     noun: str
     counted: bool = False
 
+    @property
+    def is_id(self) -> bool:
+        """Whether it is as long as ids of runs are."""
+        return self.value >= 10 ** (_ID_DIGITS - 1)
+
 
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
@@ -81,6 +87,9 @@ def repository(text: str) -> tuple[str, str] | None:
 
 
 def _is_branch(text: str, match: re.Match[str]) -> bool:
+    """Whether words with a slash name a branch, or what else a repository that follows them has: "tagline/description of a/b"."""
+    if _OF_ANOTHER.match(text, match.end()):
+        return True
     before = text[: match.start()].rstrip().rsplit(" ", 1)[-1].lower()
     return before in _BEFORE_PATHS or match[1].lower() in _BRANCH_FOLDERS
 

@@ -42,7 +42,7 @@ def part(name: str) -> str:
 
 def whole(alternatives: list[str]) -> str:
     """Alternatives of the lexicon as one, with the parts that they refer to."""
-    return _PART.sub(lambda match: part(match[1]), "|".join(alternatives))
+    return _PART.sub(lambda match: f"(?:{part(match[1])})", "|".join(alternatives))
 
 
 class Reader(NamedTuple):

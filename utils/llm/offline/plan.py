@@ -41,8 +41,10 @@ QUESTION_TAIL = 200
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
 _LACKED = word_set("lacked")
-_LACKING = pattern(rf"(?<!how many )\b({'|'.join(_LACKED)})\b")
+_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
 _ONES = pattern(r"\bones?\b")
+_PLACED_ONE = pattern(r"(?<=\bthe )(newest|latest|most recent|last|oldest|first) one\b")
+_COUNTED = pattern(r"\bhow many\b|\bnumber of\b")
 _OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
 _OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
 _JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
@@ -104,6 +106,7 @@ class Planner:
                 request[clause.start : clause.end],
                 steps[-1].arguments if steps else {},
             )
+            clause = _with_noun(clause, steps[-1].tool if steps else None)
             steps += self._steps(clause, links_in_words(clause.text), context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
@@ -151,6 +154,7 @@ class Planner:
         if (
             lacking
             and known
+            and not _COUNTED.search(reading[: lacking.start()])
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
@@ -308,6 +312,12 @@ def _previous(turns: Sequence[Turn], steps: Sequence[Step], text: str) -> Call |
     if stated and followup.names_a_state(text):
         return stated[0]
     return next(iter(calls), None)
+
+
+def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
+    """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
+    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*LIMITS) else ""
+    return clause._replace(text=_PLACED_ONE.sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

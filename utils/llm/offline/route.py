@@ -306,7 +306,7 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     text = links_in_words(clause)
     score = 0.0
     if any(other.shows_one for other in tools):
-        score += _identifier_agreement(tool, bool(entities.numbers(text)), one_by_place(tool, text))
+        score += _identifier_agreement(tool, _has_number_for(tool, text), one_by_place(tool, text))
     if tool.shows_one and tool.noun:
         of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
         score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
@@ -327,6 +327,12 @@ def one_by_place(tool: ToolSpec, text: str) -> bool:
     ]
     nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
     return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
+
+
+def _has_number_for(tool: ToolSpec, text: str) -> bool:
+    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
+    by_id = {p.name for p in tool.parameters if p.is_identifier} and not tool.accepts("number")
+    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))
 
 
 def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
