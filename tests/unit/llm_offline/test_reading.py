@@ -220,6 +220,9 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("so what can you actualy do for me?") is Talk.HELP
     assert small_talk("thanks mate, that saved my afternoon :)") is Talk.THANKS
     assert small_talk("thanks, that works. what about the closed ones") is None
+    assert small_talk("you're great, thanks a bunch!!") is Talk.THANKS
+    assert small_talk("nope, that's all") is Talk.THANKS
+    assert small_talk("good evening :) what sort of things could I ask you?") is Talk.HELP
     assert small_talk("hello world example") is None
     assert small_talk("what do you do with my data?") is None
     assert small_talk("who are you calling?") is None

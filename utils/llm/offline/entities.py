@@ -12,7 +12,7 @@ from utils.llm.offline.grammar import MONTHS, form, pattern, reader, word_set
 
 _EXTENSIONS = (
     "md|rst|txt|py|pyi|js|jsx|ts|tsx|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|sh|sql|toml|yaml|yml|json|ini|cfg|conf|env|"
-    "lock|html|css|xml|csv|tf|proto|gradle|ipynb|pdf|tpl|mod|sum"
+    "lock|html|css|xml|csv|tf|proto|gradle|ipynb|pdf|tpl|mod|sum|log|png|jpg|jpeg|gif|svg|zip|gz|tgz|jar|bat|ps1|lua|swift|scss|vue|dart|adoc"
 )
 _BARE_FILES = "(?i:Dockerfile|Makefile|README|CODEOWNERS|Jenkinsfile|Procfile|Gemfile)|LICENSE|CHANGELOG"
 """Files that have a name without an ending; those that are no usual words in any case."""
@@ -69,7 +69,7 @@ class Number(NamedTuple):
     @property
     def is_id(self) -> bool:
         """Whether it is as long as ids of runs are."""
-        return self.value >= 10 ** (_ID_DIGITS - 1)
+        return len(str(self.value)) >= _ID_DIGITS
 
 
 def repository(text: str) -> tuple[str, str] | None:

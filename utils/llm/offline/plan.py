@@ -106,8 +106,8 @@ class Planner:
                 request[clause.start : clause.end],
                 steps[-1].arguments if steps else {},
             )
-            clause = _with_noun(clause, steps[-1].tool if steps else None)
-            steps += self._steps(clause, links_in_words(clause.text), context)
+            part = _with_noun(clause, steps[-1].tool if steps else None)
+            steps += self._steps(part, links_in_words(part.text), context)
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}

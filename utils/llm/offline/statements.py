@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change
@@ -30,11 +31,18 @@ _OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
-    """The requests among the clauses; what only states something belongs to the request before it, else after it."""
+    """The requests among the clauses; what only states something belongs to the request before it, else after it, in its item."""
+    items = groupby(
+        clauses, key=lambda clause: max(clause.item, 1)
+    )  # what stands before a list belongs to its first item
+    return [found for _, item in items for found in _of_one_item(list(item), request)]
+
+
+def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     found: list[Clause] = []
     before: Clause | None = None
     for clause in clauses:
-        alone = len(clauses) == 1 or conditional(clause.text) or clause.item != clauses[0].item
+        alone = len(clauses) == 1 or conditional(clause.text)
         empty = not alone and not set(words(clause.text)) - STOPWORDS - _EMPTY
         states = not alone and (empty or _only_states(clause.text))
         background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)

@@ -54,7 +54,8 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
 
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once, and a call that would be made
-    twice shows both parts."""
+    twice shows both parts.
+    """
     assert step.tool is not None
     if step.clause.item != last.clause.item and not followup.points_back(step.reading):
         return False

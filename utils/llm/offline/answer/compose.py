@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from utils.llm.offline.answer.passages import SCREEN, briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
+from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
@@ -28,6 +30,7 @@ _LISTS = pattern(r"\b(?:list|show)\b")
 _COUNTS = pattern(r"\bhow many\b|\bnumber of\b|^\W*count\b")
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
+_CALLED = pattern(r"\b(?:called|named)\s+[\"'`]?([\w./-]*\w)")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
@@ -100,6 +103,16 @@ def _few(found: Items) -> Items:
     return found.model_copy(update={"items": found.items[:GLIMPSE], "total": found.total or len(found.items)})
 
 
+def _by_state(found: Items, asked: str) -> Items:
+    """The first rows of a list of which the number is asked for; where several states are, the number of each."""
+    states = Counter(str(row.get("state")) for row in found.items)
+    named = {match[0].lower() for match in STATE_WORDS.finditer(asked)} & states.keys()
+    few = _few(found)
+    if found.note or len(named) < 2:  # noqa: PLR2004 - one state is a condition, two are compared
+        return few
+    return few.model_copy(update={"note": phrases.of_each_state(states)})
+
+
 def result_text(result: Result, question: str, context: str, similarity: Similarity) -> str:
     """One typed result as Markdown."""
     match result:
@@ -126,7 +139,7 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
                 result, steps[index].reading if index < len(steps) else "", left_out
             )
             if _COUNTS.search(_asked(steps, index, turn)) and not _LISTS.search(_asked(steps, index, turn)):
-                result = _few(result)
+                result = _by_state(result, _asked(steps, index, turn))
         left_out = [part for part in left_out if not _is_shown(part, result)]
         asked = turn.request if isinstance(result, Record) else _question(call, steps, index, turn)
         shown = result_text(
@@ -167,6 +180,7 @@ def _one_by_name(found: Items, said: str, left_out: Sequence[str]) -> tuple[Item
         some = found.model_copy(update={"items": rows, "total": found.total or len(found.items)})
         return some, [part for part in left_out if part.lower() not in named]
     missing = [word for word in _NAME.findall(said) if found.kind == "releases" and _VERSION.fullmatch(word)]
+    missing += [match[1] for match in _CALLED.finditer(said)]
     return found, list(dict.fromkeys([*left_out, *missing]))
 
 

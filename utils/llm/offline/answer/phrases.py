@@ -40,6 +40,12 @@ def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     return f"Hello. I am the platform engineer's offline model, a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
 
 
+def of_each_state(states: Mapping[str, int]) -> str:
+    """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
+    each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
+    return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
+
+
 def outside(tools: Sequence[ToolSpec]) -> str:
     """An answer to what no tool can do."""
     return f"I cannot help with that. {abilities(tools)}"

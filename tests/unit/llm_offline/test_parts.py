@@ -1,0 +1,97 @@
+"""Parts of a request that speak of each other, stand in a numbered list, or are answered by one call."""
+
+import pytest
+from langchain_core.messages import HumanMessage, ToolMessage
+
+from tests.eval import routing
+from tests.eval.routing_tools import tools_of
+from utils.messages.results import Items, dump_result
+
+
+@pytest.fixture(scope="module")
+def chat():
+    return routing.model()
+
+
+def _calls(chat, agent, said):
+    answer = chat.bind_tools(tools_of(agent)).invoke([HumanMessage(said)])
+    return [(call["name"], call["args"]) for call in answer.tool_calls]
+
+
+def _answer(github, said, kind, rows):
+    asked = [HumanMessage(said)]
+    reply = github.invoke(asked)
+    (call,) = reply.tool_calls
+    listed = ToolMessage(dump_result(Items(kind=kind, items=rows)), tool_call_id=call["id"])
+    return github.invoke([*asked, reply, listed]).text
+
+
+def test_the_one_of_a_list_is_one_of_what_the_part_before_lists(chat):
+    said = "Are there open pull requests in acme/rocket? If yes, show the newest one's files."
+    names = [name for name, _ in _calls(chat, "github", said)]
+    assert names == ["list_pull_requests", "list_pull_requests"]
+
+
+def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
+    said = "1) default port of the web page 2) latest commit in acme/rocket"
+    calls = _calls(chat, "supervisor", said)
+    assert calls == [
+        ("rag", {"request": "default port of the web page"}),
+        ("github", {"request": "latest commit in acme/rocket"}),
+    ]
+
+
+def test_what_one_call_shows_is_asked_for_once(chat):
+    said = "How many forks, watchers and contributors does acme/rocket have?"
+    assert _calls(chat, "github", said) == [("get_repository", {"owner": "acme", "repo": "rocket"})]
+
+
+def test_a_number_after_a_hash_is_an_issue_and_no_run(chat):
+    calls = _calls(chat, "github", "acme/rocket #12 - who opened it and is it still open?")
+    assert calls == [("get_issue", {"owner": "acme", "repo": "rocket", "number": 12})]
+
+
+def test_words_with_a_slash_before_a_repository_are_no_repository(chat):
+    calls = _calls(chat, "github", "What is the tagline/description of acme/rocket?")
+    assert calls == [("get_repository", {"owner": "acme", "repo": "rocket"})]
+
+
+def test_what_is_in_a_folder_is_listed(chat):
+    calls = _calls(chat, "github", "what's in src of acme/rocket?")
+    assert calls == [("list_directory", {"owner": "acme", "repo": "rocket", "path": "src"})]
+
+
+def test_something_said_in_a_comment_is_a_change(chat):
+    said = "say hello in the comments of issue 4 of acme/rocket"
+    assert [name for name, _ in _calls(chat, "github", said)] == ["refuse_change"]
+
+
+@pytest.mark.parametrize("age", ["older than two weeks", "older than 3 days", "newer than a month"])
+def test_an_age_that_no_argument_takes_is_named(chat, age):
+    github = chat.bind_tools(tools_of("github"))
+    shown = _answer(
+        github, f"issues of acme/rocket that are {age}", "issues", [{"number": 1, "title": "One"}]
+    )
+    assert age in shown.split("\n")[0]
+
+
+def test_a_weekday_that_is_applied_is_not_named_as_left_out(chat):
+    github = chat.bind_tools(tools_of("github"))
+    shown = _answer(
+        github, "PRs merged since Monday in acme/rocket", "pull requests", [{"number": 1, "title": "One"}]
+    )
+    assert shown.startswith("**1 pull request**")
+
+
+def test_a_name_that_is_not_in_the_list_is_named(chat):
+    github = chat.bind_tools(tools_of("github"))
+    said = "Is there a branch called release in acme/rocket?"
+    assert "“release”" in _answer(github, said, "branches", [{"name": "master"}, {"name": "release-1"}])
+    assert "“" not in _answer(github, said, "branches", [{"name": "master"}, {"name": "release"}])
+
+
+def test_states_whose_numbers_are_compared_are_counted_each(chat):
+    github = chat.bind_tools(tools_of("github"))
+    rows = [{"number": n, "state": "closed" if n == 2 else "open"} for n in range(1, 7)]
+    shown = _answer(github, "how many open issues vs closed ones has acme/rocket", "issues", rows)
+    assert "Of these, 5 are open and 1 is closed." in shown
