@@ -16,6 +16,8 @@ from tests.docs.blocks import ROOT
 
 PAGE = (ROOT / "docs/changing.md").read_text("utf-8")
 PLACE = re.compile(r"`([\w-]+(?:/[\w.-]+)+|[\w.-]+\.(?:py|toml|md|yaml))(?:::([\w.]+))?`")
+TEMPLATE = re.compile(r'define "([\w.]+)"')
+SCRIPT = re.compile(r"^(?:export )?(?:function|const|interface|class|type) (\w+)", re.MULTILINE)
 SECTIONS = re.split(r"^### ", PAGE, flags=re.MULTILINE)[1:]
 MOST_STEPS = 6
 
@@ -32,6 +34,10 @@ def _names(path: Path) -> set[str]:
             return set(_of_mapping(json.loads(path.read_text("utf-8"))))
         case ".yaml":
             return set(_of_mapping(yaml.safe_load(path.read_text("utf-8"))))
+        case ".tpl":
+            return set(TEMPLATE.findall(path.read_text("utf-8")))
+        case ".ts" | ".tsx":
+            return set(SCRIPT.findall(path.read_text("utf-8")))
     return set()
 
 

@@ -12,18 +12,23 @@ def is_exposed(host: str) -> bool:
     return not is_loopback(f"http://[{host}]" if ":" in host else f"http://{host}")
 
 
-def check_exposure(host: str, settings: AuthSettings) -> None:
+def check_exposure(host: str, settings: AuthSettings, note: str = "") -> None:
     """Refuse to listen where others reach the agent while nobody said who may call it.
+
+    Args:
+        host: Where it would listen.
+        settings: Who may call.
+        note: A further sentence for whoever is refused.
 
     Raises:
         SettingsError: Says what to set.
     """
     if is_exposed(host) and settings.mode is None:
-        raise SettingsError(
-            "AUTH_MODE",
+        sentence = (
             f"HOST is {host}, so that other machines reach this agent, and AUTH_MODE is not set. Set AUTH_MODE=api-key or "
-            "oidc, so that callers are known, or AUTH_MODE=none, if everybody who reaches it may use it.",
+            "oidc, so that callers are known, or AUTH_MODE=none, if everybody who reaches it may use it."
         )
+        raise SettingsError("AUTH_MODE", f"{sentence} {note}".rstrip())
 
 
 def check_writes(variable: str, host: str, settings: AuthSettings) -> None:

@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.requests import HTTPConnection
 
+from tests.e2e.auth.own_middleware import Stamp
 from tests.e2e.wire.agents import card, echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving
 
@@ -97,10 +98,11 @@ async def test_the_extended_card_is_for_authenticated_callers():
         assert shown["description"] == "Says what it hears, and more."
 
 
-@pytest.mark.parametrize("has", ["nothing", "a card", "callers"])
+@pytest.mark.parametrize("has", ["nothing", "a card", "a card and a header", "callers"])
 async def test_an_extended_card_is_announced_only_where_somebody_can_have_one(has):
-    extended = card() if has == "a card" else None
-    async with serving(echo, middleware=AUTH if has == "callers" else (), extended=extended) as wire:
+    extended = card() if has.startswith("a card") else None
+    middleware = {"callers": AUTH, "a card and a header": (Middleware(Stamp),)}.get(has, ())
+    async with serving(echo, middleware=middleware, extended=extended) as wire:
         shown = await _card(wire)
         assert not shown["capabilities"].get("extendedAgentCard")
         assert not shown.get("supportsAuthenticatedExtendedCard")

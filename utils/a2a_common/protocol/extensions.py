@@ -179,7 +179,8 @@ def _counts(usage: Usage) -> dict[str, Any]:
     return counts
 
 
-_COUNTS = ("input_tokens", "output_tokens", "cached_tokens")
+_COUNTS = tuple(each.name for each in dataclasses.fields(Usage) if isinstance(each.default, int))
+"""The fields of a usage that are whole numbers."""
 
 
 def parse_usage(payload: Mapping[str, Any]) -> UsageReported | None:

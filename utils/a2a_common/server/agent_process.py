@@ -268,8 +268,7 @@ async def run_agent(
         database = await _own_storage(agent_class, settings, stack)
         runtime = await open_runtime(agent_class.name, settings, stack, database=database)
         agent = agent_class(runtime)
-        if not agent.http_middleware():  # else the agent asks who calls by itself
-            check_exposure(listening.host, settings.auth)
+        _check_callers(agent, listening.host, settings)
         served = agent_app(agent, listening, url=url)
         app = Startup(served)
         grace = int(listening.shutdown_grace_seconds) + 1
@@ -297,6 +296,19 @@ async def run_agent(
             if app.complete:
                 raise SystemExit(fail(_NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
             raise
+
+
+def _check_callers(agent: BaseLangGraphAgent, host: str, settings: AgentSettings) -> None:
+    """Refuse an agent that others reach, unless it authenticates its callers itself or `AUTH_MODE` says who may call.
+
+    Raises:
+        SettingsError: Says what to set.
+    """
+    from utils.a2a_common.server.http.own_middleware import NOT_COUNTED, authenticates
+
+    middleware = agent.http_middleware()
+    if not authenticates(middleware):
+        check_exposure(host, settings.auth, NOT_COUNTED if middleware else "")
 
 
 async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip

@@ -39,6 +39,7 @@ from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
 from utils.a2a_common.server.http.host_origin import HostOrigin
+from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
 from utils.a2a_common.server.http.trailing_slash import TrailingSlash
@@ -73,6 +74,9 @@ NOT_STORED = (
 STOPPING = "The agent is stopping."
 """What `/readyz` says once the process was told to stop."""
 
+BEFORE_HTTP_ONLY = "The HTTP middleware of this agent does not stand before gRPC: do not set GRPC_PORT, unless AUTH_MODE is api-key or oidc."
+"""Why an agent with middleware of its own has no gRPC."""
+
 PUSH_LOOK_SECONDS = 60.0
 """Time between two looks for webhooks whose replica died before it had sent them everything."""
 
@@ -106,10 +110,10 @@ class AgentService:
         readiness: Asked on every `/readyz`.
         on_start: Awaited before the first request is served.
         on_stop: Awaited after the last one.
-        extended_card: What authenticated callers see. It is announced where `middleware` or `grpc_user` can
-            tell who calls.
+        extended_card: What authenticated callers see. It is announced where `authenticator`, `grpc_user`, or Starlette's
+            `AuthenticationMiddleware` among `middleware` can tell who calls.
         push_configs: Keeps the webhooks of tasks; in memory when omitted.
-        middleware: Authentication and the like, after the check of `Host` and `Origin` and before the limit of the
+        middleware: The agent's own, authentication and the like, after the check of `Host` and `Origin` and before the limit of the
             body. Over HTTP only.
         grpc_user: Tells the caller of a gRPC call from its metadata. Without it all are anonymous, so
             that gRPC is refused to an agent that has `middleware`.
@@ -159,12 +163,12 @@ def build_app(service: AgentService, settings: ServerSettings) -> Starlette:
     `app.state.drain` stops the agent in order.
 
     Raises:
-        SettingsError: gRPC would let everybody in to an agent that asks who its callers are.
+        SettingsError: gRPC would go past the agent's own middleware, which may refuse callers.
     """
     asks_over_grpc = service.grpc_user is not None or service.authenticator is not None
     if settings.grpc_port is not None and service.middleware and not asks_over_grpc:
-        raise SettingsError("GRPC_PORT", "This agent knows its callers over HTTP only: do not set GRPC_PORT.")
-    known_callers = bool(service.middleware) or asks_over_grpc
+        raise SettingsError("GRPC_PORT", BEFORE_HTTP_ONLY)
+    known_callers = authenticates(service.middleware) or asks_over_grpc
     service.card.capabilities.extended_agent_card = known_callers and service.extended_card is not None
     parts = assemble(service, settings)
     drain = Drain(

@@ -1,0 +1,25 @@
+"""What the HTTP middleware of an agent's own does for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+
+NOT_COUNTED = (
+    "The HTTP middleware of this agent does not count as authentication, since none of it is Starlette's "
+    "AuthenticationMiddleware or a subclass."
+)
+"""Why an agent that has middleware is treated like one that has none."""
+
+
+def authenticates(middleware: Iterable[Middleware]) -> bool:
+    """Whether one of them sets the user of a request: Starlette's `AuthenticationMiddleware`, or a subclass.
+
+    Nothing else counts. One that only adds a header asks nobody who calls, and one that refuses callers without naming
+    the others leaves them all anonymous, so that they share their conversations.
+    """
+    return any(
+        isinstance(each.cls, type) and issubclass(each.cls, AuthenticationMiddleware) for each in middleware
+    )
