@@ -58,6 +58,17 @@ def test_the_address_of_the_test_above_is_refused_without_authentication(tmp_pat
         assert "AUTH_MODE is not set" in served.lines[-1]
 
 
+def test_an_agent_that_authenticates_its_callers_itself_does_not_start_with_a_second_way_to_know_them(
+    tmp_path: Path,
+) -> None:
+    settings = {**PLAIN, "AUTH_MODE": "api-key"}
+    with started(tmp_path, "private", serve("Private"), settings) as served:
+        assert served.process.wait(60) == 2
+        said = served.lines[-1]
+    assert "Use one of the two" in said
+    assert "AUTH_MODE=none" in said
+
+
 class Named(AuthenticationMiddleware):
     """A subclass, as a library may bring one."""
 

@@ -23,7 +23,7 @@ from utils.a2a_common.server.agent_storage import (
 )
 from utils.a2a_common.server.startup import Startup
 from utils.auth.exposure import check_exposure
-from utils.errors import StorageError
+from utils.errors import SettingsError, StorageError
 from utils.observability.export import export_traces
 from utils.persistence.home_lock import only_process_in
 from utils.persistence.private import make_private
@@ -299,16 +299,18 @@ async def run_agent(
 
 
 def _check_callers(agent: BaseLangGraphAgent, host: str, settings: AgentSettings) -> None:
-    """Refuse an agent that others reach, unless it authenticates its callers itself or `AUTH_MODE` says who may call.
+    """Refuse an agent that others reach, unless it authenticates its callers itself or `AUTH_MODE` says who may call; not both.
 
     Raises:
         SettingsError: Says what to set.
     """
-    from utils.a2a_common.server.http.own_middleware import NOT_COUNTED, authenticates
+    from utils.a2a_common.server.http.own_middleware import NOT_COUNTED, REPLACES, authenticates
 
     middleware = agent.http_middleware()
     if not authenticates(middleware):
         check_exposure(host, settings.auth, NOT_COUNTED if middleware else "")
+    elif settings.auth.on:
+        raise SettingsError("AUTH_MODE", REPLACES)
 
 
 async def _own_storage(agent: type[BaseLangGraphAgent], settings: AgentSettings, stack: AsyncExitStack) -> PostgresPool | None:  # fmt: skip

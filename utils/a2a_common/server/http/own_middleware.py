@@ -13,6 +13,13 @@ NOT_COUNTED = (
 )
 """Why an agent that has middleware is treated like one that has none."""
 
+REPLACES = (
+    "The HTTP middleware of this agent authenticates its callers itself and would replace the caller that AUTH_MODE finds, "
+    "without what is known of that one, such as the tenant. Use one of the two: set AUTH_MODE=none, or take the middleware "
+    "out of http_middleware."
+)
+"""Why an agent that authenticates its callers itself does not start with `AUTH_MODE` on."""
+
 
 def authenticates(middleware: Iterable[Middleware]) -> bool:
     """Whether one of them sets the user of a request: Starlette's `AuthenticationMiddleware`, or a subclass.
