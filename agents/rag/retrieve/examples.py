@@ -40,6 +40,16 @@ SEARCH = (
     "Why are the answers only copied sentences?",
     "Which values may this setting have?",
     "To whom do I report a security hole?",
+    "Open an ingress with TLS on Kubernetes",
+    "Send traces to a collector",
+    "Limit the tokens or the cost of each user",
+    "Send a file together with a question",
+    "Ask a question on a schedule",
+    "What is the difference between this and another agent framework?",
+    "Remove a document from the index, or add PDF files to it",
+    "Which licences do the dependencies have?",
+    "What protects from prompt injection?",
+    "An error message at the start of the service",
 )
 
 FETCH_DOCUMENT = (
