@@ -51,6 +51,7 @@ SEARCH = (
     "Which licences do the dependencies have?",
     "What protects from prompt injection?",
     "An error message at the start of the service",
+    "Who else sees what I type?",
 )
 
 FETCH_DOCUMENT = (
