@@ -52,6 +52,7 @@ SEARCH = (
     "What protects from prompt injection?",
     "An error message at the start of the service",
     "Who else sees what I type?",
+    "Does the page have keys, files and dark colours?",
 )
 
 FETCH_DOCUMENT = (
