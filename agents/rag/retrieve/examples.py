@@ -40,6 +40,19 @@ SEARCH = (
     "Why are the answers only copied sentences?",
     "Which values may this setting have?",
     "To whom do I report a security hole?",
+    "Open an ingress with TLS on Kubernetes",
+    "Send traces to a collector",
+    "Limit the tokens or the cost of each user",
+    "Send a file together with a question",
+    "Ask a question on a schedule",
+    "What is the difference between this and another agent framework?",
+    "How do I add PDF files to the knowledge base?",
+    "Remove a document from the index",
+    "Which licences do the dependencies have?",
+    "What protects from prompt injection?",
+    "An error message at the start of the service",
+    "Who else sees what I type?",
+    "Does the page have keys, files and dark colours?",
 )
 
 FETCH_DOCUMENT = (

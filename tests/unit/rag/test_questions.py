@@ -60,7 +60,8 @@ def test_a_section_is_found_by_a_question_that_has_no_word_of_it(index):
 def test_a_question_is_no_passage_of_its_own(index):
     document = next(each for each in index.documents() if each.source == "docs/faq.md")
     text = find_text(index.path, "docs/faq.md#which-version-do-i-have")
-    assert document.passages < 80
+    asked = sum(len(lines) for lines in read_questions()["docs/faq.md"].values())
+    assert document.passages < asked / 3
     assert text is not None
     assert "am I on the latest release" not in text.text
     assert all(p.title for p in Searcher(index.path).search("am I on the latest release?", 9))
