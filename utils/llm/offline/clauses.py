@@ -34,7 +34,7 @@ _STARTS = form("starts")
 _VERB = form("verb")
 
 
-_NUMBERED = re.compile(r"(?:^|(?<=\s))\(?([1-9a-e])[.)]\s+")
+_NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
 _PREFACE = form("preface")
 
 

@@ -267,6 +267,9 @@ class Planner:
         if detail:
             return Step(clause, reading, *detail)
         routed = self._routed(followup.without_opening(reading), context)
+        if row and routed.tool and (named := followup.named_by(row, tool, routed.tool)):
+            step = self._filled(clause, reading, routed.tool, context.repository)
+            return replace(step, arguments=step.arguments | named)
         stays = (_OF_THE_ONE if tool.shows_one else _OF_THOSE).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
