@@ -95,3 +95,29 @@ def test_states_whose_numbers_are_compared_are_counted_each(chat):
     rows = [{"number": n, "state": "closed" if n == 2 else "open"} for n in range(1, 7)]
     shown = _answer(github, "how many open issues vs closed ones has acme/rocket", "issues", rows)
     assert "Of these, 5 are open and 1 is closed." in shown
+
+
+def test_an_item_ends_before_the_word_that_joins_the_next_one(chat):
+    said = "1) how to run this in Docker, and 2) the latest issue of acme/rocket"
+    assert _calls(chat, "supervisor", said) == [
+        ("rag", {"request": "how to run this in Docker"}),
+        ("github", {"request": "the latest issue of acme/rocket"}),
+    ]
+
+
+def test_a_question_that_says_little_alone_belongs_to_the_one_before_it(chat):
+    said = "Can we try it without any key, and what do we lose?"
+    assert _calls(chat, "supervisor", said) == [("rag", {"request": said})]
+    beside = "how do I add an agent, and how do I bake bread?"
+    assert _calls(chat, "supervisor", beside) == [("rag", {"request": "how do I add an agent"})]
+
+
+def test_a_row_that_is_meant_by_its_place_fills_the_argument_of_its_kind(chat):
+    github = chat.bind_tools(tools_of("github"))
+    asked = [HumanMessage("list the branches of acme/rocket")]
+    reply = github.invoke(asked)
+    rows = dump_result(Items(kind="branches", items=[{"name": "main"}, {"name": "next"}]))
+    listed = ToolMessage(rows, tool_call_id=reply.tool_calls[0]["id"])
+    said = [*asked, reply, listed, github.invoke([*asked, reply, listed])]
+    (call,) = github.invoke([*said, HumanMessage("whats the last commit on the second of those?")]).tool_calls
+    assert (call["name"], call["args"]["branch"]) == ("list_commits", "next")
