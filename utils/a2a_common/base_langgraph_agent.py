@@ -33,14 +33,7 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.rules import rules_asked
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import (
-    AgentEvent,
-    ArtifactAdded,
-    Completed,
-    ContextCompacted,
-    TextDelta,
-    TextPart,
-)
+from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +52,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.a2a_common.graph.user_message import Content
+    from utils.a2a_common.protocol.message_answers import MessageAnswers
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 
@@ -190,6 +184,10 @@ class BaseLangGraphAgent(ABC):
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """LangChain middleware around the model and its tools, inside the agent's own; none by default."""
+        return ()
+
+    def message_answers(self) -> Sequence[MessageAnswers]:
+        """What answers messages of an extension of the agent's own, without a task; nothing by default."""
         return ()
 
     def http_middleware(self) -> Sequence[Middleware]:
