@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NOBODY = "Nothing is remembered of a caller without a name. Switch authentication on with AUTH_MODE."
 OFF = "Nothing is remembered: LONG_TERM_MEMORY is off."
-TELLS_SECRET = "Not remembered: it seems to hold a password, a key or a number that is secret."
+NOT_KEPT = "Not remembered: it seems to hold a password, a key or a number that is secret."
 NO_SUCH = "There is no such memory."
 
 _MOST_FOUND = 20
@@ -80,7 +80,7 @@ async def _done(memory: LongTermMemory, owner: str, asked: MemoryAsked) -> tuple
             return _counted(len(found)), found
         case MemoryAction.ADD:
             if tells_secret(asked.text):
-                raise InvalidParamsError(TELLS_SECRET)
+                raise InvalidParamsError(NOT_KEPT)
             kept = await memory.remember(owner, Kind.FACT, asked.text, "")
             return "It is remembered.", [each for each in await memory.all_of(owner) if each.id == kept.id]
         case MemoryAction.FORGET:

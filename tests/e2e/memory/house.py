@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import threading
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import httpx
@@ -33,20 +34,25 @@ class Brain:
         says: The answers, in order; "Done." where there are no more.
         notes: What the model finds worth remembering, by a word of the message.
         questions: The questions for memories that came.
-        before: Awaited before such a question is answered.
+        asked: Set when such a question came; the double runs in a thread of its own.
+        may_answer: Such a question is answered once it is set.
     """
 
     says: list[Reply] = field(default_factory=list)
     notes: Mapping[str, list[dict[str, Any]] | Fault] = field(default_factory=dict)
     questions: list[str] = field(default_factory=list)
-    before: Callable[[], Awaitable[object]] | None = None
+    asked: threading.Event = field(default_factory=threading.Event)
+    may_answer: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.may_answer.set()
 
     async def __call__(self, request: ChatRequest) -> Reply | Fault:
         if [tool.name for tool in request.tools] != ["note_memories"]:
             return self.says.pop(0) if self.says else Reply("Done.")
         self.questions.append(request.messages[-1].text)
-        if self.before is not None:
-            await self.before()
+        self.asked.set()
+        assert await asyncio.to_thread(self.may_answer.wait, 20)
         said = request.messages[-1].text.rpartition("<message>")[2]
         found = next((notes for word, notes in self.notes.items() if word in said), [])
         if isinstance(found, Fault):
@@ -61,7 +67,7 @@ def fact(quote: str, replaces: int = 0) -> dict[str, Any]:
 class Remembers(PlatformEngineer):
     """The supervisor, whose work behind its answers a test can wait for."""
 
-    made: list[Remembers] = []
+    made: ClassVar[list[Remembers]] = []
 
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)
