@@ -244,10 +244,14 @@ class PlatformEngineer(BaseLangGraphAgent):
         return prompt.replace("{agents}", names or "none at the moment")
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
-        """The agent's own tools, those of its memory where it has one, and one delegation tool for each known sub-agent."""
+        """The agent's own tools, those of its memory, and one delegation tool for each known sub-agent.
+
+        The offline model gets none of its memory: it would choose them by words that other requests have too.
+        """
         from multi_agents.platform_engineer.memory.tools import memory_tools
 
-        own = memory_tools(self._memory) if self._memory and self._memory_settings.on else []
+        asks = self._memory_settings.on and self.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
+        own = memory_tools(self._memory) if self._memory and asks else []
         delegations = [] if self._delegation is None else self._delegation.tools()
         return [*await super().tools(), *own, *delegations]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -20,6 +21,7 @@ from utils.persistence.memories import Memories
 log = structlog.get_logger(__name__)
 
 _ALL = 10_000
+_LONGEST_QUERY = 2_000
 _SHORTEST_WORD = 3
 
 
@@ -47,6 +49,7 @@ class LongTermMemory:
         self._memories = memories
         self._store = store
         self._wipe = wipe
+        self._writing = asyncio.Lock()
         self.settings = settings
 
     async def open(self) -> None:
@@ -63,7 +66,8 @@ class LongTermMemory:
 
     async def found(self, owner: str, query: str, most: int) -> list[Memory]:
         """What fits a search best, summaries of conversations included."""
-        return _shown(await self._store.asearch((owner,), query=query, limit=_ALL))[:most]
+        found = await self._store.asearch((owner,), query=query[:_LONGEST_QUERY], limit=_ALL)
+        return _shown(found)[:most]
 
     async def near(self, owner: str, message: str) -> list[Memory]:
         """What is known already of what a message is about; conversations are left out."""
@@ -79,12 +83,16 @@ class LongTermMemory:
         return fitting(best, self.settings.tokens, counter)
 
     async def remember(self, owner: str, kind: Kind, text: str, thread_id: str) -> Memory:
-        """Keep a user's words; those that are known already are renewed."""
-        same = (each for each in await self.all_of(owner) if each.kind is kind and _same(each.text, text))
-        known = next(same, None)
-        memory_id = known.id if known else secrets.token_hex(3)
-        await self._store.keep(owner, kind, memory_id, {"text": text}, thread_id)
-        await self._make_room(owner)
+        """Keep a user's words; those that are known already are renewed.
+
+        Words without a thread were said beside all conversations, and leave with none.
+        """
+        async with self._writing:
+            every = await self.all_of(owner)
+            known = next((each for each in every if each.kind is kind and _same(each.text, text)), None)
+            memory_id = known.id if known else secrets.token_hex(3)
+            await self._store.keep(owner, kind, memory_id, {"text": text}, thread_id)
+            await self._make_room(owner)
         log.info("memory.kept", kind=kind.value, new=known is None)
         return Memory(memory_id, kind, text, 0)
 

@@ -80,9 +80,10 @@ class LongTermStore(BaseStore):
         """Refuse: the storage is asynchronous.
 
         Raises:
-            NotImplementedError: Always.
+            TypeError: Always.
         """
-        raise NotImplementedError("Use the asynchronous methods of this store.")
+        del ops
+        raise TypeError("Use the asynchronous methods of this store.")
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Do the operations in their order.
