@@ -12,7 +12,7 @@ from tests.e2e.memory.house import Brain, asked, fact, house, idle, texts
 from tests.postgres import PARAMETER, PostgresServer
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel
-from utils.testing.strict_provider import Call, Fault, FaultKind, Reply, run_strict_provider
+from utils.testing.strict_provider import Call, ChatRequest, Fault, FaultKind, Reply, run_strict_provider
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
@@ -258,3 +258,39 @@ async def test_what_does_not_fit_is_left_out_and_the_best_is_shown(tmp_path: Pat
             system = double.requests[-1].messages[0].text
             assert "Zanzibar" in system
             assert 1 <= system.count("\n- 2") < 10
+
+
+async def test_facts_rules_and_conversations_are_kept_and_an_answer_follows_a_preference(
+    tmp_path: Path,
+) -> None:
+    class Obliging(Brain):
+        """Answers briefly where it is told that the user wants that."""
+
+        async def __call__(self, request: ChatRequest) -> Reply | Fault:
+            system = [said.text for said in request.messages if said.role == "system"]
+            if "Keep answers short." in "".join(system):
+                return Reply("Yes.")
+            return await super().__call__(request)
+
+    rule = {"kind": "procedure", "quote": "Keep answers short.", "replaces": 0}
+    brain = Obliging(notes={"short": [rule, fact("I work in Zanzibar.")]})
+    with run_strict_provider(brain) as double:
+        async with house(tmp_path, double.environment("openai")) as service:
+            ann, bob = await service.person("ann"), await service.person("bob")
+            await ask(ann, "I work in Zanzibar. Keep answers short.")
+            await idle()
+            kinds = [each["kind"] for each in await asked(ann, action="list")]
+            assert sorted(kinds) == ["conversation", "fact", "rule"]
+            assert (await ask(ann, "Is it up?")).text == "Yes."
+            assert (await ask(bob, "Is it up?")).text == "Done."
+
+
+async def test_a_search_finds_by_meaning_what_shares_no_word_with_it(tmp_path: Path) -> None:
+    async with house(tmp_path, {"EMBEDDINGS_PROVIDER": ""}) as service:
+        ann = await service.person("ann")
+        for text in ("My dog is called Rex.", "The office of my team is in Berlin.", "I like green tea."):
+            await asked(ann, action="add", text=text)
+        found = await asked(ann, action="search", text="In which city do we work?")
+        assert found[0]["text"] == "The office of my team is in Berlin."
+        found = await asked(ann, action="search", text="What is the name of the pet?")
+        assert found[0]["text"] == "My dog is called Rex."
