@@ -13,7 +13,7 @@ from langgraph.store.base import Item, SearchItem
 from utils.memory.learning import MOST_KNOWN, Learnt
 from utils.memory.memory import Kind, Memory, is_off
 from utils.memory.settings import MemorySettings
-from utils.memory.shown import Counts, fitting
+from utils.memory.shown import Counts, block_of, fitting
 from utils.memory.store import LongTermStore
 from utils.messages.words import words_of
 from utils.persistence.memories import Memories
@@ -76,7 +76,7 @@ class LongTermMemory:
     async def block(self, owner: str, request: str, counter: Counts) -> str:
         """What is shown to the model with a request: all, or what fits it best where all is too much."""
         known = [each for each in await self.all_of(owner) if _is_said(each)]
-        text = fitting(known, _ALL * _ALL, counter)
+        text = block_of(known)
         if counter.text(text) <= self.settings.tokens:
             return text
         best = [each for each in await self.found(owner, request, _ALL) if _is_said(each)]

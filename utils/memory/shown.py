@@ -32,9 +32,12 @@ def block_of(memories: Sequence[Memory]) -> str:
 def fitting(memories: Sequence[Memory], most: int, counter: Counts) -> str:
     """The first of these memories that fit into so many tokens, as such a part."""
     chosen: list[Memory] = []
+    room = most - counter.text(f"{TITLE}\n{OPENS}\n{CLOSES}")
     for each in memories:
-        if counter.text(block_of([*chosen, each])) <= most:
+        room_after = room - counter.text(line_of(each)) - 1  # the line's end
+        if room_after >= 0:
             chosen.append(each)
+            room = room_after
     return block_of(chosen)
 
 

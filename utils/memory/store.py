@@ -6,6 +6,7 @@ value came from. A namespace here is (owner, kind). Vectors stand encrypted besi
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from base64 import b64decode, b64encode
@@ -155,22 +156,9 @@ class LongTermStore(BaseStore):
 
     async def _scores(self, query: str, found: Sequence[_Stored]) -> list[float]:
         """How well each fits: by words, and by meaning where it has a vector of this model."""
-        import numpy as np
-
-        hits = bm25(query, [each.text for each in found], len(found))
-        best = max((hit.score for hit in hits), default=1.0)
-        words = {hit.place: hit.score / best for hit in hits}
         asked = await self._vector(query)
-        if asked is None or self._embedder is None:
-            return [words.get(place, 0.0) for place in range(len(found))]
-        near = [
-            float(np.dot(_decoded(each.vector), asked)) if each.model == self._embedder.name else 0.0
-            for each in found
-        ]
-        return [
-            _BY_MEANING * near[place] + (1 - _BY_MEANING) * words.get(place, 0.0)
-            for place in range(len(found))
-        ]
+        model = self._embedder.name if self._embedder else ""
+        return await asyncio.to_thread(_scored, query, asked, found, model)
 
     async def _vector(self, text: str) -> NDArray[np.float32] | None:
         """The vector of a text; `None` where it has none or the embedding model fails, which only makes the search worse."""
@@ -181,6 +169,25 @@ class LongTermStore(BaseStore):
         except PlatformError as error:
             log.warning("memory.not_embedded", code=error.code)
             return None
+
+
+def _scored(
+    query: str, asked: NDArray[np.float32] | None, found: Sequence[_Stored], model: str
+) -> list[float]:
+    import numpy as np
+
+    hits = bm25(query, [each.text for each in found], len(found))
+    best = max((hit.score for hit in hits), default=1.0)
+    words = {hit.place: hit.score / best for hit in hits}
+    if asked is None:
+        return [words.get(place, 0.0) for place in range(len(found))]
+    near = [
+        float(np.dot(_decoded(each.vector), asked)) if each.model == model and each.vector else 0.0
+        for each in found
+    ]
+    return [
+        _BY_MEANING * near[place] + (1 - _BY_MEANING) * words.get(place, 0.0) for place in range(len(found))
+    ]
 
 
 def _pair(namespace: tuple[str, ...]) -> tuple[str, str]:

@@ -137,9 +137,12 @@ class Remembering:
         """Ask the model what a message says that is worth remembering. An answer to a question teaches nothing."""
         from langchain_core.messages import HumanMessage
 
+        from utils.a2a_common.graph.model_call import name_of
+        from utils.a2a_common.graph.stream_translator import usage_of
         from utils.llm.decision import decide
         from utils.memory.learning import WorthRemembering, checked, question_about
         from utils.memory.own_words import may_teach
+        from utils.observability.observed import observed_model_call
 
         if not self._asks or request.resumes or not may_teach(request.text):
             return
@@ -149,7 +152,9 @@ class Remembering:
             return
         try:
             async with asyncio.timeout(self._memory.settings.seconds):
-                decision = await decide(self._model, [HumanMessage(question)], WorthRemembering)
+                with observed_model_call(name_of(self._model)) as call:
+                    decision = await decide(self._model, [HumanMessage(question)], WorthRemembering)
+                    call.usage = usage_of(decision.answer)
         except (PlatformError, TimeoutError) as error:
             log.warning("memory.not_asked", error=type(error).__name__)
             return

@@ -127,8 +127,8 @@ MEMORY: tuple[Rule, ...] = (
             broken(
                 "its cost is not told",
                 _AROUND + "Remembering._guarded",
-                "used.total",
-                "False and used.total",
+                "await after.report(conversation.built, conversation.config, MEMORY, used.total)",
+                "pass",
                 _KNOWING + "test_what_it_costs_is_told_with_the_next_answer",
             ),
         ),
