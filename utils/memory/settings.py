@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from utils.setting_values import choices
 from utils.settings import EnvSettings
@@ -44,6 +44,12 @@ class MemorySettings(EnvSettings):
         gt=0,
         description="Time limit of the model request after an answer that looks for something to remember.",
     )
+
+    @field_validator("switch", mode="before")
+    @classmethod
+    def _as_yaml_has_it(cls, value: object) -> object:
+        """`on` without quotes is `true` in YAML."""
+        return {"true": Switch.ON, "false": Switch.OFF}.get(str(value).lower(), value)
 
     @property
     def on(self) -> bool:

@@ -175,3 +175,33 @@ async def test_a_long_conversation_costs_few_summaries_and_a_short_one_none(tmp_
             summaries = [each for each in double.requests if "<transcript>" in str(each.messages)]
             assert 2 <= len(summaries) <= 5
             assert len(await texts(ann, "conversation")) == 1
+
+
+async def test_with_storage_in_memory_it_is_known_until_the_process_ends_and_no_file_holds_it(
+    tmp_path: Path,
+) -> None:
+    with run_strict_provider(Brain(notes=TAUGHT)) as double:
+        async with house(tmp_path, double.environment("openai") | {"STORE": "memory"}) as service:
+            ann = await service.person("ann")
+            await ask(ann, SAID)
+            await idle()
+            assert await texts(ann) == [f"I work in {SECRET}."]
+            assert files_with(tmp_path / "data", SECRET) == []
+            (kept,) = [each for each in await asked(ann, action="list") if each["kind"] == "fact"]
+            await asked(ann, action="forget", id=kept["id"])
+            assert await asked(ann, action="list") == []
+
+
+async def test_a_limit_of_what_is_stored_deletes_the_oldest_conversations_with_what_they_taught(
+    tmp_path: Path,
+) -> None:
+    limits = {"RETENTION_MEMORIES_MB": "0.001", "RETENTION_LOOK_SECONDS": "1"}
+    with run_strict_provider(Brain(notes=TAUGHT)) as double:
+        async with house(tmp_path, double.environment("openai") | limits) as service:
+            ann = await service.person("ann")
+            await ask(ann, SAID)
+            await idle()
+            async with asyncio.timeout(60):
+                while (await asked_conversations(ann, action="list"))["conversations"]:
+                    await asyncio.sleep(0.05)
+            assert await asked(ann, action="list") == []

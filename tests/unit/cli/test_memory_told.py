@@ -13,6 +13,8 @@ from multi_agents.cli.checkup import check_memory
         ({}, []),
         ({"LONG_TERM_MEMORY": "on"}, ["wrong"]),
         ({"LONG_TERM_MEMORY": "on", "AUTH_MODE": "none"}, ["wrong"]),
+        ({"LONG_TERM_MEMORY": "True", "AUTH_MODE": "oidc"}, ["ok"]),
+        ({"LONG_TERM_MEMORY": "false"}, []),
         ({"LONG_TERM_MEMORY": "on", "AUTH_MODE": "api-key"}, ["ok"]),
     ],
 )
