@@ -22,6 +22,8 @@ log = structlog.get_logger(__name__)
 
 _ALL = 10_000
 _LONGEST_QUERY = 2_000
+_FITS = 0.15
+"""Least score of what a search finds; with the embedded model, sentences on unlike things have less."""
 _SHORTEST_WORD = 3
 
 
@@ -65,13 +67,16 @@ class LongTermMemory:
         return _shown(await self._store.asearch((owner,), limit=_ALL))
 
     async def found(self, owner: str, query: str, most: int) -> list[Memory]:
-        """What fits a search best, summaries of conversations included."""
-        found = await self._store.asearch((owner,), query=query[:_LONGEST_QUERY], limit=_ALL)
-        return _shown(found)[:most]
+        """What fits a search, best first, summaries of conversations included."""
+        return [each for each in await self._ranked(owner, query) if each.score >= _FITS][:most]
+
+    async def _ranked(self, owner: str, query: str) -> list[Memory]:
+        """Everything, what fits best first."""
+        return _shown(await self._store.asearch((owner,), query=query[:_LONGEST_QUERY], limit=_ALL))
 
     async def near(self, owner: str, message: str) -> list[Memory]:
         """What is known already of what a message is about; conversations are left out."""
-        return [each for each in await self.found(owner, message, _ALL) if _is_said(each)][:MOST_KNOWN]
+        return [each for each in await self._ranked(owner, message) if _is_said(each)][:MOST_KNOWN]
 
     async def block(self, owner: str, request: str, counter: Counts) -> str:
         """What is shown to the model with a request: all, or what fits it best where all is too much."""
@@ -79,7 +84,7 @@ class LongTermMemory:
         text = block_of(known)
         if counter.text(text) <= self.settings.tokens:
             return text
-        best = [each for each in await self.found(owner, request, _ALL) if _is_said(each)]
+        best = [each for each in await self._ranked(owner, request) if _is_said(each)]
         return fitting(best, self.settings.tokens, counter)
 
     async def remember(self, owner: str, kind: Kind, text: str, thread_id: str) -> Memory:

@@ -24,7 +24,7 @@ async def test_memories_are_added_listed_found_and_forgotten_by_commands(tmp_pat
         assert first.startswith("1. [")
         assert first.endswith("I work in Zanzibar.")
         assert second.endswith("I like tea.")
-        (found, _) = json.loads((await run("memory", "search", "tea", "--json", *where, home=tmp_path)).out)
+        (found,) = json.loads((await run("memory", "search", "tea", "--json", *where, home=tmp_path)).out)
         assert (found["text"], found["kind"]) == ("I like tea.", "fact")
         unknown = await run("memory", "forget", "7", *where, home=tmp_path)
         assert (unknown.code, "There is no memory 7" in unknown.err) == (2, True)

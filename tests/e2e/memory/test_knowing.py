@@ -294,3 +294,4 @@ async def test_a_search_finds_by_meaning_what_shares_no_word_with_it(tmp_path: P
         assert found[0]["text"] == "The office of my team is in Berlin."
         found = await asked(ann, action="search", text="What is the name of the pet?")
         assert found[0]["text"] == "My dog is called Rex."
+        assert await asked(ann, action="search", text="Kubernetes cluster") == []
