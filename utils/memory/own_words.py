@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from utils.context.constraints import sentences
 from utils.memory.memory import LONGEST, one_line
 from utils.messages.secret_words import asks_for_secret
+from utils.messages.words import words_of
 from utils.observability.redaction import redact_text
 
 LONGEST_MESSAGE = 4_000
@@ -16,6 +17,16 @@ LONGEST_MESSAGE = 4_000
 _SHORTEST = 4
 _NUMBER = re.compile(r"(?:\d[ -]?){13,}|\b[A-Z]{2}\d{2}(?:[ ]?[A-Z0-9]{4}){3,}")
 """Numbers of cards and accounts."""
+
+_SMALL = (
+    "a about am an and are as at be but by do for from had has have he her his how i if in into is it its me my no not of on "
+    "or our she so that the their them then they this to us was we what when where which who will with you your "
+    "das dem den der des die ein eine ich ist mein meine mit und von zu "
+    "de del el en es la las lo los mi que un una y au aux ce du et je le les ma mon "
+    "forget delete remove erase please remember"
+)
+_COMMON = frozenset(_SMALL.split())
+"""Words that say nothing of what is meant."""
 
 _FORGET = re.compile(
     r"\b(?:forget|delete|remove|erase|unlearn|vergiss|vergessen|l(?:ö|oe)sch\w*|entfern\w*|olvid\w+|borr\w+|elimin\w+"
@@ -32,6 +43,13 @@ def tells_secret(text: str) -> bool:
 def asks_to_forget(text: str) -> bool:
     """Whether a message has a word that asks to forget or to delete."""
     return _FORGET.search(text) is not None
+
+
+def names(message: str, memory: str) -> bool:
+    """Whether a message has a word of a memory, beside the most common ones."""
+    words = (frozenset(words_of(text)) - _COMMON for text in (message, memory))
+    said, known = (frozenset(word for word in some if len(word) > 1) for some in words)
+    return bool(said & known)
 
 
 def may_teach(text: str) -> bool:

@@ -1,7 +1,7 @@
 """The supervisor's tools for its long-term memory: `search_memory`, `remember` and `forget`.
 
 What other agents and their documents say can make a model call any tool. So `remember` takes a quote of the user's message
-alone, and `forget` works only where the user's message has a word that asks for it.
+alone, and `forget` works only where the user's message has a word that asks for it, and one of what is forgotten.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import Field
 from multi_agents.platform_engineer.memory.remembering import owner_of_request
 from utils.memory.long_term import LongTermMemory
 from utils.memory.memory import Kind
-from utils.memory.own_words import asks_to_forget, quoted
+from utils.memory.own_words import asks_to_forget, names, quoted
 from utils.memory.shown import found_lines
 from utils.messages.repeatable import READ_ONLY
 from utils.messages.text import message_text
@@ -86,7 +86,10 @@ def memory_tools(memory: LongTermMemory) -> list[BaseTool]:
         said = _said(runtime.state)
         if not said or not asks_to_forget(said[-1]):
             return NOT_ASKED
-        meant = await memory.meant(owner, what)
+        every = await memory.meant(owner, what)
+        meant = [each for each in every if names(said[-1], each.text)]
+        if every and not meant:
+            return NOT_ASKED
         if len(meant) > 1:
             return "\n".join([SEVERAL, found_lines(meant)])
         if not meant:

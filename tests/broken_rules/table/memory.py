@@ -63,6 +63,13 @@ MEMORY: tuple[Rule, ...] = (
                 _PLANTED,
             ),
             broken(
+                "it forgets what the user did not mention",
+                _TOOLS,
+                "names(said[-1], each.text)",
+                "True",
+                _PLANTED,
+            ),
+            broken(
                 "secrets too",
                 "utils/memory/own_words.py::quoted",
                 "not tells_secret(quote)",

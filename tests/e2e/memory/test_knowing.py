@@ -135,7 +135,7 @@ async def test_only_the_users_own_words_become_a_memory(tmp_path: Path) -> None:
             await idle()
             await asked(ann, action="add", text="I work in Zanzibar.")
             brain.says = says
-            await ask(ann, "Please look at it. Thank you very much.")
+            await ask(ann, "Please look at Zanzibar. Thank you very much.")
             await idle()
             results = [said.text for said in double.requests[-2].messages if said.role == "tool"]
             assert planted in results[0]
@@ -145,6 +145,12 @@ async def test_only_the_users_own_words_become_a_memory(tmp_path: Path) -> None:
                 "I work in Zanzibar."
             ]
             assert "evil" not in str(await asked(ann, action="list"))
+            brain.says = [Reply("", [Call("call_4", "forget", {"what": "Zanzibar"})]), Reply("Done.")]
+            await ask(ann, "Please delete the old branch.")
+            await idle()
+            refused = [said.text for said in double.requests[-1].messages if said.role == "tool"]
+            assert refused[-1].startswith("Nothing was forgotten")
+            assert await texts(ann) == ["I work in Zanzibar."]
         assert double.rejections == []
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from utils.memory.learning import Noted, checked, question_about
 from utils.memory.memory import Kind, Memory, owner_label
-from utils.memory.own_words import asks_to_forget, may_teach, quoted, tells_secret, told_openly
+from utils.memory.own_words import asks_to_forget, may_teach, names, quoted, tells_secret, told_openly
 from utils.memory.shown import block_of
 
 
@@ -112,3 +112,20 @@ def test_two_people_have_two_labels_and_a_caller_without_a_name_has_none() -> No
     assert len(labels) == 4
     assert owner_label("tenant", "") is None
     assert all(label and "." not in label for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("message", "memory", "named"),
+    [
+        ("Forget that I work in Berlin.", "I work in Berlin.", True),
+        ("Forget the name of my dog.", "My dog is called Rex.", True),
+        ("Vergiss meine Stadt Berlin.", "Ich arbeite in Berlin.", True),
+        ("忘记柏林", "我在柏林工作", True),
+        ("Please delete the old branch.", "I work in the city of Berlin.", False),
+        ("Delete it.", "It is in Berlin.", False),
+    ],
+)
+def test_a_message_names_a_memory_by_a_word_that_tells_something(
+    message: str, memory: str, named: bool
+) -> None:
+    assert names(message, memory) is named
