@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.card_options import CardOptions
     from utils.a2a_common.protocol.conversations import Kept
-    from utils.a2a_common.protocol.message_answers import MessageAnswers
     from utils.memory.long_term import LongTermMemory
     from utils.persistence.stores import Contexts, Delegations
 
@@ -94,6 +93,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         from multi_agents.platform_engineer.access import Access
+        from multi_agents.platform_engineer.memory.requests import MemoryRequests
         from utils.a2a_common.client.card_keys import card_checks
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
@@ -129,6 +129,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._memory_settings = MemorySettings.load(runtime.environ)
         self._memory: LongTermMemory | None = None
         self._remembering: Remembering | None = None
+        self.message_answers = (MemoryRequests(lambda: self._memory),)
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
@@ -230,12 +231,6 @@ class PlatformEngineer(BaseLangGraphAgent):
         options = super().card_options()
         told = {**options.extensions, MEMORY_EXTENSION: MEMORY_DESCRIPTION}
         return with_introductions(replace(options, extensions=told), self._registry.agents)
-
-    def message_answers(self) -> Sequence[MessageAnswers]:
-        """Requests for what is remembered of the caller are answered without a model."""
-        from multi_agents.platform_engineer.memory.requests import MemoryRequests
-
-        return (MemoryRequests(lambda: self._memory),)
 
     def system_prompt(self) -> str:
         """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""

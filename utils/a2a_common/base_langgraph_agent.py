@@ -108,6 +108,9 @@ class BaseLangGraphAgent(ABC):
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
+        self.message_answers: Sequence[
+            MessageAnswers
+        ] = ()  # to messages of its own extensions, without a task
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def system_prompt(self) -> str:
@@ -184,10 +187,6 @@ class BaseLangGraphAgent(ABC):
 
     def model_middleware(self) -> Sequence[AgentMiddleware[Any, Any]]:
         """LangChain middleware around the model and its tools, inside the agent's own; none by default."""
-        return ()
-
-    def message_answers(self) -> Sequence[MessageAnswers]:
-        """What answers messages of an extension of the agent's own, without a task; nothing by default."""
         return ()
 
     def http_middleware(self) -> Sequence[Middleware]:
