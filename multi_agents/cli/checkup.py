@@ -25,8 +25,10 @@ from multi_agents.cli.settings_groups import (
     wrong_settings,
 )
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
+from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
 from utils.errors import SettingsError
+from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
 from utils.persistence.sizes import in_words, sizes_of_files, told
 from utils.setting_values import choices
@@ -43,6 +45,8 @@ from utils.settings import (
 from utils.settings_index import names_of
 
 OLDEST_PYTHON = (3, 11)
+
+NOBODY_REMEMBERED = "LONG_TERM_MEMORY is on, but AUTH_MODE is not: callers cannot be told apart, so that nothing is remembered"
 
 
 async def all_checks(agents_file: Path) -> list[Finding]:
@@ -66,6 +70,7 @@ async def all_checks(agents_file: Path) -> list[Finding]:
     findings += await asyncio.to_thread(lambda: list(check_home()))
     findings += await check_database(environ)
     findings += check_retention(environ)
+    findings += check_memory(environ)
     entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
@@ -224,6 +229,16 @@ def check_retention(environ: Mapping[str, str]) -> Iterator[Finding]:
         "ok",
         f"conversations are deleted {' and '.join(told)}" if told else "conversations are kept for ever",
     )
+
+
+def check_memory(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether long-term memory has users whom it can tell apart, where it is on."""
+    if not MemorySettings.load(environ).on:
+        return
+    if AuthSettings.load(environ).on:
+        yield Finding("memory", "ok", "what conversations taught about a user is known in the next ones")
+    else:
+        yield Finding("memory", "wrong", NOBODY_REMEMBERED)
 
 
 def check_ports(entries: tuple[AgentEntry, ...]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.db_commands import db
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
+from multi_agents.cli.memory_commands import memory
 
 app = typer.Typer(
     name="platform-engineer",
@@ -25,6 +26,7 @@ app = typer.Typer(
 tasks = typer.Typer(help="The tasks of an agent.", no_args_is_help=True)
 app.add_typer(tasks, name="tasks")
 app.add_typer(conversations, name="conversations")
+app.add_typer(memory, name="memory")
 keys = typer.Typer(help="The API keys of the agents.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 agents = typer.Typer(

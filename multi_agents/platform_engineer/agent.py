@@ -15,6 +15,7 @@ from multi_agents.platform_engineer.sub_agents import sub_agents
 from multi_agents.platform_engineer.subject import is_other_subject
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
+from utils.a2a_common.protocol.memories import MEMORY_EXTENSION
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import Skill
@@ -30,6 +31,7 @@ from utils.events import (
     SuggestionsReady,
     Usage,
 )
+from utils.memory.settings import MemorySettings
 from utils.protection_settings import ClientTlsSettings
 from utils.resilience.timing import Deadline
 from utils.settings import ModelProvider, SubAgentSettings
@@ -40,18 +42,22 @@ if TYPE_CHECKING:
 
     from multi_agents.platform_engineer.abandoned import Abandoned
     from multi_agents.platform_engineer.delegation import Delegation
+    from multi_agents.platform_engineer.memory.remembering import Remembering
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.card_options import CardOptions
     from utils.a2a_common.protocol.conversations import Kept
+    from utils.memory.long_term import LongTermMemory
     from utils.persistence.stores import Contexts, Delegations
 
 log = structlog.get_logger(__name__)
 
 LOOK_SECONDS = 5.0
 """How long the first requests after a start wait for the first look at the agents."""
+
+MEMORY_DESCRIPTION = "A data part that lists, searches, adds or forgets what is remembered of the caller."
 
 _PROMPT = Path(__file__).parent / "prompts" / "system.md"
 
@@ -89,6 +95,7 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     def __init__(self, runtime: AgentRuntime) -> None:
         from multi_agents.platform_engineer.access import Access
+        from multi_agents.platform_engineer.memory.requests import MemoryRequests
         from utils.a2a_common.client.card_keys import card_checks
         from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
@@ -121,6 +128,10 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._delegations: Delegations | None = None
         self._delegation: Delegation | None = None
         self._abandoned: Abandoned | None = None
+        self._memory_settings = MemorySettings.load(runtime.environ)
+        self._memory: LongTermMemory | None = None
+        self._remembering: Remembering | None = None
+        self.message_answers = (MemoryRequests(lambda: self._memory),)
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
@@ -132,6 +143,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         """Begin to look for the sub-agents; those that are down join when they come up."""
         from multi_agents.platform_engineer.abandoned import Abandoned
         from multi_agents.platform_engineer.delegation import Delegation
+        from multi_agents.platform_engineer.memory.opening import long_term_memory
+        from multi_agents.platform_engineer.memory.remembering import Remembering
         from multi_agents.platform_engineer.remote_agents import RemoteAgents
         from multi_agents.platform_engineer.seen_files import SeenFiles
         from utils.llm.inputs import file_types
@@ -158,11 +171,19 @@ class PlatformEngineer(BaseLangGraphAgent):
             files=SeenFiles(file_types(self.runtime.model), self.runtime.settings.files),
             key=self.runtime.answer_key(),
         )
+        if memory := await long_term_memory(self.runtime, self._memory_settings):
+            await memory.open()
+            self._memory = memory
+            self._remembering = Remembering(memory, self.runtime, self._middlewares.context.summariser)
         self._registry.start()
 
     async def stop(self) -> None:
         """Close the connections to the sub-agents."""
         await self._registry.stop()
+        if self._remembering is not None:
+            await self._remembering.close()
+        if self._memory is not None:
+            await self._memory.close()
         await self._cards.close()
         if self._abandoned is not None:
             await self._abandoned.stop()
@@ -175,12 +196,18 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def clear_context(self, thread_id: str) -> None:
         """Forget a conversation, here and at the sub-agents; those that do not know how are given new ones."""
         await super().clear_context(thread_id)
+        if self._memory is not None:
+            await self._memory.forget_conversation(thread_id)
         if self._delegation is not None:
             await self._delegation.forget(thread_id)
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
         """Delete what is kept of a conversation here; `delete_below` has it deleted at the sub-agents."""
         await super().delete_conversation(thread_id, task_ids)
+        if (
+            self._memory is not None
+        ):  # after the conversation itself, so that nothing is learnt from it any more
+            await self._memory.forget_conversation(thread_id)
         if self._contexts is not None and self._delegations is not None:
             await self._contexts.delete(thread_id)
             await self._delegations.delete(thread_id)
@@ -200,10 +227,12 @@ class PlatformEngineer(BaseLangGraphAgent):
         return Readiness(ready=True, detail=f"without {down}", without=missing)
 
     def card_options(self) -> CardOptions:
-        """The card also names the agents behind this one."""
+        """The card also names the agents behind this one, and says that what is remembered can be asked for."""
         from multi_agents.platform_engineer.introductions import with_introductions
 
-        return with_introductions(super().card_options(), self._registry.agents)
+        options = super().card_options()
+        told = {**options.extensions, MEMORY_EXTENSION: MEMORY_DESCRIPTION}
+        return with_introductions(replace(options, extensions=told), self._registry.agents)
 
     def system_prompt(self) -> str:
         """The instruction, with the names of the agents that are known now; what each can do stands at its tool."""
@@ -212,9 +241,16 @@ class PlatformEngineer(BaseLangGraphAgent):
         return prompt.replace("{agents}", names or "none at the moment")
 
     async def tools(self) -> Sequence[BaseTool | AgentTool]:
-        """The agent's own tools, and one delegation tool for each known sub-agent."""
+        """The agent's own tools, those of its memory, and one delegation tool for each known sub-agent.
+
+        The offline model gets none of its memory: it would choose them by words that other requests have too.
+        """
+        from multi_agents.platform_engineer.memory.tools import memory_tools
+
+        asks = self._memory_settings.on and self.runtime.settings.llm.provider is not ModelProvider.EMBEDDED
+        own = memory_tools(self._memory) if self._memory and asks else []
         delegations = [] if self._delegation is None else self._delegation.tools()
-        return [*await super().tools(), *delegations]
+        return [*await super().tools(), *own, *delegations]
 
     def executor(self) -> SupervisorExecutor:
         """What runs the supervisor's turns as A2A tasks."""
@@ -250,6 +286,8 @@ class PlatformEngineer(BaseLangGraphAgent):
                 yield starting
         access = self._access.of(request.task_id)
         request = await self._counted(await self._heard(request))
+        if self._remembering is not None:
+            request = replace(request, known=await self._remembering.known(request))
         if request.resumes and self._delegation is not None:
             async with aclosing(self._delegation.until_reached(request)) as waits:
                 async for waited in waits:
@@ -268,6 +306,8 @@ class PlatformEngineer(BaseLangGraphAgent):
                     if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
                         await self._end_delegations(request.task_id)
                         ended = True
+                    if isinstance(event, Completed) and self._remembering and self._built:
+                        self._remembering.begin(request, self._built, self._config(request), self._after)
                     if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
                         yield foretold
                     if not isinstance(event, PlanUpdated):

@@ -33,14 +33,7 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.rules import rules_asked
 from utils.a2a_common.protocol.skill import Skill
-from utils.events import (
-    AgentEvent,
-    ArtifactAdded,
-    Completed,
-    ContextCompacted,
-    TextDelta,
-    TextPart,
-)
+from utils.events import AgentEvent, ArtifactAdded, Completed, ContextCompacted, TextDelta, TextPart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +52,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.a2a_common.graph.user_message import Content
+    from utils.a2a_common.protocol.message_answers import MessageAnswers
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 
@@ -114,6 +108,9 @@ class BaseLangGraphAgent(ABC):
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
+        self.message_answers: Sequence[
+            MessageAnswers
+        ] = ()  # to messages of its own extensions, without a task
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def system_prompt(self) -> str:

@@ -23,6 +23,15 @@ def system_block(
     added = [part for part in (_pinned(pinned), _summary(compaction)) if part]
     if not added:
         return system
+    return _joined(system, added)
+
+
+def with_known(system: SystemMessage | None, known: str) -> SystemMessage | None:
+    """The agent's own system message with what is known of the user from earlier conversations behind it."""
+    return _joined(system, [known]) if known else system
+
+
+def _joined(system: SystemMessage | None, added: Sequence[str]) -> SystemMessage:
     if system is None:
         return SystemMessage("\n\n".join(added), id="context")
     if isinstance(system.content, str):

@@ -21,6 +21,7 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command
 
 from utils.context import announce
+from utils.context.block import with_known
 from utils.context.compaction import Compaction
 from utils.context.learnt_windows import SMALLEST, LearntWindows, key_of
 from utils.context.limits import get_context_window
@@ -111,7 +112,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         room = Room(int(policy.input_budget * _READ_SHARE), self.counter)
         self.tools: Sequence[BaseTool] = context_tools(artifacts, room)
         self._artifacts = artifacts
-        self._summariser = summariser
+        self.summariser = summariser
         self._provider = provider
         self._on_compaction = on_compaction
         self._learnt = learnt or LearntWindows()
@@ -280,7 +281,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         told = int(policy.input_budget * _TOLD_SHARE)
         unprepared = Request(
             [shortened(message, told) for message in request.messages],
-            request.system_message,
+            with_known(request.system_message, getattr(request.runtime.context, "known", "")),
             await self._tool_tokens.of(tools),
             pinned=pinned_of(state),
             edits=edits_of(state),
@@ -342,7 +343,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             self._short_forms.clear()
         return Parts(
             self.counter,
-            self._summariser,
+            self.summariser,
             calibrate(messages, self._provider).at_least(ratio),
             self._short_forms,
             self._ahead,
@@ -363,8 +364,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
 
     @property
     def _summariser_name(self) -> str:
-        use_model = self._summariser is not None and self.policy.use_model
-        return self._summariser.name if use_model and self._summariser else "extractive"
+        use_model = self.summariser is not None and self.policy.use_model
+        return self.summariser.name if use_model and self.summariser else "extractive"
 
 
 def _measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:

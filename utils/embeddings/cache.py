@@ -36,6 +36,11 @@ class CachedEmbedder:
         self._guard = threading.Lock()
 
     @property
+    def uncached(self) -> Embedder:
+        """The model itself, for texts whose vectors must not stay in the file."""
+        return self._inner
+
+    @property
     def name(self) -> str:
         """Identity of the model behind the cache."""
         return self._inner.name

@@ -16,6 +16,7 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "checkpoints": ("checkpoints", "checkpoint_blobs", "checkpoint_writes"),
     "artifacts": ("artifacts",),
     "tool_calls": ("tool_calls",),
+    "memories": ("memories", "memory_sources"),
 }
 """What grows with conversations: each is a SQLite file of that name, or these tables of PostgreSQL."""
 

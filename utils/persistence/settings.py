@@ -41,6 +41,7 @@ class RetentionSettings(EnvSettings):
     checkpoints_mb: float = _largest("RETENTION_CHECKPOINTS_MB", "the state of conversations")
     artifacts_mb: float = _largest("RETENTION_ARTIFACTS_MB", "long texts that left a model's view")
     tool_calls_mb: float = _largest("RETENTION_TOOL_CALLS_MB", "the record of tool calls")
+    memories_mb: float = _largest("RETENTION_MEMORIES_MB", "what was learnt about users")
     look_seconds: float = Field(
         600,
         alias="RETENTION_LOOK_SECONDS",
@@ -56,6 +57,7 @@ class RetentionSettings(EnvSettings):
             "checkpoints": self.checkpoints_mb,
             "artifacts": self.artifacts_mb,
             "tool_calls": self.tool_calls_mb,
+            "memories": self.memories_mb,
         }
         return {kind: round(megabytes * MEGABYTE) for kind, megabytes in told.items() if megabytes}
 

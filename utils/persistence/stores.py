@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from utils.persistence.contexts import Person
     from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.memories import Memories
     from utils.persistence.postgres.pool import PostgresPool
     from utils.persistence.runs import RunStore
     from utils.persistence.sqlite_file import SqliteFolder
@@ -131,6 +132,9 @@ class Stores(Protocol):
     def titles(self) -> Titles:
         """Titles of conversations."""
 
+    def memories(self) -> Memories:
+        """What was learnt about users."""
+
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations, open within the block, encrypted by `codec`."""
 
@@ -188,6 +192,12 @@ class SqliteStores:
         from utils.persistence.titles import SqliteTitles
 
         return SqliteTitles(self._folder / "titles.sqlite")
+
+    def memories(self) -> Memories:
+        """What was learnt about users."""
+        from utils.persistence.memories import SqliteMemories
+
+        return SqliteMemories(self._folder / "memories.sqlite")
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
@@ -249,6 +259,12 @@ class DatabaseStores:
         from utils.persistence.postgres.titles import PostgresTitles
 
         return PostgresTitles(self._pool)
+
+    def memories(self) -> Memories:
+        """What was learnt about users."""
+        from utils.persistence.postgres.memories import PostgresMemories
+
+        return PostgresMemories(self._pool)
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""

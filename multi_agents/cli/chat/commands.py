@@ -10,6 +10,7 @@ from multi_agents.cli.chat import conversations
 from multi_agents.cli.chat.ask import sink_for
 from multi_agents.cli.chat.clipboard import copy
 from multi_agents.cli.chat.drive import drive
+from multi_agents.cli.chat.memory import memory
 from multi_agents.cli.chat.rules import USAGE, rules_of
 from multi_agents.cli.chat.session import Chat
 from multi_agents.cli.chat.slash_commands import SlashCommand, find, help_text, nearest
@@ -64,6 +65,8 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
             show_context(chat.context)
         case SlashCommand.RULES:
             await _rules(chat, argument)
+        case SlashCommand.MEMORY:
+            await memory(chat.peer, argument)
         case SlashCommand.CLEAR:
             await clear(chat, argument)
         case SlashCommand.CANCEL:

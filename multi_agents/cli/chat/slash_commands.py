@@ -20,6 +20,7 @@ class SlashCommand(Enum):
     CONTEXT = "what the last model request of the agent held"
     CLEAR = "delete this conversation, here and at your agents behind this one, and begin a new one"
     RULES = "the rules that hold for this conversation; /rules add TEXT and /rules remove NUMBER change them"
+    MEMORY = "what is remembered of you in every conversation; /memory forget NUMBER or all forgets it"
     CANCEL = "cancel the task that waits for your answer"
     HELP = "this list"
     QUIT = "end the chat (also Ctrl-D)"

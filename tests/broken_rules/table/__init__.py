@@ -10,6 +10,7 @@ from tests.broken_rules.table.events import EVENTS
 from tests.broken_rules.table.failures import FAILURES
 from tests.broken_rules.table.later_failures import LATER_FAILURES
 from tests.broken_rules.table.limits import LIMITS
+from tests.broken_rules.table.memory import MEMORY
 from tests.broken_rules.table.parts import PARTS
 from tests.broken_rules.table.promises import PROMISES
 from tests.broken_rules.table.promises_context import PROMISES_CONTEXT
@@ -37,4 +38,5 @@ RULES: tuple[Rule, ...] = (
     *PROMISES,
     *PROMISES_CONTEXT,
     *ENCRYPTION,
+    *MEMORY,
 )

@@ -35,6 +35,7 @@ from utils.persistence.delegations import (
     WORKING,
     DelegationRecord,
 )
+from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.sqlite_file import MemoryFolder, SqliteFolder
 from utils.persistence.stores import Stores, stores_in
@@ -284,3 +285,35 @@ async def test_a_change_that_an_earlier_version_asked_about_is_found_again(kept:
         again = Entry("key", "thread", "task", "digest", "a comment", former="former")
         assert await journal.ask(again) == (asked, False)
         assert await journal.ask(replace(again, former="of nothing")) == (replace(asked, key="key"), True)
+
+
+async def test_a_memory_leaves_with_the_last_conversation_that_told_it(kept: Kept) -> None:
+    memories = kept.stores.memories()
+    await memories.open()
+    one, both = MemoryRow("ann", "facts", "one", b"a", 1, 1), MemoryRow("ann", "facts", "both", b"b", 2, 2)
+    theirs = MemoryRow("bob", "facts", "one", b"c", 1, 1)
+    for row, sources in ((one, ["t1"]), (both, ["t1"]), (both, ["t2"]), (theirs, ["t3"])):
+        await memories.put(row, sources)
+    assert await memories.owners() == [("ann", "facts"), ("bob", "facts")]
+    assert await memories.remove_learnt("t1") == 1
+    assert await memories.all_of("ann") == [both]
+    assert await memories.remove_learnt("t1") == 0
+    assert await memories.remove_learnt("t2") == 1
+    assert await memories.all_of("ann") == []
+    assert await memories.all_of("bob") == [theirs]
+    await memories.close()
+
+
+async def test_a_memory_that_is_learnt_again_keeps_when_it_was_learnt_first_and_is_forgotten_as_one(
+    kept: Kept,
+) -> None:
+    memories = kept.stores.memories()
+    await memories.open()
+    await memories.put(MemoryRow("ann", "facts", "m", b"old", 1, 1), ["t1"])
+    await memories.put(MemoryRow("ann", "facts", "m", b"new", 2, 2), ["t2"])
+    assert await memories.get("ann", "facts", "m") == MemoryRow("ann", "facts", "m", b"new", 1, 2)
+    assert await memories.get("bob", "facts", "m") is None
+    await memories.remove("ann", "facts", "m")
+    await memories.put(MemoryRow("ann", "facts", "m", b"again", 3, 3), ["t3"])
+    assert await memories.remove_learnt("t3") == 1, "the sources of what was forgotten are gone with it"
+    await memories.close()

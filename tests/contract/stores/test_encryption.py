@@ -25,6 +25,7 @@ from utils.encryption.errors import StorageKeyMissing
 from utils.errors import SettingsError
 from utils.persistence.delegations import DelegationRecord
 from utils.persistence.encrypted.check import MISSING, UNSET, check_keys
+from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.runs import RunRow
 from utils.persistence.stores import Stores, stores_in
@@ -85,6 +86,10 @@ async def write_all(stores: Stores) -> None:
         )
         await titles.put("ann", "c", SECRET)
     await stores.artifacts().put("t", {"h": SECRET})
+    memories = stores.memories()
+    await memories.open()
+    await memories.put(MemoryRow("ann", "facts", "m", SECRET.encode(), 1, 1), ["t"])
+    await memories.close()
     await said(stores, SECRET)
 
 
@@ -110,6 +115,10 @@ async def read_all(stores: Stores) -> set[Any]:
             delegation.questions[0]["question"],
             await titles.get("ann", "c"),
         }
+    memories = stores.memories()
+    await memories.open()
+    found |= {row.body.decode() for row in await memories.all_of("ann")}
+    await memories.close()
     values = await said(stores)
     return found | {await stores.artifacts().get("t", "h"), values["text"].rstrip("!"), *values["texts"]}
 
@@ -188,6 +197,7 @@ async def test_no_file_holds_a_word_of_what_is_kept_while_a_task_is_worked_on(
             "changes",
             "checkpoints",
             "errands",
+            "memories",
             "push",
             "runs",
             "tasks",

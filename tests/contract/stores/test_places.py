@@ -19,6 +19,8 @@ from tests.contract.stores.told import (
     events,
     listed,
     look,
+    memories,
+    memory,
     outcome,
     run,
     title,
@@ -74,6 +76,7 @@ CALLS, ARTIFACTS, PUSH = (
     ("artifacts", "artifacts"),
     ("push_configs", "push_configs"),
 )
+MEMORIES = ("memories", "memories")
 CHECKPOINTS = ("checkpoints", "checkpoints")
 
 THEFTS = {
@@ -101,6 +104,8 @@ THEFTS = {
         Theft("errands", ERRANDS, "UPDATE {table} SET agent = 'b'", delegation),
     ),
     "a title": (Theft("titles", TITLES, copied("title", "owner"), title, ""),),
+    "a memory": (Theft("memories", MEMORIES, copied("body", "owner"), memory),),
+    "a memory in a list": (Theft("memories", MEMORIES, copied("body", "owner"), memories, [""]),),
     "a text": (Theft("artifacts", ARTIFACTS, copied("text", "scope"), artifact),),
     "a webhook": (Theft("push", PUSH, copied("body", "owner"), webhooks, set()),),
     "a change": (Theft("changes", CHANGES, copied("what", "key"), untold),),

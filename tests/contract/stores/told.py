@@ -20,6 +20,7 @@ from utils.a2a_common.server.push_store import PushConfigs, SqlitePushConfigs
 from utils.a2a_common.server.push_store_postgres import PostgresPushConfigs
 from utils.encryption.codec import Codec
 from utils.persistence.delegations import WAITING, DelegationRecord
+from utils.persistence.memories import MemoryRow
 from utils.persistence.postgres.pool import PostgresPool
 from utils.persistence.runs import RunRow
 from utils.persistence.stores import stores_in
@@ -55,6 +56,7 @@ class Told:
             stores.titles(),
             stores.artifacts(),
         )
+        self.memories = stores.memories()
         self.push: PushConfigs
         book: Book
         if storage.pool is None:
@@ -66,7 +68,7 @@ class Told:
         self.checkpointer = stores.checkpointer
         self._opened: Any = (
             *(self.log, self.runs, self.record, self.delegations, self.titles),
-            *(self.push, self.journal),
+            *(self.push, self.journal, self.memories),
         )
 
     async def __aenter__(self) -> Self:
@@ -88,6 +90,7 @@ class Told:
         await self.delegations.put(DelegationRecord(name, name, name, "a", "c", "s", name, name, **asked))
         await self.titles.put(name, name, name)
         await self.artifacts.put(name, {"h": name})
+        await self.memories.put(MemoryRow(name, "facts", "m", name.encode(), 1, 1), [name])
         await self.push.put(name, name, TaskPushNotificationConfig(id="w", url=f"http://{name}"), after=0)
         for state, key in ((DONE, f"{name}-done"), (UNKNOWN, name)):
             await self.journal.ask(Entry(key, name, name, "digest", name))
@@ -143,6 +146,15 @@ async def title(told: Told) -> Any:
     return await told.titles.get("bob", "bob")
 
 
+async def memory(told: Told) -> Any:
+    found = await told.memories.get("bob", "facts", "m")
+    return found and found.body.decode()
+
+
+async def memories(told: Told) -> Any:
+    return [row.body.decode() for row in await told.memories.all_of("bob")]
+
+
 async def artifact(told: Told) -> Any:
     return await told.artifacts.get("bob", "h")
 
@@ -171,7 +183,7 @@ async def all_told(storage: Place, codec: Codec) -> None:
             await told.tell(name)
 
 
-READINGS = (look, listed, run, outcome, title, artifact)
+READINGS = (look, listed, run, outcome, title, memory, artifact)
 SETS = (events, delegation, said)
 
 

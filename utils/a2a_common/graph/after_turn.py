@@ -104,6 +104,14 @@ class AfterTurn:
             if _can_change(state) and update:
                 await built.update(config, update)
 
+    async def report(self, built: BuiltGraph, config: RunnableConfig, purpose: str, usage: Usage) -> None:
+        """Count what was used after a turn; the conversation's next turn reports it."""
+        async with self._lock_of(config["configurable"]["thread_id"]):
+            state = await built.graph.aget_state(config)
+            update = _cost(state.values, purpose, usage)
+            if _can_change(state) and update:
+                await built.update(config, update)
+
     async def _compaction(self, built: BuiltGraph, config: RunnableConfig) -> None:
         thread = config["configurable"]["thread_id"]
         values = (await built.graph.aget_state(config)).values

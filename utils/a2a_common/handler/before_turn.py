@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Message
 
+from utils.a2a_common.protocol.message_answers import MessageAnswers
 from utils.auth.principal import Principal
 
 
-class ConversationRequests(Protocol):
-    """Answers messages that ask for the caller's conversations: without a model, a turn or a task."""
+class FirstAnswer:
+    """The first answer that any of these has; without one the message is for a turn."""
+
+    def __init__(self, answers: Sequence[MessageAnswers] = ()) -> None:
+        self._answers = answers
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The answer to a message that is for it; `None` for one that begins or continues a turn.
-
-        Raises:
-            A2AError: The message is refused.
-            StorageError: The storage failed.
-        """
-
-
-class NoConversationRequests:
-    """Every message is for a turn."""
-
-    async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """None."""
-        del message, call
+        """The first answer."""
+        for each in self._answers:
+            if (answer := await each.answer(message, call)) is not None:
+                return answer
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -23,18 +23,14 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.before_turn import (
-    ConversationRequests,
-    NoConversationRequests,
-    NoPreparation,
-    Preparation,
-)
+from utils.a2a_common.handler.before_turn import FirstAnswer, NoPreparation, Preparation
 from utils.a2a_common.handler.caller_rules import principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.webhooks import Webhooks
+from utils.a2a_common.protocol.message_answers import MessageAnswers
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -84,7 +80,7 @@ class PlatformRequestHandler(RequestHandler):
         extended_card: What authenticated callers see.
         pending_input: Decides about tasks that wait for their user.
         consent: Decides who may approve.
-        conversations: Answers messages that ask for conversations.
+        answers: Answer messages of extensions, such as those that ask for conversations.
         preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
         ids: Makes the ids of new conversations.
@@ -101,7 +97,7 @@ class PlatformRequestHandler(RequestHandler):
         pending_input: PendingInputPolicy,
         extended_card: pb.AgentCard | None = None,
         consent: Consent | None = None,
-        conversations: ConversationRequests | None = None,
+        answers: Sequence[MessageAnswers] = (),
         preparation: Preparation | None = None,
         takes_files: bool = False,
         ids: IDGenerator | None = None,
@@ -117,7 +113,7 @@ class PlatformRequestHandler(RequestHandler):
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
-        self._conversations = conversations or NoConversationRequests()
+        self._answers = FirstAnswer(answers)
         self._preparation = preparation or NoPreparation()
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
@@ -125,7 +121,7 @@ class PlatformRequestHandler(RequestHandler):
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
         """Answer a message with its task, when the turn ends or with its first event when asked to."""
-        if (answer := await self._conversations.answer(params.message, context)) is not None:
+        if (answer := await self._answers.answer(params.message, context)) is not None:
             return answer
         course = await self._begin(params, context)
         at_once = params.configuration.return_immediately
@@ -148,7 +144,7 @@ class PlatformRequestHandler(RequestHandler):
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
         check_streaming(self._card)
-        if (answer := await self._conversations.answer(params.message, context)) is not None:
+        if (answer := await self._answers.answer(params.message, context)) is not None:
             yield answer
             return
         course = await self._begin(params, context)

@@ -49,6 +49,8 @@ class AgentRequest:
         used: Tokens that earlier turns of the same task used, by agent.
         accepted: Media types that the client accepts in the answer.
         meter: Counts what the task uses. It changes while the request is worked on.
+        known: What is known of the user from earlier conversations, as a part of the system message of this turn's model
+            requests; it is stored nowhere with the conversation, and no other agent gets it.
         suspended: Set before the turn is stopped in order to go on in another process: then no open tool call is
             closed, and nothing is cancelled at other agents. Not set for a cancellation or a deadline.
     """
@@ -71,6 +73,7 @@ class AgentRequest:
     deadline: float | None = None
     used: Mapping[str, Usage] = field(default_factory=dict)
     accepted: Accepted = ALL
+    known: str = ""
     meter: Meter = field(default_factory=Meter, compare=False)
     suspended: asyncio.Event = field(default_factory=asyncio.Event, compare=False)
 

@@ -220,6 +220,7 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         page=agent.runtime.settings.web.page,
         page_login=page_login(agent.runtime.settings.web, auth, agent.name),
         deletion=deletion_plan(agent),
+        message_answers=agent.message_answers,
         sizes=partial(stored_sizes, agent.runtime),
         queue=turn_queue(agent.runtime),
         consent=Consent(agent.runtime.answer_key(), agent.name),

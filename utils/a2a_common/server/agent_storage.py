@@ -29,6 +29,7 @@ CONVERSATION_FILES = (
     "changes.sqlite",
     "runs.sqlite",
     "titles.sqlite",
+    "memories.sqlite",
 )
 """The files of an agent's folder that hold what users and agents said."""
 

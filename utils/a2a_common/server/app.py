@@ -30,6 +30,7 @@ from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputP
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
+from utils.a2a_common.protocol.message_answers import MessageAnswers
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.conversations import Conversations
@@ -120,6 +121,7 @@ class AgentService:
         pending_input: Decides about tasks that wait for their user; usually the agent.
         preparation: What the agent does about a message before its turn begins.
         deletion: How conversations are deleted, and when by themselves; callers cannot delete them when omitted.
+        message_answers: Answer messages of the agent's own extensions.
         queue: The turns of all replicas of the agent, each of which runs some; this process runs its own when omitted.
         consent: Decides who may approve; with a key of this process alone when omitted.
         authenticator: Knows the callers, over HTTP and gRPC; everybody may call when omitted.
@@ -146,6 +148,7 @@ class AgentService:
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
     preparation: Preparation = field(default_factory=NoPreparation)
     deletion: DeletionPlan | None = None
+    message_answers: Sequence[MessageAnswers] = ()
     queue: TurnQueue | None = None
     takes_files: bool = False
     consent: Consent = field(default_factory=Consent)
@@ -223,7 +226,7 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         pending_input=service.pending_input,
         takes_files=service.takes_files,
         consent=service.consent,
-        conversations=_conversations(service, engine),
+        answers=[*_conversations(service, engine), *service.message_answers],
         preparation=service.preparation,
     )
     return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
@@ -240,11 +243,11 @@ def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
     return CallerLimits(per_minute, at_once)
 
 
-def _conversations(service: AgentService, engine: Engine) -> Conversations | None:
+def _conversations(service: AgentService, engine: Engine) -> list[Conversations]:
     if service.deletion is None:
-        return None
+        return []
     deletion = Deletion(service.deletion, service.log, service.push_configs)
-    return Conversations(service.log, engine, deletion, service.deletion.titles)
+    return [Conversations(service.log, engine, deletion, service.deletion.titles)]
 
 
 def _engine(service: AgentService, settings: ServerSettings) -> Engine:

@@ -100,6 +100,7 @@ COLUMNS: tuple[Column, ...] = (
         for column, form in (("request", Form.TEXT), ("questions", Form.LIST), ("counted", Form.MAPPING))
     ),
     _one("titles.titles", "titles", "owner context_id", "title", Form.TEXT)(places.title),
+    _one("memories.memories", "memories", "owner kind id", "body", Form.BYTES)(places.memory),
     _one("artifacts.artifacts", "artifacts", "scope handle", "text", Form.TEXT)(places.artifact),
     _one("push.push_configs", "push_configs", "owner task_id id", "body", Form.BYTES)(places.webhook),
     _one("changes.changes", "changes", "key", "what", Form.TEXT)(places.change, "key thread_id"),

@@ -44,6 +44,11 @@ def title(owner: str, context_id: str) -> Place:
     return "titles.title", owner, context_id
 
 
+def memory(owner: str, kind: str, memory_id: str) -> Place:
+    """What was learnt about a user."""
+    return "memories.body", owner, kind, memory_id
+
+
 def checkpoint(thread_id: str) -> Place:
     """Whatever LangGraph stores of a conversation: it serialises without telling for which row."""
     return "checkpoints", thread_id

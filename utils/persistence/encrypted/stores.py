@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
     from utils.persistence.delegations import DelegationRecord
+    from utils.persistence.memories import Memories, MemoryRow
     from utils.persistence.stores import Artifacts, Cards, Contexts, Delegations, Stores
     from utils.persistence.task_log_store import TaskLogStore
     from utils.persistence.titles import Titles
@@ -69,6 +70,10 @@ class EncryptedStores:
     def titles(self) -> Titles:
         """Titles of conversations."""
         return EncryptedTitles(self._inner.titles(), self._codec)
+
+    def memories(self) -> Memories:
+        """What was learnt about users."""
+        return EncryptedMemories(self._inner.memories(), self._codec)
 
     def checkpointer(self, codec: Codec = PLAIN) -> AbstractAsyncContextManager[BaseCheckpointSaver[str]]:
         """The checkpoints of conversations."""
@@ -253,3 +258,45 @@ class EncryptedTitles(Wrapped["Titles"]):
         """Give a conversation a title; an empty one takes it away."""
         closed = self._codec.encrypt_text(title, places.title(owner, context_id)) if title else ""
         await self._inner.put(owner, context_id, closed)
+
+
+class EncryptedMemories(Wrapped["Memories"]):
+    """Encrypts what the memories say."""
+
+    async def put(self, row: MemoryRow, sources: Sequence[str]) -> None:
+        """Insert or replace a memory."""
+        await self._inner.put(replace(row, body=self._codec.encrypt(row.body, _memory(row))), sources)
+
+    async def get(self, owner: str, kind: str, memory_id: str) -> MemoryRow | None:
+        """One memory."""
+        row = await self._inner.get(owner, kind, memory_id)
+        return None if row is None else self._plain(row)
+
+    async def all_of(self, owner: str) -> list[MemoryRow]:
+        """All memories of an owner; those that no key reads are empty, so that the others are shown and all can be deleted."""
+        return [self._readable(row) for row in await self._inner.all_of(owner)]
+
+    async def owners(self) -> list[tuple[str, str]]:
+        """Every owner with each kind of memory that it has."""
+        return await self._inner.owners()
+
+    async def remove(self, owner: str, kind: str, memory_id: str) -> None:
+        """Delete one memory."""
+        await self._inner.remove(owner, kind, memory_id)
+
+    async def remove_learnt(self, thread_id: str) -> int:
+        """Delete what was learnt from a conversation alone."""
+        return await self._inner.remove_learnt(thread_id)
+
+    def _readable(self, row: MemoryRow) -> MemoryRow:
+        try:
+            return self._plain(row)
+        except StorageUnreadable:
+            return replace(row, body=b"")
+
+    def _plain(self, row: MemoryRow) -> MemoryRow:
+        return replace(row, body=self._codec.decrypt(row.body, _memory(row)))
+
+
+def _memory(row: MemoryRow) -> Place:
+    return places.memory(row.owner, row.kind, row.id)

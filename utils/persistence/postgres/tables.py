@@ -11,6 +11,7 @@ from sqlalchemy import (
     Boolean,
     Column,
     DateTime,
+    Double,
     Identity,
     Index,
     Integer,
@@ -213,4 +214,25 @@ USED_TOKENS = Table(
     Column("use", Text, nullable=False),
     Column("until", DateTime(timezone=True), nullable=False),
     Index("used_tokens_by_end", "until"),
+)
+
+MEMORIES = Table(
+    "memories",
+    METADATA,
+    _key("owner", primary=True),
+    _key("kind", primary=True),
+    _key("id", primary=True),
+    Column("body", LargeBinary, nullable=False),
+    Column("created", Double, nullable=False),
+    Column("updated", Double, nullable=False),
+)
+
+MEMORY_SOURCES = Table(
+    "memory_sources",
+    METADATA,
+    _key("thread_id", primary=True),
+    _key("owner", primary=True),
+    _key("kind", primary=True),
+    _key("id", primary=True),
+    Index("memory_sources_by_memory", "owner", "kind", "id"),
 )

@@ -1,0 +1,1 @@
+"""What the supervisor remembers of its users beyond a conversation."""

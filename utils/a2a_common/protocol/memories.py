@@ -1,0 +1,91 @@
+"""The extension for what an agent remembers of the caller: a data part that lists, searches, adds or forgets it. Pure.
+
+No model answers such a message, and no task is made of it: the answer is a message with a sentence and a data part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+MEMORY_EXTENSION = "urn:platform-engineer:ext:memory:v1"
+
+LONGEST_MEMORY = 400
+"""Most characters of a memory that a client adds."""
+
+
+class MemoryAction(StrEnum):
+    """What can be asked."""
+
+    LIST = "list"
+    SEARCH = "search"
+    ADD = "add"
+    FORGET = "forget"
+    FORGET_ALL = "forget-all"
+
+
+class MalformedMemoryRequest(ValueError):
+    """A request that cannot be understood; its text is for the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAsked:
+    """What a client asks of its memories.
+
+    Attributes:
+        action: What is to be done.
+        text: What is searched for or added.
+        memory_id: What is forgotten.
+    """
+
+    action: MemoryAction
+    text: str = ""
+    memory_id: str = ""
+
+
+_NEEDS = {MemoryAction.SEARCH: "text", MemoryAction.ADD: "text", MemoryAction.FORGET: "id"}
+
+
+def memory_part(asked: MemoryAsked) -> dict[str, Any]:
+    """The data part of a message that asks."""
+    told = {"action": asked.action.value}
+    if asked.text:
+        told["text"] = asked.text
+    if asked.memory_id:
+        told["id"] = asked.memory_id
+    return {MEMORY_EXTENSION: told}
+
+
+def memory_asked(data: Iterable[Mapping[str, Any]]) -> MemoryAsked | None:
+    """What a message's data parts ask; `None` if nothing.
+
+    Raises:
+        MalformedMemoryRequest: It cannot be understood.
+    """
+    told = next((part[MEMORY_EXTENSION] for part in data if MEMORY_EXTENSION in part), None)
+    if told is None:
+        return None
+    if not isinstance(told, Mapping):
+        raise MalformedMemoryRequest(f"{MEMORY_EXTENSION} must be an object.")
+    try:
+        action = MemoryAction(str(told.get("action")))
+    except ValueError:
+        raise MalformedMemoryRequest(f"action must be one of {', '.join(MemoryAction)}.") from None
+    text, memory_id = (" ".join(str(told.get(name) or "").split()) for name in ("text", "id"))
+    needed = _NEEDS.get(action)
+    if needed and not {"text": text, "id": memory_id}[needed]:
+        raise MalformedMemoryRequest(f"{needed} is missing.")
+    if len(text) > LONGEST_MEMORY:
+        raise MalformedMemoryRequest(f"text must have at most {LONGEST_MEMORY} characters.")
+    return MemoryAsked(action, text, memory_id)
+
+
+def memory_answer(data: Iterable[object]) -> Mapping[str, Any] | None:
+    """The answer in the data parts of a peer's message; `None` where it has none."""
+    for part in data:
+        told = part.get(MEMORY_EXTENSION) if isinstance(part, Mapping) else None
+        if isinstance(told, Mapping):
+            return told
+    return None
