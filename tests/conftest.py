@@ -14,6 +14,8 @@ from tests.fast import forbid_processes
 from tests.postgres import PostgresServer, running_server
 from tests.tls import share_contexts
 
+pytest_plugins = ["tests.preloaded.workers"]
+
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
 share_contexts()

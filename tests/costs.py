@@ -1,7 +1,7 @@
 """Pytest plugin that adds up the processor time of each test, over all workers: `-p tests.costs`.
 
 Wall time tells of the machine and of what else runs there. Counted are the process of the test and every process that it
-started, also one that still runs, since programs are children of a preloaded interpreter that lives until the worker ends.
+started, also one that still runs. Programs that it had forked from a preloaded interpreter are children of that one.
 With COSTS=FILE the figures of each test are written there as JSON.
 """
 
@@ -17,25 +17,39 @@ from typing import Any
 
 import pytest
 
+from tests.preloaded.process import Forked, interpreters
+
 SHOWN = 25
 TICK = os.sysconf("SC_CLK_TCK")
 KEY = "costs"
 
 
 def processor_seconds() -> float:
-    """What this process and its descendants have used since they began."""
+    """What this process, its descendants and its programs have used since they began."""
     own = os.times()
-    return own.user + own.system + own.children_user + own.children_system + sum(map(_of, _children("self")))
+    others = [pid for pid in _children("self") if int(pid) not in interpreters]
+    programs = [str(each.pid) for each in Forked.live if each.pid not in interpreters]
+    ended = own.children_user + own.children_system + Forked.spent
+    return _alone() + ended + sum(map(_of, [*others, *programs]))
+
+
+def _alone() -> float:
+    """The same without programs and descendants, apart from the preloaded interpreters that this process has started."""
+    own = os.times()
+    return own.user + own.system + sum(sum(_times(str(pid))[:2]) for pid in interpreters)
+
+
+def _times(pid: str) -> list[float]:
+    """What a process has used as user and in the kernel, and the same of the children that it has waited for."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # it has ended: from its parent's next look on it is among what the parent has waited for
+        return [0.0] * 4
+    return [int(field) / TICK for field in stat.rpartition(")")[2].split()[11:15]]
 
 
 def _of(pid: str) -> float:
-    try:
-        fields = (
-            Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-        )
-        return sum(map(int, fields[11:15])) / TICK + sum(map(_of, _children(pid)))
-    except OSError:  # it has ended: from its parent's next look on it is among what the parent has waited for
-        return 0.0
+    return sum(_times(pid)) + sum(map(_of, _children(pid)))
 
 
 def _children(pid: str) -> Iterator[str]:
@@ -91,7 +105,11 @@ class Sum:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the most expensive files, and what collection cost."""
-        found = [each for each in self.workers if each] or [self.own.figures()]
+        found = [each for each in self.workers if each]
+        if found:
+            found.append({"tests": {}, "collected": _alone(), "total": _alone()})
+        else:
+            found.append(self.own.figures())
         tests = {name: cost for each in found for name, cost in each["tests"].items()}
         files: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0])
         for name, (used, wall) in tests.items():

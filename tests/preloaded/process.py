@@ -21,14 +21,28 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVER = Path(__file__).with_name("server.py")
+ATTACH = Path(__file__).with_name("attach.py")
 ROOMS = ("utils", "agents", "multi_agents", "benchmarks", "tests")
 POSSIBLE = hasattr(os, "pidfd_open")
 SDK_SPANS = "OTEL_INSTRUMENTATION_A2A_SDK_ENABLED"
 """What the SDK reads when it is imported."""
+
+KEPT = "PRELOADED"
+"""Variable of a worker: the descriptors of the two control sockets that it shares, taken when this module is imported."""
+
+DOOR = "PRELOADED_DOOR"
+"""Variable of a worker: the path of the socket that `attach.py` connects to, taken likewise."""
+
+_door = [os.environ.pop(DOOR, "")]
+
+_shared = [int(number) for number in os.environ.pop(KEPT, "").split(",") if number]
+
+interpreters: list[int] = []
+"""Process ids of the interpreters that this process has started."""
 
 IMPORTED_BY_OTHERS = frozenset({"utils.a2a_common.server.serve"})
 """Modules that tests run with `-m` and agents import: run where they are imported already, they would be there twice."""
@@ -53,15 +67,25 @@ def _sockets() -> tuple[socket.socket, socket.socket]:
     return ours, theirs
 
 
+def _shared_server(number: int) -> socket.socket:
+    control = socket.socket(fileno=_shared[number])
+    atexit.register(control.close)
+    return control
+
+
 @cache
 def _server() -> socket.socket:
-    """The control socket of this process' interpreter, which is started on first use."""
+    """The control socket of the interpreter: that of the whole run in a worker, else one that is started on first use."""
+    if _shared:
+        return _shared_server(0)
     ours, theirs = _sockets()
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environ[SDK_SPANS] = "false"  # as an agent sets it, before it imports the SDK
-    with theirs:
-        command = [sys.executable, str(SERVER), str(theirs.fileno())]
-        process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environ, stdin=subprocess.DEVNULL)
+    with theirs, _listening() as door:
+        passed = [theirs.fileno(), door.fileno()]
+        command = [sys.executable, str(SERVER), *map(str, passed)]
+        process = subprocess.Popen(command, pass_fds=passed, env=environ, stdin=subprocess.DEVNULL)
+    interpreters.append(process.pid)
 
     def end() -> None:
         ours.close()
@@ -71,14 +95,47 @@ def _server() -> socket.socket:
     return ours
 
 
+def _listening() -> socket.socket:
+    """Where `attach.py` connects, in a folder of its own that goes with this process; its path is `_door[0]`."""
+    folder = tempfile.TemporaryDirectory(prefix="preloaded-")
+    atexit.register(folder.cleanup)
+    door = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    _door[0] = f"{folder.name}/door"
+    door.bind(_door[0])
+    door.listen(64)
+    return door
+
+
+def attaching() -> list[str]:
+    """The beginning of a command line whose rest is `-m MODULE …` or `-c CODE …`, for others than the tests to start.
+
+    What such a program is forked from has imported the libraries and not the project.
+    """
+    _server()
+    return [sys.executable, "-I", "-S", str(ATTACH), _door[0]]
+
+
 @cache
 def _server_with_project() -> socket.socket:
     """The same of the one that has imported the project too, a child of the first."""
+    return _shared_server(1) if _shared else _further_server(str(ROOT), _server())
+
+
+@cache
+def _server_for_workers(*, with_project: bool) -> socket.socket:
+    """The same of the one that has imported what tests import, a child of one of the two."""
+    return _further_server("tests", _server_with_project() if with_project else _server())
+
+
+def _further_server(imported: str, parent: socket.socket) -> socket.socket:
     ours, theirs = _sockets()
     code = f"import runpy; runpy.run_path({str(SERVER)!r}, run_name='__main__')"
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with theirs:
-        child = Forked(["-c", code, "0", str(ROOT)], cwd=ROOT, env=environ, stdin=theirs, serves=True)
+        child = Forked(
+            ["-c", code, "0", imported], cwd=ROOT, env=environ, stdin=theirs, serves=True, server=parent
+        )
+    interpreters.append(child.pid)
 
     def end() -> None:
         ours.close()
@@ -97,12 +154,18 @@ class Forked:
         env: All its variables.
         stdin: A descriptor or a file, `subprocess.PIPE` or `subprocess.DEVNULL`; `stdout` and `stderr` too.
         serves: It is another preloaded interpreter.
+        server: The control socket of the interpreter to fork; without one it is chosen by what the program imports.
+        kept: Descriptors that the child keeps, under numbers that its variable `PRELOADED` holds.
     """
+
+    live: ClassVar[set[Forked]] = set()
+    spent: ClassVar[float] = 0.0
+    """Processor seconds of those that have ended, with the processes that they waited for."""
 
     def __init__(
         self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str],
         stdin: Any = subprocess.DEVNULL, stdout: Any = subprocess.DEVNULL, stderr: Any = subprocess.DEVNULL,
-        serves: bool = False,
+        serves: bool = False, server: socket.socket | None = None, kept: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.args = list(arguments)
         self.returncode: int | None = None
@@ -112,16 +175,20 @@ class Forked:
         given, pipes = zip(*(_ends(each, number) for number, each in enumerate(asked)), strict=True)
         self.stdin, self.stdout, self.stderr = pipes
         request = {"arguments": self.args, "cwd": str(cwd), "environ": dict(env), "serves": serves}
-        knows_project = is_of_this_checkout(cwd, env) and not IMPORTED_BY_OTHERS.intersection(self.args[:2])
-        server = _server_with_project() if knows_project else _server()
+        server = server or self._server(cwd, env)
         numbers = [one if isinstance(one, int) else one.fileno() for one in given]
         with theirs:
-            socket.send_fds(server, [json.dumps(request).encode()], [*numbers, theirs.fileno()])
+            socket.send_fds(server, [json.dumps(request).encode()], [*numbers, *kept, theirs.fileno()])
         for one, each in zip(given, asked, strict=True):
             if each in {subprocess.PIPE, subprocess.DEVNULL}:
                 one.close()
         self._lines = self.report.makefile("rb", 0)  # a line and no more: `select` must see the next one
         self.pid = int(self._lines.readline())
+        Forked.live.add(self)
+
+    def _server(self, cwd: Path, env: Mapping[str, str]) -> socket.socket:
+        knows_project = is_of_this_checkout(cwd, env) and not IMPORTED_BY_OTHERS.intersection(self.args[:2])
+        return _server_with_project() if knows_project else _server()
 
     def poll(self) -> int | None:
         """Its exit code, once it has ended."""
@@ -143,8 +210,10 @@ class Forked:
         return self.returncode
 
     def _end(self) -> None:
-        line = self._lines.readline()
-        self.returncode = int(line) if line else -signal.SIGKILL
+        code, seconds = (self._lines.readline() or b"%d 0" % -signal.SIGKILL).split()
+        self.returncode = int(code)
+        Forked.spent += float(seconds)
+        Forked.live.discard(self)
         if self.on_end is not None:
             self.on_end(self.returncode)  # before closing: an event loop does not tell of a closed socket
         self._lines.close()
@@ -216,6 +285,19 @@ async def start(
     )
     await ready
     return asyncio.subprocess.Process(transport, protocol, loop)
+
+
+def worker(arguments: Sequence[str]) -> Forked:
+    """A worker of pytest-xdist, which shares the interpreters of this process.
+
+    What is to be measured must be imported in the worker, so that it is forked from an interpreter without the project then.
+    """
+    server = _server_for_workers(with_project="SLIPCOVER_ENABLED" not in os.environ)
+    kept = [_server().fileno(), _server_with_project().fileno()]
+    pipe, env = subprocess.PIPE, {**os.environ, DOOR: _door[0]}
+    return Forked(
+        arguments, cwd=Path.cwd(), env=env, stdin=pipe, stdout=pipe, stderr=None, server=server, kept=kept
+    )
 
 
 Running = Forked | subprocess.Popen[bytes]

@@ -1,13 +1,17 @@
 """An interpreter that has imported the libraries, and forks a child for each program that it is asked to run.
 
-    python server.py CONTROL_FD [ROOT]
+    python server.py CONTROL_FD LISTENING_FD
+    python server.py CONTROL_FD [ROOT | tests]
 
 Importing the libraries is most of what a short program costs. The parent imports and does nothing else: no thread, no
 event loop, no setting, and none of the project's own modules, so that a child can run those of a copy of the checkout.
-With ROOT it has imported the modules of the project there too, for programs of that checkout. It is then itself a child
-of the first one, and ends by its own control socket, after its children.
+With ROOT it has imported the modules of the project there too, for programs of that checkout; with `tests` what files of
+tests import besides, for the workers. It is then itself a child of another one, and ends by its own control socket, after
+its children.
 A request comes over the control socket with four descriptors: standard input, output, error, and a socket that is told
-the child's process id and, later, its exit code. The end of the control socket ends every child.
+the child's process id and, later, its exit code and processor time. Before the last one there may be others that the child
+keeps: their numbers are in its variable `PRELOADED`. The end of the control socket ends every child. `attach.py` asks over a
+connection to the listening socket, whose end ends its child alone.
 """
 
 from __future__ import annotations
@@ -44,7 +48,16 @@ PROJECT = (
 )  # fmt: skip
 """Most of what the command line, a supervisor and an agent import, besides `SHARED`; none that a test runs with `-m`."""
 
+TESTS = (
+    "alembic.command", "anthropic", "boto3", "cryptography.x509", "execnet", "google.genai", "hypothesis", "joserfc.jwt",
+    "langchain_aws", "langchain_core.prompts.chat", "langchain_core.vectorstores", "langchain_google_genai", "markdown_it",
+    "playwright.sync_api", "procrastinate", "psycopg_pool", "pygments.lexers", "pytest", "sqlalchemy.ext.asyncio",
+)  # fmt: skip
+"""Libraries that files of tests import when they are collected, besides `LIBRARIES`."""
+
+KEPT = "PRELOADED"
 LARGEST_REQUEST = 1 << 20
+MOST_DESCRIPTORS = 8
 
 
 @dataclass(frozen=True)
@@ -61,13 +74,17 @@ class Program:
 
     def prepare(self, descriptors: list[int]) -> None:
         """Make this process what a new interpreter would find."""
-        for number, given in enumerate(descriptors):
+        for number, given in enumerate(descriptors[:3]):
             os.dup2(given, number)
             os.close(given)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(self.cwd)
         os.environ.clear()
         os.environ.update(self.environ)
+        if descriptors[3:]:
+            os.environ[KEPT] = ",".join(map(str, descriptors[3:]))
+        for kept in descriptors[3:]:
+            os.set_inheritable(kept, False)
         here = self.cwd if self.arguments[0] == "-m" else ""
         paths = [path for path in self.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
         sys.path[:0] = [here, *paths]
@@ -97,60 +114,103 @@ def import_all(names: Sequence[str]) -> None:
     gc.freeze()
 
 
-def serve(control: socket.socket) -> Program:
-    """Fork a child for every request. Returns in each child only; the parent exits when the socket is closed."""
-    running: dict[int, tuple[int, socket.socket]] = {}
-    servers: set[int] = set()
-    with selectors.DefaultSelector() as selector:
-        selector.register(control, selectors.EVENT_READ)
+class Server:
+    """Forks a child for every request.
+
+    Args:
+        control: Requests of the tests; with its end everything ends.
+        listening: Where others connect.
+    """
+
+    def __init__(self, control: socket.socket, listening: socket.socket | None) -> None:
+        self._control, self._listening = control, listening
+        self._running: dict[int, tuple[int, socket.socket]] = {}
+        self._servers: set[int] = set()
+        self._connections: dict[socket.socket, int] = {}
+        self._selector = selectors.DefaultSelector()
+        for each in (control, listening):
+            if each is not None:
+                self._selector.register(each, selectors.EVENT_READ)
+
+    def serve(self) -> Program:
+        """Returns in each child only; the parent exits when the control socket is closed."""
         while True:
-            for key, _ in selector.select():
-                if key.fileobj is not control:
-                    selector.unregister(key.fd)
-                    _report(*running.pop(key.fd))
-                    os.close(key.fd)
-                    continue
-                message, descriptors, _, _ = socket.recv_fds(control, LARGEST_REQUEST, 4)
-                if not message:
-                    for pid, _ in running.values():
-                        if pid not in servers:
-                            os.kill(pid, signal.SIGKILL)
-                    raise SystemExit
-                program = Program(**json.loads(message))
-                pid = os.fork()
-                if pid == 0:
-                    break
-                report = socket.socket(fileno=descriptors.pop())
-                for descriptor in descriptors:
-                    os.close(descriptor)
-                report.sendall(b"%d\n" % pid)
-                if program.serves:
-                    servers.add(pid)
-                child = os.pidfd_open(pid)
-                running[child] = (pid, report)
-                selector.register(child, selectors.EVENT_READ)
-            else:
-                continue
-            break
-    return _in_the_child(program, control, descriptors, running)
+            for key, _ in self._selector.select():
+                program = self._hear(key.fileobj)
+                if program is not None:
+                    return program
 
+    def _hear(self, spoke: Any) -> Program | None:
+        if self._listening is not None and spoke is self._listening:
+            connection, _ = self._listening.accept()
+            self._connections[connection] = 0
+            self._selector.register(connection, selectors.EVENT_READ)
+        elif isinstance(spoke, socket.socket):
+            return self._asked(spoke)
+        else:
+            self._selector.unregister(spoke)
+            pid, report = self._running.pop(spoke)
+            self._connections.update({each: 0 for each, its in self._connections.items() if its == pid})
+            _report(pid, report)
+            os.close(spoke)
+        return None
 
-def _in_the_child(
-    program: Program, control: socket.socket, descriptors: list[int], running: dict[int, Any]
-) -> Program:
-    control.close()
-    os.close(descriptors.pop())
-    for child, (_, report) in running.items():
-        os.close(child)
-        report.close()
-    program.prepare(descriptors)
-    return program
+    def _asked(self, asker: socket.socket) -> Program | None:
+        message, descriptors, _, _ = socket.recv_fds(asker, LARGEST_REQUEST, MOST_DESCRIPTORS)
+        if not message:
+            self._lost(asker)
+            return None
+        program = Program(**json.loads(message))
+        pid = os.fork()
+        if pid == 0:
+            self._leave(descriptors)
+            program.prepare(descriptors)
+            return program
+        report = socket.socket(fileno=descriptors.pop())
+        for descriptor in descriptors:
+            os.close(descriptor)
+        with contextlib.suppress(OSError):  # who asked has ended
+            report.sendall(b"%d\n" % pid)
+        if program.serves:
+            self._servers.add(pid)
+        if asker in self._connections:
+            self._connections[asker] = pid
+        child = os.pidfd_open(pid)
+        self._running[child] = (pid, report)
+        self._selector.register(child, selectors.EVENT_READ)
+        return None
+
+    def _lost(self, asker: socket.socket) -> None:
+        if asker is self._control:
+            for pid, _ in self._running.values():
+                if pid not in self._servers:
+                    os.kill(pid, signal.SIGKILL)
+            raise SystemExit
+        self._selector.unregister(asker)
+        asker.close()
+        pid = self._connections.pop(asker)
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+
+    def _leave(self, descriptors: list[int]) -> None:
+        """Close in a child what is the parent's."""
+        self._selector.close()
+        self._control.close()
+        if self._listening is not None:
+            self._listening.close()
+        os.close(descriptors.pop())
+        for connection in self._connections:
+            connection.close()
+        for child, (_, report) in self._running.items():
+            os.close(child)
+            report.close()
 
 
 def _report(pid: int, report: socket.socket) -> None:
-    _, status = os.waitpid(pid, 0)
+    _, status, used = os.wait4(pid, 0)
+    seconds = used.ru_utime + used.ru_stime
     with contextlib.suppress(OSError):  # nobody waits any more
-        report.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+        report.sendall(b"%d %.6f\n" % (os.waitstatus_to_exitcode(status), seconds))
     report.close()
 
 
@@ -158,8 +218,12 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     sys.path.pop(0)
     import_all(LIBRARIES)
-    if sys.argv[2:]:
-        sys.path.insert(0, sys.argv[2])
+    what = sys.argv[2]
+    if what == "tests":
+        import_all(TESTS)
+    elif not what.isdecimal():
+        sys.path.insert(0, what)
         import_all([*importlib.import_module(SHARED).SHARED_MODULES, *PROJECT])
         sys.path.pop(0)
-    serve(socket.socket(fileno=int(sys.argv[1]))).run()
+    door = socket.socket(fileno=int(what)) if what.isdecimal() else None
+    Server(socket.socket(fileno=int(sys.argv[1])), door).serve().run()

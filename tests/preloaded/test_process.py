@@ -152,3 +152,49 @@ def test_no_program_of_either_interpreter_outlives_the_tests(tmp_path: Path) -> 
             ended, _, _ = select.select([one], [], [], SECONDS)
             os.close(one)
             assert ended
+
+
+def test_a_program_that_others_start_has_the_input_output_variables_and_end_of_a_new_interpreter(
+    tmp_path: Path,
+) -> None:
+    environ = variables(WORD="first", LC_ALL="C.UTF-8")  # without it an interpreter that starts adds LC_CTYPE
+    line = [*preloaded.attaching(), "-c", f"{LOOK}\nraise SystemExit(7)", "one"]
+    done = subprocess.run(
+        line,
+        cwd=tmp_path,
+        env=environ,
+        input="typed",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    seen = json.loads(done.stdout)
+    assert (done.returncode, seen["input"], seen["arguments"]) == (7, "typed", ["-c", "one"])
+    assert (seen["cwd"], seen["environ"]) == (str(tmp_path), environ)
+    assert "langchain" in seen["modules"]
+    assert not ROOMS & set(seen["modules"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_a_program_that_others_start_is_ended_with_what_they_started(tmp_path: Path, number: int) -> None:
+    code = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read(); print('read to the end')"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*preloaded.attaching(), "-c", code], cwd=tmp_path, stdin=pipe, stdout=pipe
+    ) as started:
+        assert started.stdout is not None
+        watched = os.pidfd_open(int(started.stdout.readline()))
+        started.send_signal(number)
+        ended, _, _ = select.select([watched], [], [], SECONDS)
+        os.close(watched)
+        assert ended
+        assert started.wait(SECONDS) == -number
+        assert started.stdout.read() == b""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_program_that_a_signal_ended_looks_so_to_who_started_it(tmp_path: Path, number: int) -> None:
+    code = f"import os; os.kill(os.getpid(), {int(number)})"
+    assert (
+        subprocess.run([*preloaded.attaching(), "-c", code], cwd=tmp_path, check=False).returncode == -number
+    )

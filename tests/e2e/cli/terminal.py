@@ -1,4 +1,7 @@
-"""A person at a terminal: the command line on a pseudo-terminal of its own, keys in, screen text out."""
+"""A person at a terminal: the command line on a pseudo-terminal of its own, keys in, screen text out.
+
+It is forked from the preloaded interpreter; `fresh_terminal` starts a new one, for what happens while that starts.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,23 @@ import asyncio
 import os
 import pty
 import re
-import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.e2e.cli.command import ROOT
+from tests.preloaded import process as preloaded
 
 TAKE_TERMINAL = """
 import fcntl, os, sys, termios
+os.setsid()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 fcntl.ioctl(0, termios.TIOCSWINSZ, b"\\x28\\x00\\x64\\x00\\x00\\x00\\x00\\x00")
-os.execv(sys.executable, [sys.executable, "-m", "multi_agents.cli", *sys.argv[1:]])
 """
+NEW_INTERPRETER = (
+    TAKE_TERMINAL + 'os.execv(sys.executable, [sys.executable, "-m", "multi_agents.cli", *sys.argv[1:]])'
+)
+SAME_INTERPRETER = TAKE_TERMINAL + "import runpy; runpy._run_module_as_main('multi_agents.cli')"
 _ESCAPES = re.compile(r"\x1b(\[[0-9;?]*[ -/]*[@-~]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
 
 
@@ -77,6 +84,20 @@ class Terminal:
 
 @asynccontextmanager
 async def terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator[Terminal]:
+    async with _running(SAME_INTERPRETER, arguments, home, environ) as screen:
+        yield screen
+
+
+@asynccontextmanager
+async def fresh_terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator[Terminal]:
+    async with _running(NEW_INTERPRETER, arguments, home, environ) as screen:
+        yield screen
+
+
+@asynccontextmanager
+async def _running(
+    code: str, arguments: Sequence[str], home: Path, environ: Mapping[str, str]
+) -> AsyncIterator[Terminal]:
     master, slave = pty.openpty()
     env = os.environ | {
         "PLATFORM_ENGINEER_HOME": str(home),
@@ -84,10 +105,9 @@ async def terminal(*arguments: str, home: Path, **environ: str) -> AsyncIterator
         "TERM": "xterm-256color",
         **environ,
     }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", TAKE_TERMINAL, *arguments, env=env, cwd=home,
-        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-    )  # fmt: skip
+    process = await preloaded.start(
+        ("-c", code, *arguments), env=env, cwd=home, stdin=slave, stdout=slave, stderr=slave
+    )
     os.close(slave)
     try:
         yield Terminal(process, master)

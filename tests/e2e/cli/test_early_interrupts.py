@@ -8,7 +8,7 @@ import signal
 
 from multi_agents.cli.chat.interrupts import InterruptWatch
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
-from tests.e2e.cli.terminal import Terminal, terminal
+from tests.e2e.cli.terminal import Terminal, fresh_terminal
 
 
 class SlowToName(ScriptedAgent):
@@ -42,7 +42,7 @@ async def _goes_on(screen: Terminal, at: int) -> None:
 
 async def test_a_task_that_was_not_named_yet_is_canceled_as_soon_as_it_is(tmp_path):
     agent = SlowToName()
-    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+    async with serve(agent) as url, fresh_terminal("chat", "--url", url, home=tmp_path) as screen:
         await screen.asks()
         screen.type("slow\r")
         await asyncio.wait_for(agent.started.wait(), 60)
@@ -57,7 +57,7 @@ async def test_a_task_that_was_not_named_yet_is_canceled_as_soon_as_it_is(tmp_pa
 async def test_what_still_worked_when_it_was_canceled_is_not_drawn_as_working(tmp_path):
     agent = SlowToName()
     agent.name_it.set()
-    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+    async with serve(agent) as url, fresh_terminal("chat", "--url", url, home=tmp_path) as screen:
         await screen.asks()
         screen.type("slow\r")
         at = await screen.shows("slow_tool")
@@ -68,7 +68,7 @@ async def test_what_still_worked_when_it_was_canceled_is_not_drawn_as_working(tm
 
 async def test_a_sigint_between_two_turns_does_not_end_the_chat(tmp_path):
     agent = SlowToName()
-    async with serve(agent) as url, terminal("chat", "--url", url, home=tmp_path) as screen:
+    async with serve(agent) as url, fresh_terminal("chat", "--url", url, home=tmp_path) as screen:
         await screen.asks()
         os.kill(screen.process.pid, signal.SIGINT)
         at = await screen.shows("Ctrl-C again")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
+from tests.preloaded import process as preloaded
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
@@ -20,9 +20,10 @@ from utils.events import AgentEvent
 from utils.testing.scripted_model import ScriptedModel
 
 ROOT = Path(__file__).resolve().parents[3]
+PYTHON, *ATTACHED = preloaded.attaching()
 STDIO: dict[str, Any] = {
-    "command": sys.executable,
-    "args": ["-m", "tests.e2e.mcp.toolbox"],
+    "command": PYTHON,
+    "args": [*ATTACHED, "-m", "tests.e2e.mcp.toolbox"],
     "cwd": str(ROOT),
 }
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.mcp.conftest import STDIO
+from tests.e2e.mcp.conftest import ATTACHED, STDIO
 from tests.e2e.mcp.warehouse import report
 from utils.mcp.blocks import LONGEST_RESULT
 from utils.messages.handles import handle_of
 from utils.testing.scripted_model import call, calls
 
-SERVER: dict[str, Any] = {**STDIO, "args": ["-m", "tests.e2e.mcp.warehouse", "1"]}
+SERVER: dict[str, Any] = {**STDIO, "args": [*ATTACHED, "-m", "tests.e2e.mcp.warehouse", "1"]}
 ITEMS = 2_500
 
 

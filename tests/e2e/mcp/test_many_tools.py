@@ -9,7 +9,7 @@ import httpx
 import pytest
 import structlog.testing
 
-from tests.e2e.mcp.conftest import STDIO, Plain
+from tests.e2e.mcp.conftest import ATTACHED, STDIO, Plain
 from tests.e2e.mcp.warehouse import shelf
 from utils.errors import ContextBudgetExceeded
 from utils.events import Completed
@@ -19,7 +19,7 @@ from utils.testing.scripted_model import ScriptedModel, call, calls
 
 
 def server(count: int, **more: Any) -> dict[str, Any]:
-    return {"stock": {**STDIO, "args": ["-m", "tests.e2e.mcp.warehouse", str(count)], **more}}
+    return {"stock": {**STDIO, "args": [*ATTACHED, "-m", "tests.e2e.mcp.warehouse", str(count)], **more}}
 
 
 async def state_of(servers: dict[str, Any]) -> tuple[dict[str, Any], str]:

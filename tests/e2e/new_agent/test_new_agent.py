@@ -15,6 +15,7 @@ from multi_agents.cli.errors import UsageError
 from multi_agents.cli.scaffold.names import checked_name
 from tests.e2e.new_agent.copies import command, copy_of_the_checkout, environment
 from tests.lent import LentFolder
+from tests.preloaded import process as preloaded
 from utils.a2a_common.client.agents_file import load_agents_file
 
 
@@ -48,20 +49,16 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
         ".env.example", "agents/agents.yaml", "docker-compose.yaml", "docs/configuration.md",
         "helm/platform-engineer/values.yaml", "agents/rag/ingest/shipped_vectors.txt",
     }  # fmt: skip
-    vectors = subprocess.run(
-        [sys.executable, "-m", "agents.rag.ship_vectors", "--check"],
-        cwd=checkout, env=environment(checkout), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    check = ("-m", "agents.rag.ship_vectors", "--check")
+    vectors = preloaded.run(check, cwd=checkout, env=environment(checkout), timeout=280)
     assert vectors.returncode == 0, vectors.stdout  # the shipped tests of the checkout hold the same
     added = {name for name in after if name not in before}
     assert "agents/try_out/agent.py" in added
     assert all(name.startswith(("agents/try_out/", "tests/unit/agents/try_out/")) for name in added)
     assert not any(b"template" in after[name].lower() for name in added)
 
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/unit/agents/try_out", "-c", "pyproject.toml"],
-        cwd=checkout, env=environment(checkout), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    its_tests = ("-m", "pytest", "tests/unit/agents/try_out", "-c", "pyproject.toml")
+    tested = preloaded.run(its_tests, cwd=checkout, env=environment(checkout), timeout=280)
     assert tested.returncode == 0, tested.stdout
     again = command(checkout, "new-agent", "try-out")
     assert again.returncode == 2
