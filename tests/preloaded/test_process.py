@@ -175,7 +175,7 @@ def test_a_program_that_others_start_has_the_input_output_variables_and_end_of_a
     assert not ROOMS & set(seen["modules"])
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_program_that_others_start_is_ended_with_what_they_started(tmp_path: Path, number: int) -> None:
     code = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read(); print('read to the end')"
     pipe = subprocess.PIPE
