@@ -204,9 +204,7 @@ class PlatformEngineer(BaseLangGraphAgent):
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
         """Delete what is kept of a conversation here; `delete_below` has it deleted at the sub-agents."""
         await super().delete_conversation(thread_id, task_ids)
-        if (
-            self._memory is not None
-        ):  # after the conversation itself, so that nothing is learnt from it any more
+        if self._memory is not None:  # last, so that nothing is learnt from the conversation any more
             await self._memory.forget_conversation(thread_id)
         if self._contexts is not None and self._delegations is not None:
             await self._contexts.delete(thread_id)

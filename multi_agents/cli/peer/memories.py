@@ -8,8 +8,8 @@ from typing import Any
 from multi_agents.cli.console import one_line
 from multi_agents.cli.errors import AgentRefused, UsageError
 from multi_agents.cli.peer.connection import Peer, plain_errors
-from utils.a2a_common.client.memories import ask_memory, keeps_memories
-from utils.a2a_common.protocol.memories import MemoryAction, MemoryAsked
+from utils.a2a_common.client.extension_request import ask_extension, declares
+from utils.a2a_common.protocol.memories import MEMORY_EXTENSION, MemoryAction, MemoryAsked, memory_part
 
 NOT_KEPT = "The agent at {} remembers nothing beyond a conversation: its card does not declare it."
 NOTHING = "Nothing is remembered."
@@ -24,10 +24,10 @@ async def remembered(peer: Peer, asked: MemoryAsked) -> Memories:
     Raises:
         AgentRefused: The agent has none, or refuses.
     """
-    if not keeps_memories(peer.card):
+    if not declares(peer.card, MEMORY_EXTENSION):
         raise AgentRefused(NOT_KEPT.format(peer.url))
     with plain_errors(peer.url):
-        answer = await ask_memory(peer.connection, asked)
+        answer = await ask_extension(peer.connection, MEMORY_EXTENSION, memory_part(asked))
     if answer is None:
         raise AgentRefused(NOT_KEPT.format(peer.url))
     return [each for each in answer.get("memories") or [] if isinstance(each, Mapping)]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Message, Part, Role
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
-from google.protobuf.json_format import MessageToDict
 
+from utils.a2a_common.protocol.extension_data import MalformedRequest, data_of
 from utils.a2a_common.protocol.memories import (
     MEMORY_EXTENSION,
-    MalformedMemoryRequest,
     MemoryAction,
     MemoryAsked,
     memory_asked,
@@ -55,8 +54,8 @@ class MemoryRequests:
             StorageError: The storage failed.
         """
         try:
-            asked = memory_asked(_data(message))
-        except MalformedMemoryRequest as error:
+            asked = memory_asked(data_of(message, MEMORY_EXTENSION))
+        except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
             return None
@@ -93,15 +92,6 @@ async def _done(memory: LongTermMemory, owner: str, asked: MemoryAsked) -> tuple
             meant = await memory.all_of(owner)
             await memory.forget(owner, meant)
             return f"Forgotten: {_counted(len(meant))}", meant
-
-
-def _data(message: Message) -> list[Mapping[str, Any]]:
-    """The data parts that are objects of this extension."""
-    return [
-        MessageToDict(part.data.struct_value)
-        for part in message.parts
-        if part.data.HasField("struct_value") and MEMORY_EXTENSION in part.data.struct_value.fields
-    ]
 
 
 def _counted(number: int) -> str:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from utils.a2a_common.client.decode import decode_parts
-from utils.a2a_common.client.message import user_message
-from utils.a2a_common.protocol.conversations import (
-    CONVERSATIONS_EXTENSION,
-    Asked,
-    conversations_answer,
-    conversations_part,
-)
-from utils.events import DataPart
+from utils.a2a_common.client.extension_request import ask_extension, declares
+from utils.a2a_common.protocol.conversations import CONVERSATIONS_EXTENSION, Asked, conversations_part
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
@@ -24,21 +16,9 @@ if TYPE_CHECKING:
 
 def keeps_conversations(card: AgentCard) -> bool:
     """Whether a card declares the extension for conversations."""
-    return CONVERSATIONS_EXTENSION in {each.uri for each in card.capabilities.extensions}
+    return declares(card, CONVERSATIONS_EXTENSION)
 
 
 async def ask_conversations(connection: Connection, asked: Asked) -> Mapping[str, Any] | None:
-    """What an agent answers; `None` where the answer is none of the extension.
-
-    Raises:
-        PeerError: The agent cannot be reached, or refuses.
-        PeerLimitExceeded: It answers too much.
-        ProtocolViolation: It answers what cannot be stored.
-    """
-    message = user_message("", context_id="", data=[conversations_part(asked)])
-    answer: Mapping[str, Any] | None = None
-    async with aclosing(connection.send(message)) as stream:
-        async for response in stream:
-            parts = decode_parts(response.message.parts)
-            answer = conversations_answer(part.value for part in parts if isinstance(part, DataPart))
-    return answer
+    """What an agent answers; `None` where the answer is none of the extension. Raises what `ask_extension` does."""
+    return await ask_extension(connection, CONVERSATIONS_EXTENSION, conversations_part(asked))

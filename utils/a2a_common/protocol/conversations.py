@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from utils.a2a_common.protocol.extension_data import MalformedRequest, request_in
+
 CONVERSATIONS_EXTENSION = "urn:platform-engineer:ext:conversations:v1"
 
 LONGEST_TITLE = 200
@@ -36,10 +38,6 @@ class Reason(StrEnum):
     """It belongs to somebody else, or knows no deletion."""
     UNREACHABLE = "unreachable"
     """It did not answer that it has deleted it."""
-
-
-class Malformed(ValueError):
-    """A request that cannot be understood; its text is for the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +94,15 @@ def conversations_asked(data: Iterable[Mapping[str, Any]]) -> Asked | None:
     """What a message's data parts ask; `None` if nothing.
 
     Raises:
-        Malformed: It cannot be understood.
+        MalformedRequest: It cannot be understood.
     """
-    told = next((part[CONVERSATIONS_EXTENSION] for part in data if CONVERSATIONS_EXTENSION in part), None)
+    told = request_in(data, CONVERSATIONS_EXTENSION)
     if told is None:
         return None
-    if not isinstance(told, Mapping):
-        raise Malformed(f"{CONVERSATIONS_EXTENSION} must be an object.")
     try:
         action = Action(str(told.get("action")))
     except ValueError:
-        raise Malformed(f"action must be one of {', '.join(Action)}.") from None
+        raise MalformedRequest(f"action must be one of {', '.join(Action)}.") from None
     asked = Asked(
         action,
         context_id=_text(told, "contextId"),
@@ -116,26 +112,17 @@ def conversations_asked(data: Iterable[Mapping[str, Any]]) -> Asked | None:
         here_only=told.get("hereOnly") is True,
     )
     if action is not Action.LIST and not asked.context_id:
-        raise Malformed("contextId is missing: it names the conversation.")
+        raise MalformedRequest("contextId is missing: it names the conversation.")
     if action is Action.RENAME and "title" not in told:
-        raise Malformed("title is missing; an empty one takes the title away.")
+        raise MalformedRequest("title is missing; an empty one takes the title away.")
     if len(asked.title) > LONGEST_TITLE or not asked.title.isprintable():
-        raise Malformed(f"title must have at most {LONGEST_TITLE} characters, all of them visible.")
+        raise MalformedRequest(f"title must have at most {LONGEST_TITLE} characters, all of them visible.")
     return asked
 
 
 def answer_part(answer: Mapping[str, Any]) -> dict[str, Any]:
     """The data part of an answer."""
     return {CONVERSATIONS_EXTENSION: dict(answer)}
-
-
-def conversations_answer(data: Iterable[object]) -> Mapping[str, Any] | None:
-    """The answer in the data parts of a peer's message; `None` where it has none."""
-    for part in data:
-        told = part.get(CONVERSATIONS_EXTENSION) if isinstance(part, Mapping) else None
-        if isinstance(told, Mapping):
-            return told
-    return None
 
 
 def kept_payload(kept: Iterable[Kept]) -> list[dict[str, str]]:
@@ -158,11 +145,11 @@ def parse_kept(told: object) -> Sequence[Kept]:
 def _text(told: Mapping[str, Any], name: str) -> str:
     value = told.get(name, "")
     if not isinstance(value, str):
-        raise Malformed(f"{name} must be a text.")
+        raise MalformedRequest(f"{name} must be a text.")
     return value
 
 
 def _limit(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 1 <= value <= MOST_LISTED:
-        raise Malformed(f"limit must be a number from 1 to {MOST_LISTED}.")
+        raise MalformedRequest(f"limit must be a number from 1 to {MOST_LISTED}.")
     return int(value)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from utils.a2a_common.protocol.extension_data import MalformedRequest, request_in
+
 MEMORY_EXTENSION = "urn:platform-engineer:ext:memory:v1"
 
 LONGEST_MEMORY = 400
@@ -24,10 +26,6 @@ class MemoryAction(StrEnum):
     ADD = "add"
     FORGET = "forget"
     FORGET_ALL = "forget-all"
-
-
-class MalformedMemoryRequest(ValueError):
-    """A request that cannot be understood; its text is for the client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,30 +60,19 @@ def memory_asked(data: Iterable[Mapping[str, Any]]) -> MemoryAsked | None:
     """What a message's data parts ask; `None` if nothing.
 
     Raises:
-        MalformedMemoryRequest: It cannot be understood.
+        MalformedRequest: It cannot be understood.
     """
-    told = next((part[MEMORY_EXTENSION] for part in data if MEMORY_EXTENSION in part), None)
+    told = request_in(data, MEMORY_EXTENSION)
     if told is None:
         return None
-    if not isinstance(told, Mapping):
-        raise MalformedMemoryRequest(f"{MEMORY_EXTENSION} must be an object.")
     try:
         action = MemoryAction(str(told.get("action")))
     except ValueError:
-        raise MalformedMemoryRequest(f"action must be one of {', '.join(MemoryAction)}.") from None
+        raise MalformedRequest(f"action must be one of {', '.join(MemoryAction)}.") from None
     text, memory_id = (" ".join(str(told.get(name) or "").split()) for name in ("text", "id"))
     needed = _NEEDS.get(action)
     if needed and not {"text": text, "id": memory_id}[needed]:
-        raise MalformedMemoryRequest(f"{needed} is missing.")
+        raise MalformedRequest(f"{needed} is missing.")
     if len(text) > LONGEST_MEMORY:
-        raise MalformedMemoryRequest(f"text must have at most {LONGEST_MEMORY} characters.")
+        raise MalformedRequest(f"text must have at most {LONGEST_MEMORY} characters.")
     return MemoryAsked(action, text, memory_id)
-
-
-def memory_answer(data: Iterable[object]) -> Mapping[str, Any] | None:
-    """The answer in the data parts of a peer's message; `None` where it has none."""
-    for part in data:
-        told = part.get(MEMORY_EXTENSION) if isinstance(part, Mapping) else None
-        if isinstance(told, Mapping):
-            return told
-    return None

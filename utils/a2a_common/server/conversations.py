@@ -27,12 +27,12 @@ from utils.a2a_common.protocol.conversations import (
     Action,
     Asked,
     Kept,
-    Malformed,
     Reason,
     answer_part,
     conversations_asked,
     kept_payload,
 )
+from utils.a2a_common.protocol.extension_data import MalformedRequest, data_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.parts import data_part
 from utils.a2a_common.server.deletion import Deletion
@@ -89,8 +89,8 @@ class Conversations:
             StorageError: The storage failed.
         """
         try:
-            asked = conversations_asked(_data(message))
-        except Malformed as error:
+            asked = conversations_asked(data_of(message, CONVERSATIONS_EXTENSION))
+        except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
             return None
@@ -225,15 +225,6 @@ def _after(token: str) -> tuple[int, str]:
     if cursor is None or not 0 <= (cursor.timestamp_ns or 0) <= NEWEST[0] or "\x00" in cursor.task_id:
         raise InvalidParamsError("The page token is not valid.")
     return cursor.timestamp_ns or 0, cursor.task_id
-
-
-def _data(message: Message) -> list[Mapping[str, Any]]:
-    """The data parts that are objects of this extension: the others are not decoded."""
-    return [
-        MessageToDict(part.data.struct_value)
-        for part in message.parts
-        if part.data.HasField("struct_value") and CONVERSATIONS_EXTENSION in part.data.struct_value.fields
-    ]
 
 
 def _request_of(task: Task) -> str:

@@ -32,9 +32,7 @@ _OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
     """The requests among the clauses; what only states something belongs to the request before it, else after it, in its item."""
-    items = groupby(
-        clauses, key=lambda clause: max(clause.item, 1)
-    )  # what stands before a list belongs to its first item
+    items = groupby(clauses, key=lambda clause: max(clause.item, 1))  # a preface belongs to the first item
     return [found for _, item in items for found in _of_one_item(list(item), request)]
 
 
