@@ -57,14 +57,11 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
 
 
 def _belongs(step: Step, last: Step) -> bool:
-    """Whether a part is no request of its own: an agent and a library take several at once, and a call that would be made
-    twice shows both parts.
-    """
+    """Whether a part is no request of its own: an agent and a library take several at once."""
     assert step.tool is not None
     if step.clause.item != last.clause.item and not followup.points_back(step.reading):
         return False
-    same = (step.arguments, step.then) == (last.arguments, last.then) and not step.clause.condition
-    return step.tool.delegates or step.tool.is_library or same
+    return step.tool.delegates or step.tool.is_library
 
 
 def _says_more(step: Step, last: Step) -> bool:
