@@ -10,7 +10,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Message, Part, Role
 from a2a.utils.errors import InvalidParamsError, UnsupportedOperationError
 
-from utils.a2a_common.protocol.extension_data import MalformedRequest, data_of
+from utils.a2a_common.protocol.extension_data import MalformedRequest
 from utils.a2a_common.protocol.memories import (
     MEMORY_EXTENSION,
     MemoryAction,
@@ -18,7 +18,7 @@ from utils.a2a_common.protocol.memories import (
     memory_asked,
 )
 from utils.a2a_common.protocol.owner import owner_of, parts_of
-from utils.a2a_common.protocol.parts import data_part
+from utils.a2a_common.protocol.parts import data_part, objects_under
 from utils.memory.memory import NAMES, Kind, Memory, owner_label
 from utils.memory.own_words import tells_secret
 
@@ -54,7 +54,7 @@ class MemoryRequests:
             StorageError: The storage failed.
         """
         try:
-            asked = memory_asked(data_of(message, MEMORY_EXTENSION))
+            asked = memory_asked(objects_under(MEMORY_EXTENSION, message))
         except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:

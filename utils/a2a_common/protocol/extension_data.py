@@ -5,21 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from a2a.types.a2a_pb2 import Message
-from google.protobuf.json_format import MessageToDict
-
 
 class MalformedRequest(ValueError):
     """A request that cannot be understood; its text is for the client."""
-
-
-def data_of(message: Message, uri: str) -> list[Mapping[str, Any]]:
-    """The data parts that are objects of this extension: the others are not decoded."""
-    return [
-        MessageToDict(part.data.struct_value)
-        for part in message.parts
-        if part.data.HasField("struct_value") and uri in part.data.struct_value.fields
-    ]
 
 
 def request_in(data: Iterable[Mapping[str, Any]], uri: str) -> Mapping[str, Any] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from utils.events import ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Part
+    from a2a.types.a2a_pb2 import Message, Part
 
 _TYPES = {"text": "text/plain", "data": "application/json"}
 _UNKNOWN_TYPE = "application/octet-stream"
@@ -35,6 +35,17 @@ def encode_part(part: ContentPart) -> Part:
             return Part(data=_value(value), media_type=media_type)
         case _:
             assert_never(part)
+
+
+def objects_under(uri: str, message: Message) -> list[Mapping[str, Any]]:
+    """The data parts of a message that are objects with this key, as an extension's URI; the others are not decoded."""
+    from google.protobuf import json_format
+
+    return [
+        json_format.MessageToDict(part.data.struct_value)
+        for part in message.parts
+        if part.data.HasField("struct_value") and uri in part.data.struct_value.fields
+    ]
 
 
 def decode_part(part: Part) -> ContentPart | None:

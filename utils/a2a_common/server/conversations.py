@@ -32,9 +32,9 @@ from utils.a2a_common.protocol.conversations import (
     conversations_asked,
     kept_payload,
 )
-from utils.a2a_common.protocol.extension_data import MalformedRequest, data_of
+from utils.a2a_common.protocol.extension_data import MalformedRequest
 from utils.a2a_common.protocol.owner import owner_of
-from utils.a2a_common.protocol.parts import data_part
+from utils.a2a_common.protocol.parts import data_part, objects_under
 from utils.a2a_common.server.deletion import Deletion
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
@@ -89,7 +89,7 @@ class Conversations:
             StorageError: The storage failed.
         """
         try:
-            asked = conversations_asked(data_of(message, CONVERSATIONS_EXTENSION))
+            asked = conversations_asked(objects_under(CONVERSATIONS_EXTENSION, message))
         except MalformedRequest as error:
             raise InvalidParamsError(str(error)) from None
         if asked is None:
