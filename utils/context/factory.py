@@ -96,6 +96,7 @@ def default_context_middleware(
         provider=str(llm.provider),
         on_compaction=on_compaction,
         ahead=ahead,
+        most_calls=context.model_calls_per_turn,
     )
 
 

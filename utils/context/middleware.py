@@ -28,15 +28,17 @@ from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
+from utils.context.remaining_calls import calls_left
 from utils.context.reported_usage import ReportedUsage, reported_usage
 from utils.context.sending import sent_messages, shown_tools
+from utils.context.side_usage import report_usage
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
-from utils.events import ContextCompacted, Usage, UsageReported
+from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
 from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
 from utils.messages.told import shortened
@@ -90,6 +92,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         learnt: What refusals have shown of the models' windows.
         ahead: Whether `compact_ahead` is called after each turn. No request waits for a summary then.
+        most_calls: Model calls that a turn may have; no limit if unset.
     """
 
     state_schema = ContextState
@@ -105,6 +108,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         on_compaction: Announce | None = None,
         learnt: LearntWindows | None = None,
         ahead: bool = False,
+        most_calls: int | None = None,
     ) -> None:
         super().__init__()
         self.policy = policy
@@ -117,6 +121,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._on_compaction = on_compaction
         self._learnt = learnt or LearntWindows()
         self._ahead = ahead and summariser is not None and policy.use_model
+        self._most_calls = most_calls
         self._short_forms: dict[str, str] = {}
         self._tool_tokens = ToolTokens(self.counter)
 
@@ -153,7 +158,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
         update |= self._told(request, prepared)
         if cost := _state(request).get("unreported"):
-            _report(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
+            report_usage(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
             update["unreported"] = {}
         return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
 
@@ -286,6 +291,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             pinned=pinned_of(state),
             edits=edits_of(state),
             force=force,
+            calls_left=calls_left(request, self._most_calls),
         )
         with summary_usage() as used:
             prepared = await prepare(
@@ -295,7 +301,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 Compaction.from_state(state.get("compaction")),
             )
         if used.total:
-            _report(request, {SUMMARIES: used.total})
+            report_usage(request, {SUMMARIES: used.total})
         await self._keep(scope, prepared.artifacts)
         announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         announced(log, prepared.report, self._summariser_name)
@@ -382,13 +388,6 @@ def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> M
 
 def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:
     return request.state
-
-
-def _report(request: ModelRequest[Any], cost: Mapping[str, Usage]) -> None:
-    """Report what model calls beside the answer have used, and count it on the task's budget."""
-    request.runtime.stream_writer(UsageReported(cost))
-    if meter := getattr(request.runtime.context, "meter", None):
-        meter.add(sum(cost.values(), Usage()))
 
 
 def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:

@@ -109,7 +109,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "calls of all turns are counted together",
-                "utils/a2a_common/graph/turn_limits.py::calls_this_turn",
+                "utils/messages/transcript.py::calls_this_turn",
                 "messages if start is None else messages[start + 1:]",
                 "messages",
                 "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",
