@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ExtendedModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -29,18 +29,19 @@ from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.remaining_calls import calls_left
-from utils.context.reported_usage import ReportedUsage, reported_usage
-from utils.context.sending import sent_messages, shown_tools
+from utils.context.reported_usage import reported_usage
+from utils.context.sending import measured, sent_request, shown_tools
 from utils.context.side_usage import report_usage
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
 from utils.context.summary_usage import summary_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of
+from utils.context.topic import Embed, changed_topic
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
 from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
-from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
+from utils.messages.counter import BELIEVED, MessageCounter, calibrate
 from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
 from utils.observability import catalogue
@@ -93,6 +94,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         learnt: What refusals have shown of the models' windows.
         ahead: Whether `compact_ahead` is called after each turn. No request waits for a summary then.
         most_calls: Model calls that a turn may have; no limit if unset.
+        embed: Tells topics apart; without it a change of topic triggers nothing.
     """
 
     state_schema = ContextState
@@ -109,6 +111,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         learnt: LearntWindows | None = None,
         ahead: bool = False,
         most_calls: int | None = None,
+        embed: Embed | None = None,
     ) -> None:
         super().__init__()
         self.policy = policy
@@ -122,6 +125,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._learnt = learnt or LearntWindows()
         self._ahead = ahead and summariser is not None and policy.use_model
         self._most_calls = most_calls
+        self._embed = embed
         self._short_forms: dict[str, str] = {}
         self._tool_tokens = ToolTokens(self.counter)
 
@@ -140,7 +144,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             counted = prepared.report.counted - unsent
             try:
                 with reported_usage(self._charged(counted, prepared.report.ratio), self.counter) as reported:
-                    response = await handler(_sent(request, prepared, shown))
+                    response = await handler(sent_request(request, prepared, shown))
                 break
             except Exception as error:
                 overflow = classify(error)
@@ -153,7 +157,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         report = prepared.report
         if refused and report.counted < min(refused):
             self._learnt.learn(key, report.window, report.ratio)
-        answers = [_measured(message, counted, reported) for message in response.result]
+        answers = [measured(message, counted, reported) for message in response.result]
         answered = ModelResponse(answers, response.structured_response)
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
         update |= self._told(request, prepared)
@@ -254,7 +258,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         )
         before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
         turn = sum(map(self.counter.message, messages[active_index(messages) or 0 :]))
-        policy = self.policy.for_next_turn(parts.calibration.charged(turn))
+        policy = self.policy.for_next_turn(parts.calibration.charged(turn), await self._new_topic(messages))
         with summary_usage() as used:
             prepared = await prepare(request, policy, replace(parts, ahead=False), before)
         if prepared.compaction == before:
@@ -262,6 +266,12 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         await self._keep(scope, prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
         return Ahead(prepared.compaction.as_state(), used.total or Usage())
+
+    async def _new_topic(self, messages: Sequence[BaseMessage]) -> int | None:
+        """The messages of the last turn, if it began another topic and the policy makes room then."""
+        if self._embed is None or self.policy.topic_at is None:
+            return None
+        return await changed_topic(messages, self._embed)
 
     async def forget(self, scope: str) -> None:
         """Delete the stored texts of a conversation.
@@ -372,18 +382,6 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
     def _summariser_name(self) -> str:
         use_model = self.summariser is not None and self.policy.use_model
         return self.summariser.name if use_model and self.summariser else "extractive"
-
-
-def _measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:
-    """An answer with a plausible usage and the count of its request."""
-    if not isinstance(message, AIMessage):
-        return message
-    return with_count(reported.believed(message), counted)
-
-
-def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:
-    messages = sent_messages(prepared.messages, getattr(request.model, "_llm_type", ""))
-    return request.override(system_message=prepared.system, messages=messages, tools=tools)
 
 
 def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:

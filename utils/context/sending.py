@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from langchain_core.messages import BaseMessage
+from langchain.agents.middleware import ModelRequest
+from langchain_core.messages import AIMessage, BaseMessage
 
 from utils.context.pipeline import Prepared
+from utils.context.reported_usage import ReportedUsage
 from utils.context.tools import TOOL_NAMES
 from utils.llm.offline import MODEL_NAME
+from utils.messages.counter import with_count
 from utils.messages.foreign import without_foreign_blocks
 from utils.messages.told import as_sent
 from utils.messages.transcript import tool_names
@@ -20,6 +23,19 @@ _WITHOUT_CACHE = (None, ModelProvider.EMBEDDED)
 _TEXT_STAYS_TEXT = ("openai-chat", "azure-openai-chat")
 """Clients of the chat completions API. Some of its servers take no blocks, and LangChain's client looks at each block of the
 whole conversation for a tenth of a millisecond in every request."""
+
+
+def sent_request(request: ModelRequest[Any], prepared: Prepared, tools: Sequence[Any]) -> ModelRequest[Any]:
+    """The request as it is sent."""
+    messages = sent_messages(prepared.messages, getattr(request.model, "_llm_type", ""))
+    return request.override(system_message=prepared.system, messages=messages, tools=list(tools))
+
+
+def measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:
+    """An answer with a plausible usage and the count of its request."""
+    if not isinstance(message, AIMessage):
+        return message
+    return with_count(reported.believed(message), counted)
 
 
 def sent_messages(messages: Sequence[BaseMessage], llm_type: str) -> list[Any]:

@@ -16,6 +16,9 @@ SHELL = {
     "compress_tool_results.py",
     "learnt_windows.py",
     "state.py",
+    "remaining_calls.py",
+    "side_usage.py",
+    "sending.py",
 }
 FILES = [
     *(path for path in (ROOT / "utils/context").rglob("*.py") if path.name not in SHELL),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.context.middleware import ContextMiddleware
+    from utils.context.topic import Embed
     from utils.persistence.tool_record import ToolRecord
     from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
 
@@ -90,6 +91,7 @@ def middleware_stack(
         runtime.stores.artifacts(),
         summary_prompt=summary_prompt,
         ahead=True,
+        embed=_embed(runtime),
     )
     around = (
         ModelQuestions(),
@@ -110,6 +112,13 @@ def middleware_stack(
     calls = _structured_calls(settings)
     inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), call, RowFiles())
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
+
+
+def _embed(runtime: AgentRuntime) -> Embed | None:
+    from utils.embeddings.cache import uncached
+
+    embedder = uncached(runtime.embedder)
+    return embedder.embed if embedder is not None else None
 
 
 def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
