@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 EXAMPLES = (
     "List the open issues of a/b",
     "Who wrote issue 12 of a/b?",
-    "List the open branches of a/b",
+    "Which issues of a/b are stale?",
     "Zebras?",
 )
 
@@ -39,7 +39,7 @@ async def test_an_answer_foretells_what_the_user_may_ask_next() -> None:
         connected(url) as client,
     ):
         answer = await ask(client, "Which issues are open?")
-    assert answer.metadata(NEXT_EXTENSION) == [{"requests": ["List the open branches of acme/api"]}]
+    assert answer.metadata(NEXT_EXTENSION) == [{"requests": ["Which issues of acme/api are stale?"]}]
     assert NEXT_EXTENSION in answer.events[-1].status_update.metadata
 
 
@@ -67,4 +67,4 @@ async def test_an_agent_is_not_told_what_its_user_may_ask() -> None:
         (delegated,) = (await at_middle.list_tasks(ListTasksRequest())).tasks
         direct = await ask(at_middle, "Which issues are open?")
     assert NEXT_EXTENSION not in delegated.metadata
-    assert direct.metadata(NEXT_EXTENSION) == [{"requests": ["List the open branches of acme/api"]}]
+    assert direct.metadata(NEXT_EXTENSION) == [{"requests": ["Which issues of acme/api are stale?"]}]
