@@ -29,6 +29,7 @@ from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
 from utils.context.remaining_calls import calls_left
+from utils.context.report import Report
 from utils.context.reported_usage import reported_usage
 from utils.context.sending import measured, sent_request, shown_tools
 from utils.context.side_usage import report_usage
@@ -63,7 +64,6 @@ _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
 
 SUMMARIES = "summaries"
 """Name under which the usage of summaries is reported."""
-
 
 NEXT_REQUEST = "next-request"
 """Id of the message that stands for the next request while a compaction is made ahead of it."""
@@ -258,18 +258,23 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         )
         before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
         turn = sum(map(self.counter.message, messages[active_index(messages) or 0 :]))
-        policy = self.policy.for_next_turn(parts.calibration.charged(turn), await self._new_topic(messages))
+        charged = parts.calibration.charged(turn)
+        parts = replace(parts, ahead=False)
         with summary_usage() as used:
-            prepared = await prepare(request, policy, replace(parts, ahead=False), before)
+            prepared = await prepare(request, self.policy.for_next_turn(charged), parts, before)
+            if prepared.compaction == before and (topic := await self._new_topic(messages, prepared.report)):
+                policy = self.policy.for_next_turn(charged, topic)
+                prepared = await prepare(request, policy, parts, before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
         return Ahead(prepared.compaction.as_state(), used.total or Usage())
 
-    async def _new_topic(self, messages: Sequence[BaseMessage]) -> int | None:
-        """The messages of the last turn, if it began another topic and the policy makes room then."""
-        if self._embed is None or self.policy.topic_at is None:
+    async def _new_topic(self, messages: Sequence[BaseMessage], report: Report) -> int | None:
+        """The messages of the last turn, if it began another topic and the conversation is long enough to make room for it."""
+        at = self.policy.topic_at
+        if self._embed is None or at is None or report.before < self.policy.tokens(at):
             return None
         return await changed_topic(messages, self._embed)
 
@@ -389,8 +394,5 @@ def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:
 
 
 def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
-    state: Mapping[str, Any] = request.state
-    if len(update) > 1:
-        return True
-    known = state.get("compaction") or Compaction().as_state()
-    return bool(known != update["compaction"])
+    known = _state(request).get("compaction") or Compaction().as_state()
+    return len(update) > 1 or bool(known != update["compaction"])

@@ -61,7 +61,7 @@ def test_an_example_that_shares_one_word_of_many_is_not_foretold() -> None:
 def test_a_repository_alone_is_no_reason_to_foretell_what_else_can_be_asked_about_it() -> None:
     examples = ["How many stars does a/b have?", "Which license does a/b have?", "List the releases of a/b"]
     assert likely_next(["please close issue 1 in acme/api, it is a duplicate"], {"github": examples}) == []
-    assert likely_next(["search the code of acme/api for TODO"], {"github": examples}) == []
+    assert likely_next(["search the code of acme/api for timeouts"], {"github": examples}) == []
 
 
 def test_words_of_asking_and_a_single_shared_word_are_no_reason_either() -> None:
