@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import form, pattern
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
@@ -29,9 +29,7 @@ _STATED = r"(?:(?:open|closed|merged|failed|failing|successful)\s+)?"
 _LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
 _SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
 _STATES = frozenset({"state", "status", "conclusion"})
-_WHETHER = pattern(r"^\W*(?:\w+\W+)?(?:did|is|was|has|are|were)\b")
 ORDERS = frozenset({"sort", "order_by", "sort_by"})
-_COUNTED = form("counted")
 LABELS = frozenset({"label", "labels"})
 
 
@@ -122,7 +120,9 @@ def _value(parameter: Parameter, tool: ToolSpec, text: str, now: datetime) -> An
         if parameter.name in names:
             return reader(parameter, tool, text, now)
     if parameter.choices:
-        return choice(_COUNTED.sub(" ", text) if parameter.name in ORDERS else text, parameter.choices)
+        return choice(
+            FORMS["counted"].sub(" ", text) if parameter.name in ORDERS else text, parameter.choices
+        )
     if parameter.kind == "boolean":
         return _flag(parameter, text)
     if parameter.name == "first_line":
@@ -189,7 +189,7 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     """States that are asked about and say not which rows are wanted: "did the latest run go green?"."""
     plain = spelled_out(text)
     one = _only_one(tool, text)
-    if not one or not _WHETHER.match(plain):
+    if not one or not FORMS["whether"].match(plain):
         return set()
     stated = (p for p in tool.parameters if p.choices and p.name in _STATES)
     return {p.name for p in stated if choice(plain[: one.end()], p.choices) is None}

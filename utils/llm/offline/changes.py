@@ -12,20 +12,12 @@ from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.grammar import LEXICON, form, word_set
+from utils.llm.offline.grammar import FORMS, LEXICON, WORDS
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
 
-_COMMAND = form("command")
 _SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb in verbs.split()}
-_ALONE = frozenset(map(stem, word_set("change")))
-_NOUNS = frozenset(map(stem, word_set("noun")))
-_ACTED_ON = form("acted_on")
-_OF_A_NOUN = form("of_a_noun")
-_WITH_AN_OBJECT = form("with_an_object")
-_PUT = form("put")
-_SEES = word_set("reading")
-_AT_GITHUB = form("at_github")
+_ALONE, _NOUNS = (frozenset(map(stem, WORDS[name])) for name in ("change", "noun"))
 
 
 class Change(NamedTuple):
@@ -39,7 +31,7 @@ def asked_change(text: str) -> Change | None:
     """The first change that a text asks for."""
     plain = entities.quotes_hidden(text)
     at = 0
-    while match := _COMMAND.search(plain, at):
+    while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)
         if verb:
             return Change(verb, match.start("polite"))
@@ -49,7 +41,7 @@ def asked_change(text: str) -> Change | None:
 
 def changes_github(text: str) -> bool:
     """Whether a text asks for a change of something that GitHub has."""
-    at_github = entities.repository(text) is not None or _AT_GITHUB.search(text) is not None
+    at_github = entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
     return at_github and asked_change(text) is not None
 
 
@@ -75,13 +67,15 @@ def _verb(match: re.Match[str], text: str) -> str | None:
     minds = "mind" in match["polite"].lower()
     if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
         return None  # "merged pull requests", "closing date of …", "comments of …"
-    if _WITH_AN_OBJECT.match(text, match.start("verb")):
+    if FORMS["with_an_object"].match(text, match.start("verb")):
         return stem(_SAME.get(word, word))
-    if _PUT.match(text, match.start("verb")) and not (word in _SEES or opens_a_request(word)):
+    if FORMS["put"].match(text, match.start("verb")) and not (
+        word in WORDS["reading"] or opens_a_request(word)
+    ):
         return stem(_SAME.get(word, word))
     verb = stem(word)
-    if verb not in _ALONE or _OF_A_NOUN.fullmatch(following):
+    if verb not in _ALONE or FORMS["of_a_noun"].fullmatch(following):
         return None
-    if verb in _NOUNS and match["begins"].strip() and not _ACTED_ON.match(following):
+    if verb in _NOUNS and match["begins"].strip() and not FORMS["acted_on"].match(following):
         return None
     return stem(_SAME.get(word, word))

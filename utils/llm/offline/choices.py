@@ -71,9 +71,3 @@ def means(value: str) -> list[str]:
 def _place(text: str, words: Sequence[str]) -> int | None:
     match = re.search(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, words))})(?![\w/-])", text)
     return match.start() if match else None
-
-
-STATE_WORDS = pattern(
-    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])"
-)
-"""Words that a follow-up may put in place of each other ("and the closed ones?")."""

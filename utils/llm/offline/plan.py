@@ -13,7 +13,7 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -40,15 +40,6 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
-_LACKED = word_set("lacked")
-_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
-_ONES = pattern(r"\bones?\b")
-_PLACED_ONE = pattern(r"(?<=\bthe )(newest|latest|most recent|last|oldest|first) one\b")
-_COUNTED = pattern(r"\bhow many\b|\bnumber of\b")
-_OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
-_OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
-_JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
-_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class Planner:
         if waiting:
             return [self._completed(step, request) for step in waiting]
         nouns = [tool.noun for tool in self.tools if tool.noun]
-        clauses = split(request, [*nouns, *_LACKED] if nouns else [])
+        clauses = split(request, [*nouns, *WORDS["lacked"]] if nouns else [])
         talk = [small_talk(clause.text) for clause in clauses]
         if None not in talk:
             return []
@@ -150,11 +141,11 @@ class Planner:
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
             return self._with_change(clause, reading, change.start, context)
-        lacking = _LACKING.search(reading)
+        lacking = FORMS["lacking"].search(reading)
         if (
             lacking
             and known
-            and not _COUNTED.search(reading[: lacking.start()])
+            and not FORMS["plan_counted"].search(reading[: lacking.start()])
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
@@ -168,13 +159,13 @@ class Planner:
         values = dict.fromkeys(number.value for number in entities.numbers(reading))
         if len(identifiers) == 1 and step.arguments[identifiers[0]] in values and not several[1:]:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
-        if _COMPARED.search(reading) and not any(p.name == "state" for p in step.tool.parameters):
+        if FORMS["compared"].search(reading) and not any(p.name == "state" for p in step.tool.parameters):
             return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
         return [step]
 
     def _with_change(self, clause: Clause, reading: str, start: int, context: Context) -> list[Step]:
         """The step of a change, after those of what is asked to be shown before it."""
-        before = _JOINT.sub("", reading[:start])
+        before = FORMS["plan_joint"].sub("", reading[:start])
         shown = Clause(before, clause.start, clause.end)
         first = self._steps(shown, before, context) if opens_a_request(before) else []
         return [
@@ -184,7 +175,7 @@ class Planner:
 
     def _routed(self, reading: str, context: Context) -> Route:
         """The tool for a clause; what would be declined is read again with what the user says around it."""
-        if context.repository and not content_stems(reading) and _OF_THE_ONE.search(reading):
+        if context.repository and not content_stems(reading) and FORMS["of_the_one"].search(reading):
             whole = (each for each in self.tools if each.noun == "repository" or each.about_repositories)
             if tool := next(whole, None):
                 return Route(tool, 1.0)
@@ -270,12 +261,12 @@ class Planner:
         if row and routed.tool and (named := followup.named_by(row, tool, routed.tool)):
             step = self._filled(clause, reading, routed.tool, context.repository)
             return replace(step, arguments=step.arguments | named)
-        stays = (_OF_THE_ONE if tool.shows_one else _OF_THOSE).search(reading)
+        stays = (FORMS["of_the_one"] if tool.shows_one else FORMS["of_those"]).search(reading)
         if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, reading, tool, previous)
         if routed.tool and routed.tool != tool and not followup.is_bare(reading):
             own = next((score for score, each in routed.ranking if each == tool), 0.0)
-            beside = context.subject and opens_a_request(reading) and not _ONES.search(reading)
+            beside = context.subject and opens_a_request(reading) and not FORMS["ones"].search(reading)
             if routed.score >= SWITCH or (
                 beside and routed.score >= own + (NEARER if tool.delegates else 0.0)
             ):
@@ -320,7 +311,7 @@ def _previous(turns: Sequence[Turn], steps: Sequence[Step], text: str) -> Call |
 def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
     """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
     noun = listed.noun.removesuffix("s") if listed and listed.accepts(*LIMITS) else ""
-    return clause._replace(text=_PLACED_ONE.sub(rf"\1 {noun}", clause.text)) if noun else clause
+    return clause._replace(text=FORMS["placed_one"].sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:

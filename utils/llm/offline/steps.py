@@ -9,13 +9,10 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
-
-_ASKS_BESIDE = pattern(r"^\W*(?:what|how|why|where|when)\b[^.;]*\b(?:i|we|it|they|that)\b")
-"""A question with one word of its own says little without the one before it: "and what do we lose?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,7 @@ def _says_more(step: Step, last: Step) -> bool:
         return False
     if step.tool is None:
         told = bool(step.clause.condition) and not opens_a_request(step.reading)
-        brief = len(content_stems(step.reading)) <= 1 and _ASKS_BESIDE.match(step.reading)
+        brief = len(content_stems(step.reading)) <= 1 and FORMS["asks_beside"].match(step.reading)
         return last.tool is not None and not step.why and (told or bool(brief))
     if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
         return True

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS
 from utils.messages.tool_examples import split_examples
 
 DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
@@ -23,7 +23,6 @@ SINCE_UNTIL = frozenset(
 )
 """Names of a parameter that takes a date."""
 LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
-_QUESTION = pattern(r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,7 @@ class ToolSpec:
         needed = [p for p in self.parameters if p.required]
         if len(needed) != 1 or needed[0] != self.text_parameter or not self.examples:
             return False
-        asked = sum(bool(_QUESTION.match(example)) for example in self.examples)
+        asked = sum(bool(FORMS["tools_question"].match(example)) for example in self.examples)
         return asked * 2 >= len(self.examples)
 
     @property

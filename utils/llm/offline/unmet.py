@@ -12,46 +12,25 @@ from typing import Any
 
 from utils.llm.offline import entities
 from utils.llm.offline.arguments import UNTIL
-from utils.llm.offline.choices import STATE_WORDS, denied, means
+from utils.llm.offline.choices import denied, means
 from utils.llm.offline.clauses import cuts
 from utils.llm.offline.followup import without_opening
-from utils.llm.offline.grammar import form, pattern, word_set
-from utils.llm.offline.grammar import part as form_part
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.language import foreign_words, is_foreign
 from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
-from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
+from utils.llm.offline.words import content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
-_TIME = form("time")
-_ENDS = pattern(r"(?:in|during|before|until|till|between)\s+(?!(?:the\s+)?(?:last|past|this)\b)")
-"""Begins a time that has an end."""
-_ORDER = form("order")
-_TOPIC = form("topic")
-_WITH = form("with")
-_BY = form("by")
-_NO_PERSON = word_set("no_person")
-_PLAIN = frozenset(map(stem, word_set("plain")))
+_PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
 _LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
-_PREAMBLE = form("preamble")
-_STATES = STATE_WORDS.pattern
-_WHAT_CHANGED = pattern(rf"^\W*{form_part('what_changed')}\W*$")
-_TELL_WHAT_CHANGED = word_set("changed_by")
-_GROUP = form("group")
-_BEYOND = form("beyond")
-_INSIDE = pattern(r"\b(?:which|what) files\b[^,.;?]*|\bdiffs?\b|\bpatch(?:es)?\b")
-"""What a list of commits does not show of them."""
-_SAID_OF_SOMEBODY = form("said_of_somebody")
-_COLUMNS = frozenset(map(stem, word_set("column")))
-
-
 def without_story(text: str, tool: ToolSpec) -> str:
     """A request without what people tell before it, where the rest says what of a repository it asks for."""
-    rest = _PREAMBLE.sub("", text)
+    rest = FORMS["preamble"].sub("", text)
     asks = asks_of_a_repository(rest) or bool(set(words(tool.noun)) & set(words(rest)))
     return rest if asks and not entities.numbers(text[: len(text) - len(rest)]) else text
 
@@ -67,24 +46,24 @@ def unread(
     clause = _without_unassigned(without_form(clause), arguments)
     understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
     understood |= {stem("approval")} if stem("approved") in understood else set()
-    beyond = [match[0] for match in _BEYOND.finditer(clause)]
+    beyond = [match[0] for match in FORMS["beyond"].finditer(clause)]
     beyond += [
         match[0]
         for match in entities.QUOTED.finditer(clause)
         if not set(content_stems(match[0])) & _values(arguments)
     ]
     if tool.noun == "commits":
-        beyond += [match[0] for match in _INSIDE.finditer(clause)]
-    for condition in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
+        beyond += [match[0] for match in FORMS["inside"].finditer(clause)]
+    for condition in (FORMS["time"], FORMS["order"], FORMS["topic"], FORMS["with"], FORMS["by"]):
         clause = condition.sub(" ", clause)
     hidden = entities.quotes_hidden(clause)
-    groups = [clause[start:end].strip() for start, end in cuts(hidden, _GROUP, 0, len(clause))]
+    groups = [clause[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(clause))]
     heard = [group for group in groups if set(content_stems(group)) & understood]
     return beyond + [
         _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
-        if not _SAID_OF_SOMEBODY.match(group)
-        and not (_WHAT_CHANGED.match(group) and set(words(tool.noun)) <= _TELL_WHAT_CHANGED)
+        if not FORMS["said_of_somebody"].match(group)
+        and not (FORMS["what_changed"].fullmatch(group) and set(words(tool.noun)) <= WORDS["changed_by"])
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
         and not entities.numbers(group)
@@ -130,7 +109,7 @@ def _slices(condition: re.Pattern[str], text: str) -> list[str]:
 
 
 def _without_unassigned(text: str, arguments: Mapping[str, Any]) -> str:
-    return entities.UNASSIGNED.sub(" ", text) if arguments.get("assignee") == "none" else text
+    return FORMS["unassigned"].sub(" ", text) if arguments.get("assignee") == "none" else text
 
 
 def _conditions(
@@ -142,19 +121,25 @@ def _conditions(
     found = []
     dated = SINCE_UNTIL & arguments.keys()
     ended = dated & UNTIL
-    found += [part for part in _slices(_TIME, clause) if not dated or (_ENDS.match(part) and not ended)]
+    found += [
+        part
+        for part in _slices(FORMS["time"], clause)
+        if not dated or (FORMS["ends"].match(part) and not ended)
+    ]
     if not {"sort", "direction", "order"} & arguments.keys():
         found += [
             match[0]
-            for match in _ORDER.finditer(clause)
+            for match in FORMS["order"].finditer(clause)
             if not re.search(r"most recent(?:ly)?$", match[0], re.IGNORECASE)
         ]
-    found += [match[0] for match in _TOPIC.finditer(clause) if match[1].strip() not in tool.noun]
-    for match in _BY.finditer(_ORDER.sub(" ", clause)):
+    found += [match[0] for match in FORMS["topic"].finditer(clause) if match[1].strip() not in tool.noun]
+    for match in FORMS["by"].finditer(FORMS["order"].sub(" ", clause)):
         name = (match[1] or match[2]).lower()
-        if name not in persons and name not in _NO_PERSON:
+        if name not in persons and name not in WORDS["no_person"]:
             found.append(match[0])
-    found += [part for part in _slices(denied(_STATES), clause) if not _keeps_out(part, tool, arguments)]
+    found += [
+        part for part in _slices(FORMS["denied_state"], clause) if not _keeps_out(part, tool, arguments)
+    ]
     labels = entities.labels(clause)
     if not {"label", "labels"} & arguments.keys():
         found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
@@ -162,9 +147,9 @@ def _conditions(
     others = [noun for each in known if (noun := each.noun.removesuffix("s")) not in (own, "")]
     found += [
         match[0]
-        for match in _WITH.finditer(clause)
+        for match in FORMS["with"].finditer(clause)
         if not entities.limit(match[0])
-        and not (STATE_WORDS.search(match[0]) and denied(_STATES).search(match[0]))
+        and not (FORMS["state_words"].search(match[0]) and FORMS["denied_state"].search(match[0]))
         and set(content_stems(match[0].removesuffix("only")))
         - _values(arguments)
         - set(content_stems(tool.noun))
@@ -178,7 +163,7 @@ def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     chosen = {
         str(arguments.get(p.name, p.default)) for p in tool.parameters if p.name in ("state", "status")
     } - {"None"}
-    states = {match[0].lower() for match in STATE_WORDS.finditer(part)}
+    states = {match[0].lower() for match in FORMS["state_words"].finditer(part)}
     kept = {word for value in chosen for word in means(value)} | ({*states} if "all" in chosen else set())
     return bool(chosen) and not states & kept
 
@@ -201,8 +186,8 @@ def _before_the_noun(
     return [
         word
         for word in found
-        if word.lower() not in STOPWORDS
-        and not STATE_WORDS.fullmatch(word)
+        if word.lower() not in WORDS["stop"]
+        and not FORMS["state_words"].fullmatch(word)
         and not {stem(word.lower())} & understood
         and not entities.limit(f"only {word}")
     ]

@@ -14,23 +14,18 @@ from utils.llm.offline.answer.passages import SCREEN, briefly, passages_text
 from utils.llm.offline.answer.records import fenced, record_text, shortened
 from utils.llm.offline.answer.tables import cell, count, items_text
 from utils.llm.offline.arguments import repository_of
-from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.conditions import holds
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.entities import numbers
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.words import content_stems
 from utils.messages.results import Articles, Items, Record, Result, ToolProblem, dump_result, parse_result
 
-_COMPARES = pattern(r"\b(?:more|most|fewer|fewest|less|least|number of|how many|counts?|ahead)\b")
-_LISTS = pattern(r"\b(?:list|show)\b")
-_COUNTS = pattern(r"\bhow many\b|\bnumber of\b|^\W*count\b")
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
-_CALLED = pattern(r"\b(?:called|named)\s+[\"'`]?([\w./-]*\w)")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
@@ -84,14 +79,14 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
     found = [(repository_of(call.arguments), parse_result(call.result or "")) for call in calls]
     counted = {"/".join(named): each for named, each in found if named and isinstance(each, Items)}
     kinds = {each.kind for each in counted.values()}
-    if len(counted) < max(2, len(calls)) or len(kinds) > 1 or not _COMPARES.search(request):
+    if len(counted) < max(2, len(calls)) or len(kinds) > 1 or not FORMS["compares"].search(request):
         return [], calls
     numbers = {
         name: (each.total or len(each.items), each.total is None and bool(each.note and each.items))
         for name, each in counted.items()
     }
     said = [phrases.comparison(kinds.pop(), numbers)]
-    return said, calls if _LISTS.search(request) else list(map(_glimpse, calls, counted.values()))
+    return said, calls if FORMS["lists"].search(request) else list(map(_glimpse, calls, counted.values()))
 
 
 def _glimpse(call: Call, found: Items) -> Call:
@@ -106,7 +101,7 @@ def _few(found: Items) -> Items:
 def _by_state(found: Items, asked: str) -> Items:
     """The first rows of a list of which the number is asked for; where several states are, the number of each."""
     states = Counter(str(row.get("state")) for row in found.items)
-    named = {match[0].lower() for match in STATE_WORDS.finditer(asked)} & states.keys()
+    named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
     few = _few(found)
     if found.note or len(named) < 2:  # noqa: PLR2004 - one state is a condition, two are compared
         return few
@@ -138,7 +133,9 @@ def _body(call: Call, steps: Sequence[Step], index: int, turn: Turn, similarity:
             result, left_out = _one_by_name(
                 result, steps[index].reading if index < len(steps) else "", left_out
             )
-            if _COUNTS.search(_asked(steps, index, turn)) and not _LISTS.search(_asked(steps, index, turn)):
+            if FORMS["counts"].search(_asked(steps, index, turn)) and not FORMS["lists"].search(
+                _asked(steps, index, turn)
+            ):
                 result = _by_state(result, _asked(steps, index, turn))
         left_out = [part for part in left_out if not _is_shown(part, result)]
         asked = turn.request if isinstance(result, Record) else _question(call, steps, index, turn)
@@ -180,7 +177,7 @@ def _one_by_name(found: Items, said: str, left_out: Sequence[str]) -> tuple[Item
         some = found.model_copy(update={"items": rows, "total": found.total or len(found.items)})
         return some, [part for part in left_out if part.lower() not in named]
     missing = [word for word in _NAME.findall(said) if found.kind == "releases" and _VERSION.fullmatch(word)]
-    missing += [match[1] for match in _CALLED.finditer(said)]
+    missing += [match[1] for match in FORMS["compose_called"].finditer(said)]
     return found, list(dict.fromkeys([*left_out, *missing]))
 
 

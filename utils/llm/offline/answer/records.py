@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from utils.llm.offline.answer.tables import LINKS, cell, moment, table
-from utils.llm.offline.choices import STATE_WORDS
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.words import content_stems
 from utils.messages.results import Record
 
@@ -24,7 +23,6 @@ LINE = 400
 NOT_GIVEN = "not given"
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _TITLES = ("title", "name", "path", "subject", "headline")
-_LOG = pattern(r"log|output|trace|tail")
 _FENCES = {"diff": "diff", "patch": "diff", "json": "json"}
 
 
@@ -33,7 +31,7 @@ def record_text(record: Record, asked: str = "") -> str:
 
     A field without a value is named where the question has its name.
     """
-    wanted = set(content_stems(STATE_WORDS.sub(" ", asked)))
+    wanted = set(content_stems(FORMS["state_words"].sub(" ", asked)))
     item = {
         name: NOT_GIVEN if value in _EMPTY else value
         for name, value in record.item.items()
@@ -95,7 +93,7 @@ def _long(name: str, value: object, item: Mapping[str, Any]) -> str:
         return "\n".join([title, "", *(f"- {cell(part)}" for part in value)])
     if isinstance(value, dict):
         return "\n".join([title, "", *(f"- {_name(key)}: {cell(part)}" for key, part in value.items())])
-    log = bool(_LOG.search(name))
+    log = bool(FORMS["log"].search(name))
     sizes = (LOG_HEAD_LINES, LOG_TAIL_LINES) if log else (HEAD_LINES, TAIL_LINES)
     return f"{title}\n\n{fenced(shortened(str(value), *sizes), _language(name, item))}"
 
