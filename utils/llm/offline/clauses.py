@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from utils.llm.offline.entities import quotes_hidden
 from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.words import spelled_out
 
 LONGEST_SPLIT = 600
@@ -37,6 +38,11 @@ class Clause(NamedTuple):
     end: int
     condition: str = ""
     item: int = 0
+
+    @property
+    def reading(self) -> str:
+        """The text with addresses in words, by which tools are chosen."""
+        return links_in_words(self.text)
 
 
 def opens_a_request(text: str) -> bool:

@@ -10,6 +10,7 @@ from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
@@ -21,11 +22,10 @@ class Step:
 
     No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
     that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
-    call leaves out of the clause.
+    call leaves out of the clause. `read_as`: the words that rows are chosen by where they are not the clause's.
     """
 
     clause: Clause
-    reading: str
     tool: ToolSpec | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -33,6 +33,12 @@ class Step:
     excerpt: str = ""
     unmet: tuple[str, ...] = ()
     why: str = ""
+    read_as: str = ""
+
+    @property
+    def reading(self) -> str:
+        """What the user said, with addresses in words."""
+        return links_in_words(self.read_as or self.clause.text)
 
 
 def merged(steps: Sequence[Step], request: str) -> list[Step]:
@@ -47,7 +53,9 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
             )
         elif last and _says_more(step, last):
             span = request[last.clause.start : step.clause.end].strip(" ,")
-            found[-1] = replace(last, clause=last.clause._replace(text=span, end=step.clause.end))
+            found[-1] = replace(
+                last, clause=last.clause._replace(text=span, end=step.clause.end), read_as=last.reading
+            )
         else:
             found.append(step)
     return found

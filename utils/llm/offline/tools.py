@@ -85,6 +85,11 @@ class ToolSpec:
         return asked * 2 >= len(self.examples)
 
     @property
+    def identifiers(self) -> list[str]:
+        """Names of the parameters that name one thing by its number."""
+        return [p.name for p in self.parameters if p.is_identifier]
+
+    @property
     def shows_one(self) -> bool:
         """Whether it needs the number or id of one thing."""
         return any(p.required and p.is_identifier for p in self.parameters)

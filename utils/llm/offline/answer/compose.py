@@ -44,7 +44,7 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         first.insert(0, phrases.ENGLISH_ONLY)
     done = made(steps)
-    whole = Step(Clause(turn.request, 0, len(turn.request)), turn.request)
+    whole = Step(Clause(turn.request, 0, len(turn.request)))
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))
     bodies = [_weighed(_body(*part, turn, similarity), part[1], parts[:at]) for at, part in enumerate(parts)]
     rest = left_over(steps) if done else []
