@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import DOCUMENT, repository_arguments, repository_of
+from utils.llm.offline.arguments import repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS, WORDS
-from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import words
 from utils.messages.results import Articles, Items, parse_result
 
@@ -84,7 +84,7 @@ def picked_document(
         return None
     for tool in tools:
         needed = [p.name for p in tool.parameters if p.required]
-        if len(needed) == 1 and needed[0] in DOCUMENT:
+        if len(needed) == 1 and needed[0] in NAMES["document"]:
             return tool, {needed[0]: result.articles[0].url}
     return None
 

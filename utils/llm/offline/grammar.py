@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
-MONTHS, DAYS = (LEXICON["words"][name].split() for name in ("months", "days"))
+MONTHS, DAYS, NUMBERS = (LEXICON["words"][name].split() for name in ("months", "days", "number"))
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
 """A part that a form refers to; a group of that form is written `(?P<name>`."""
 
@@ -50,7 +50,8 @@ class Reader(NamedTuple):
         return next((value for value in found if value.lower() not in self.none), None)
 
 
-def reader(name: str) -> Reader:
-    """The reader of a thing of the lexicon. Its list `none` has the words that are no values."""
-    thing = LEXICON["things"][name]
-    return Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))
+READERS = {
+    name: Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))
+    for name, thing in LEXICON["things"].items()
+}
+"""The readers of what a sentence names. Their lists `none` have the words that are no values."""

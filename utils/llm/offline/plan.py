@@ -28,7 +28,7 @@ from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.steps import Step, merged, sent
-from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.unmet import left_out
 from utils.llm.offline.words import content_stems, words
 
@@ -189,7 +189,7 @@ class Planner:
 
     def _reader(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolSpec | None:
         """The tool that shows in full what a list was asked for one of: "the newest issue"."""
-        if all(arguments.get(name) != 1 for name in LIMITS):
+        if all(arguments.get(name) != 1 for name in NAMES["limit"]):
             return None
         shown = (each for each in self.tools if each.noun and f"{each.noun}s" == tool.noun)
         return next((each for each in shown if each.identifiers), None)
@@ -234,9 +234,11 @@ class Planner:
         """The previous call with what the new words say in place of what it said; free text is the new words alone."""
         filled = fill(tool, clause.text, self.now, previous.arguments)
         topic = followup.without_opening(clause.text)
-        said = {name: clause.text for name in DELEGATING if tool.accepts(name)}
+        said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
         if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):
-            said |= {name: topic for name in FREE_TEXT if tool.accepts(name) and name in filled.arguments}
+            said |= {
+                name: topic for name in NAMES["free_text"] if tool.accepts(name) and name in filled.arguments
+            }
         return Step(clause, tool, filled.arguments | said, filled.missing)
 
 
@@ -254,7 +256,7 @@ def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call |
 
 def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
     """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
-    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*LIMITS) else ""
+    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*NAMES["limit"]) else ""
     return clause._replace(text=FORMS["placed_one"].sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
@@ -266,6 +268,8 @@ def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:
 
 def _repository_before(calls: Sequence[Call]) -> tuple[str, str] | None:
     """The repository that the conversation was about last."""
-    said = (links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in DELEGATING)
+    said = (
+        links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in NAMES["delegating"]
+    )
     named = filter(None, (repository_of(call.arguments) for call in calls))
     return next(named, next(filter(None, map(entities.repository, said)), None))

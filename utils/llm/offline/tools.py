@@ -6,23 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.messages.tool_examples import split_examples
 
-DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
-"""Names of a parameter that takes a request in the user's own words, for another agent."""
-FREE_TEXT = frozenset(
-    {"query", "q", "question", "text", "keywords", "search", "search_query", "topic", "pattern"}
-)
-"""Names of a parameter that takes words to look for."""
-SINCE_UNTIL = frozenset(
-    [
-        *("since", "after", "from_date", "created_after", "updated_since", "start"),
-        *("until", "before", "to_date", "created_before", "end"),
-    ]
-)
-"""Names of a parameter that takes a date."""
-LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
+NAMES = {taken: frozenset(names.split()) for taken, names in LEXICON["parameters"].items()}
+"""Names of parameters, by what they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +34,7 @@ class Parameter:
     @property
     def is_identifier(self) -> bool:
         """Whether it names one thing by its number."""
-        return self.kind == "integer" and self.name not in LIMITS | {"page", "first_line"}
+        return self.kind == "integer" and self.name not in NAMES["limit"] | {"page", "first_line"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +55,18 @@ class ToolSpec:
     def text_parameter(self) -> Parameter | None:
         """The parameter that takes free text, where there is one."""
         return next(
-            (p for p in self.parameters if p.name in DELEGATING | FREE_TEXT and p.kind == "string"), None
+            (
+                p
+                for p in self.parameters
+                if p.name in NAMES["delegating"] | NAMES["free_text"] and p.kind == "string"
+            ),
+            None,
         )
 
     @property
     def delegates(self) -> bool:
         """Whether the tool hands the request to another agent."""
-        return any(p.name in DELEGATING and p.required for p in self.parameters)
+        return any(p.name in NAMES["delegating"] and p.required for p in self.parameters)
 
     @property
     def answers_questions(self) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import LABELS, UNTIL
 from utils.llm.offline.choices import denied, means
 from utils.llm.offline.clauses import cuts
 from utils.llm.offline.followup import without_opening
@@ -19,7 +18,7 @@ from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.language import foreign_words, is_foreign
 from utils.llm.offline.route import asks_of_a_repository
 from utils.llm.offline.steps import Step
-from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
@@ -111,11 +110,11 @@ def _conditions(
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
         text = denied(re.escape(name)).sub(" ", text)
     given = arguments.keys()
-    no_end = SINCE_UNTIL & given and not UNTIL & given
+    no_end = (NAMES["since"] | NAMES["until"]) & given and not NAMES["until"] & given
     found = [
         part
         for part in _slices("time", text)
-        if not SINCE_UNTIL & given or (no_end and FORMS["ends"].match(part))
+        if not (NAMES["since"] | NAMES["until"]) & given or (no_end and FORMS["ends"].match(part))
     ]
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
@@ -124,7 +123,7 @@ def _conditions(
     by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
     found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
     found += [part for part in _slices("denied_state", text) if not _keeps_out(part, tool, arguments)]
-    labels = [] if LABELS & given else entities.labels(text)
+    labels = [] if NAMES["label"] & given else entities.labels(text)
     found += [f"label {label}" if f"label {label}" in text else label for label in labels]
     own = tool.noun.removesuffix("s")
     nouns = {each.noun.removesuffix("s") for each in known} - {own, ""}
