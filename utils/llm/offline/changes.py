@@ -50,16 +50,13 @@ def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, lis
     change = asked_change(clause)
     if change is None:
         return []
-    own = [tool for tool in tools if tool.changes]
-    found = [(tool, [text for text in tool.examples if _same_verb(text, change.verb)]) for tool in own]
-    return [(tool, texts) for tool, texts in found if texts] or [
-        (tool, list(tool.examples)) for tool in own if tool.examples
+    own = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
+    verbs = {text: asked_change(text) for _, texts in own for text in texts}
+    same = [
+        (tool, [text for text in texts if (asked := verbs[text]) and asked.verb == change.verb])
+        for tool, texts in own
     ]
-
-
-def _same_verb(example: str, verb: str) -> bool:
-    change = asked_change(example)
-    return change is not None and change.verb == verb
+    return [(tool, texts) for tool, texts in same if texts] or own
 
 
 def _verb(match: re.Match[str], text: str) -> str | None:
@@ -67,15 +64,11 @@ def _verb(match: re.Match[str], text: str) -> str | None:
     minds = "mind" in match["polite"].lower()
     if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
         return None  # "merged pull requests", "closing date of …", "comments of …"
-    if FORMS["with_an_object"].match(text, match.start("verb")):
-        return stem(_SAME.get(word, word))
-    if FORMS["put"].match(text, match.start("verb")) and not (
-        word in WORDS["reading"] or opens_a_request(word)
-    ):
-        return stem(_SAME.get(word, word))
-    verb = stem(word)
-    if verb not in _ALONE or FORMS["of_a_noun"].fullmatch(following):
+    at, verb = match.start("verb"), stem(_SAME.get(word, word))
+    puts = FORMS["put"].match(text, at) and not (word in WORDS["reading"] or opens_a_request(word))
+    if puts or FORMS["with_an_object"].match(text, at):
+        return verb
+    if stem(word) not in _ALONE or FORMS["of_a_noun"].fullmatch(following):
         return None
-    if verb in _NOUNS and match["begins"].strip() and not FORMS["acted_on"].match(following):
-        return None
-    return stem(_SAME.get(word, word))
+    needs_an_object = stem(word) in _NOUNS and match["begins"].strip()
+    return None if needs_an_object and not FORMS["acted_on"].match(following) else verb

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline.entities import quotes_hidden
@@ -24,6 +24,10 @@ _AND = re.compile(
 
 
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
+
+
+Span = tuple[int, int]
+"""Where a part of a text begins and ends."""
 
 
 class Clause(NamedTuple):
@@ -72,63 +76,57 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     return told or [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
-def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
     """The spans of a text between what a form finds."""
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
         start = match.end()
     return [*spans, (start, end)]
 
 
-def _items(text: str, start: int) -> list[tuple[int, int]]:
+def _items(text: str, start: int) -> list[Span]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
     marks = {match[1] for match in _NUMBERED.finditer(text, start)}
     listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
     return cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
 
 
-def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
+def _sentences(text: str, first: int, last: int) -> list[Span]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
-    spans: list[tuple[int, int]] = []
-    for start, end in cuts(text, _SENTENCE, first, last):
-        if spans and FORMS["fragment"].match(text[start:end]) and not re.search(r"[/#]", text[start:end]):
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
+
+    def says_more(_: Span, span: Span) -> bool:
+        said = text[slice(*span)]
+        return bool(FORMS["fragment"].match(said)) and not re.search(r"[/#]", said)
+
+    return _glued(cuts(text, _SENTENCE, first, last), says_more)
 
 
-def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cuts at "and show …", unless the right side is an aside of the left ("issue 5, who reported it?")."""
-    spans: list[tuple[int, int]] = []
-    for left, right in cuts(text, FORMS["joint"], start, end):
-        if spans and _speaks_of_the_left(text, spans[-1], left, right):
-            spans[-1] = (spans[-1][0], right)
-        else:
-            spans.append((left, right))
-    return spans
+def _joints(text: str, start: int, end: int) -> list[Span]:
+    """Cuts at "and show …", unless the right side speaks of the left and names nothing itself ("issue 5, who reported it?")."""
+
+    def speaks_of_the_left(before: Span, span: Span) -> bool:
+        said = text[slice(*span)]
+        if asks_for_more(said) and _REPOSITORY.search(text, *before):
+            return True
+        if _NAMES.search(said):
+            return False
+        if FORMS["more_of_it"].match(text, before[1]):
+            return True
+        if FORMS["how"].search(text, *before) and FORMS["does"].match(said):
+            return True
+        return bool(FORMS["aside"].match(text, before[1])) and not opens_a_request(text[slice(*before)])
+
+    return _glued(cuts(text, FORMS["joint"], start, end), speaks_of_the_left)
 
 
-def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
-    """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if FORMS["more_of_it"].match(text, before[1]) and not _NAMES.search(text[left:right]):
-        return True
-    if (
-        FORMS["how"].search(text, *before)
-        and FORMS["does"].match(text, left)
-        and not _NAMES.search(text[left:right])
-    ):
-        return True
-    right_text = text[left:right]
-    if asks_for_more(right_text) and _REPOSITORY.search(text, *before):
-        return True
-    aside = FORMS["aside"].match(text, before[1])
-    return (
-        bool(aside)
-        and not FORMS["starts"].match(text[slice(*before)])
-        and not _NAMES.search(text[left:right])
-    )
+def _glued(spans: Sequence[Span], belongs: Callable[[Span, Span], bool]) -> list[Span]:
+    """The spans, each with those after it that belong to it."""
+    found: list[Span] = []
+    for span in spans:
+        start = found.pop()[0] if found and belongs(found[-1], span) else span[0]
+        found.append((start, span[1]))
+    return found
 
 
 def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:
@@ -145,9 +143,9 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
         return [whole]
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))
     verb = found[1] if found else verb or "show"
-    rest = _coordinated(request, start + joint.end(), end, nouns, verb)
     named = _clause(request, start, start + joint.start())
-    return [named if found else named._replace(text=f"{verb} {named.text}".lstrip()), *rest]
+    named = named if found else named._replace(text=f"{verb} {named.text}")
+    return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
@@ -157,6 +155,4 @@ def _noun(text: str, nouns: Sequence[str]) -> str | None:
 
 def _clause(request: str, start: int, end: int) -> Clause:
     text = request[start:end]
-    lead = FORMS["lead"].match(text)
-    stripped = text[lead.end() :] if lead and lead.end() < len(text) else text
-    return Clause(stripped.strip(" ,;\n"), start, end)
+    return Clause((FORMS["lead"].sub("", text) or text).strip(" ,;\n"), start, end)

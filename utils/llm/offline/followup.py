@@ -9,14 +9,13 @@ from typing import Any
 from utils.llm.offline import entities
 from utils.llm.offline.arguments import repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.grammar import FORMS, ORDINALS, WORDS
 from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def follows_up(text: str) -> bool:
@@ -43,17 +42,8 @@ def is_bare(text: str) -> bool:
     """Whether a message is a value and nothing else: a repository, a number, a state, a name."""
     rest = text.replace(entities.repository_text(text) or "\0", " ")
     rest = FORMS["state_words"].sub(" ", re.sub(r"#?\d+", " ", rest))
-    left = [
-        word
-        for word in words(rest)
-        if word not in WORDS["stop"] and word not in {"repo", "repository", "number", "many"}
-    ]
-    return not left or (len(words(text)) == 1)
-
-
-def names_a_state(text: str) -> bool:
-    """Whether a message asks for rows of another state: "the closed ones"."""
-    return FORMS["state_words"].search(text) is not None
+    left = set(words(rest)) - WORDS["stop"] - {"repo", "repository", "number", "many"}
+    return not left or len(words(text)) == 1
 
 
 def without_opening(text: str) -> str:
@@ -82,11 +72,8 @@ def picked_document(
     result = parse_result(call.result or "")
     if not isinstance(result, Articles) or not result.articles:
         return None
-    for tool in tools:
-        needed = [p.name for p in tool.parameters if p.required]
-        if len(needed) == 1 and needed[0] in NAMES["document"]:
-            return tool, {needed[0]: result.articles[0].url}
-    return None
+    reader = next((tool for tool in tools if tool.needed and set(tool.needed) <= NAMES["document"]), None)
+    return (reader, {reader.needed[0]: result.articles[0].url}) if reader else None
 
 
 def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
@@ -94,7 +81,7 @@ def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
         return rows[0]
     if word in {"last", "oldest"}:
         return rows[-1]
-    index = _ORDINALS.index(word) if word in _ORDINALS else int(re.sub(r"\D", "", word)) - 1
+    index = ORDINALS.index(word) if word in ORDINALS else int(re.sub(r"\D", "", word)) - 1
     return rows[index] if 0 <= index < len(rows) else None
 
 
@@ -108,14 +95,10 @@ def detail_call(
         for tool in tools
         if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
     ]
-    same = [pair for pair in fitting if pair[0].noun and pair[0].noun.rstrip("s") == listed.rstrip("s")]
-    named = [
-        pair
-        for pair in fitting
-        if any(p.is_identifier and p.name in row for p in pair[0].parameters if p.required)
-    ]
-    exact = [pair for pair in named if not any(p.name == "number" for p in pair[0].parameters)]
-    return next(iter(same or exact), None)
+    same = (pair for pair in fitting if pair[0].noun.rstrip("s") == listed.rstrip("s"))
+    by_id = (pair for pair in fitting if not pair[0].accepts("number"))
+    exact = (pair for pair in by_id if row.keys() & pair[0].identifiers & set(pair[0].needed))
+    return next(same, None) or next(exact, None)
 
 
 def named_by(row: Mapping[str, Any], listed: ToolSpec, tool: ToolSpec) -> dict[str, Any]:
@@ -131,10 +114,8 @@ def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[st
 
     A row of runs has an id and a number: each is taken for the argument of its kind.
     """
-    needed = [p for p in tool.parameters if p.required]
-    if not any(p.is_identifier for p in needed):
-        needed += [p for p in tool.parameters if p.name == "run_id"]
-    known: dict[str, Any] = {**repository_arguments(tool, repository_of(call.arguments))}
+    needed = [p for p in tool.parameters if p.required or (p.name == "run_id" and not tool.shows_one)]
+    known = repository_arguments(tool, repository_of(call.arguments))
     for parameter in needed:
         value = row.get(parameter.name)
         if value is None and parameter.is_identifier:

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
-MONTHS, DAYS, NUMBERS = (LEXICON["words"][name].split() for name in ("months", "days", "number"))
+MONTHS, DAYS, NUMBERS, ORDINALS = (
+    LEXICON["words"][name].split() for name in ("months", "days", "number", "ordinal_word")
+)
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
 """A part that a form refers to; a group of that form is written `(?P<name>`."""
 

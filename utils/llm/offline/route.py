@@ -17,7 +17,7 @@ from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.tools import ToolSpec
+from utils.llm.offline.tools import NAMES, ToolSpec
 from utils.llm.offline.words import content_stems, spelled_out
 from utils.messages.handles import handles_in
 
@@ -43,14 +43,9 @@ ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
 ASKS_BESIDE = 0.3
 """The same where the message itself names one, or speaks of "our repository"."""
-HOW_ELSE = 0.2
-"""How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
-SUBJECT = 0.3
-"""What it is worth when the sentence asks for something of the one thing that a tool shows: "the checks of the latest pull request"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
-_OF_THE_PLACE = r"\b(?:of|on|for|in)\s+(?:the\s+)?(?:last|latest|newest|most recent|current|oldest)\s+(?:\w+\s+){{0,2}}{}\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
 _HALF_NAMED = re.compile(
     r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
@@ -60,7 +55,6 @@ _ORDERS = (
     frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - WORDS["asking"] - WORDS["stop"]
 )
 """Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
-_DOCUMENTS = frozenset({"source", "url", "document"})
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -88,9 +82,7 @@ def masked(text: str) -> str:
         text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
     elif FORMS["has"].search(text):
         text = _HALF_NAMED.sub(" ", text)
-    file = entities.path(text)
-    if file:
-        text = text.replace(file, "file")
+    text = text.replace(entities.path(text) or "\0", "file")
     text = FORMS["sought"].sub(r"\1 something", _without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
@@ -141,13 +133,12 @@ def route(
     outside = (
         1.0 if FORMS["sum"].match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
     )
-    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
+    enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
     asks = bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
-    product = FORMS["notation"].search(clause) or (about_the_product(clause) and outside < best + HOW_ELSE)
-    if library and (outside < least or product):
+    if library and (outside < least or FORMS["notation"].search(clause)):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
 
@@ -212,13 +203,9 @@ def _may(tool: ToolSpec, clause: str) -> bool:
         return not said or len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
-    if _needs(tool, _DOCUMENTS):
+    if NAMES["document"] & set(tool.needed):
         return FORMS["reads"].search(clause) is not None and not (entities.path(clause) or "").startswith(".")
     return True
-
-
-def _needs(tool: ToolSpec, names: frozenset[str]) -> bool:
-    return any(p.required and p.name in names for p in tool.parameters)
 
 
 def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> list[str]:
@@ -250,7 +237,11 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain, own_words = masked(clause), spelled_out(_without_denied(_without_path(links_in_words(clause))))
+    text = links_in_words(clause)
+    plain, own_words = (
+        masked(clause),
+        spelled_out(_without_denied(text.replace(entities.path(text) or "\0", " "))),
+    )
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
@@ -275,11 +266,6 @@ def _nearest(near: Sequence[float]) -> float:
     return (1 - COMPANY) * near[0] + COMPANY * sum(near[:3]) / len(near[:3])
 
 
-def _without_path(text: str) -> str:
-    file = entities.path(text)
-    return text.replace(file, " ") if file else text
-
-
 def _named(tool: ToolSpec, plain: str) -> float:
     """Whether the sentence has the tool's own noun in it: in the same number all of it counts, else half."""
     if not tool.noun:
@@ -290,44 +276,25 @@ def _named(tool: ToolSpec, plain: str) -> float:
 
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
-    """How well the arguments in a clause suit a tool, against the other tools."""
-    text = links_in_words(clause)
+    """How well the arguments in a clause suit a tool, against the other tools; what it may take suits as what it needs."""
+    text, needed = links_in_words(clause), set(tool.needed)
     score = 0.0
     if any(other.shows_one for other in tools):
-        score += _identifier_agreement(tool, _has_number_for(tool, text), one_by_place(tool, text))
-    if tool.shows_one and tool.noun:
-        of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
-        score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
-    if _needs(tool, frozenset({"handle"})):
+        has = _has_number_for(tool, text)
+        may = has and any(p.is_identifier and p.names_its_subject for p in tool.parameters)
+        score += _agreement(tool.shows_one or may, has, one_by_place(tool, text) and not has)
+    if "handle" in needed:
         score += FITS if handles_in(text) else -FITS
-    if any(_needs(other, _DOCUMENTS | {"path", "file"}) for other in tools):
-        score += _path_agreement(tool, _names_a_document(tool, text))
-    if any(_takes_repository(other) for other in tools):
+    documents = NAMES["document"] | NAMES["path"]
+    if any(documents.intersection(other.needed) for other in tools):
+        address = tool.accepts(*NAMES["document"]) and entities.address(text) is not None
+        has = address or entities.path(text) is not None
+        may = has and tool.accepts("path")
+        score += _agreement(bool(documents & needed) or may, has)
+    if any(other.takes_repository for other in tools):
         named = entities.repository(text) is not None
-        score += _agreement(_takes_repository(tool), named, not named and not tool.about_repositories)
+        score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)
     return score
-
-
-def one_by_place(tool: ToolSpec, text: str) -> bool:
-    """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
-    identifiers = [
-        p.name.removesuffix("_id") for p in tool.parameters if p.is_identifier and p.name != "number"
-    ]
-    nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
-    return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
-
-
-def _has_number_for(tool: ToolSpec, text: str) -> bool:
-    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
-    by_id = {p.name for p in tool.parameters if p.is_identifier} and not tool.accepts("number")
-    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))
-
-
-def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
-    optional = any(p.is_identifier and p.names_its_subject for p in tool.parameters) and not tool.shows_one
-    if optional:
-        return FITS if has else 0.0
-    return _agreement(tool.shows_one, has, by_place and not has)
 
 
 def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
@@ -336,17 +303,14 @@ def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
     return 0.0 if indifferent else -FITS
 
 
-def _names_a_document(tool: ToolSpec, text: str) -> bool:
-    by_address = tool.accepts("url", "source", "document") and entities.address(text) is not None
-    return by_address or entities.path(text) is not None
+def one_by_place(tool: ToolSpec, text: str) -> bool:
+    """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
+    identifiers = [name.removesuffix("_id") for name in tool.identifiers if name != "number"]
+    nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
+    return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
 
 
-def _path_agreement(tool: ToolSpec, has: bool) -> float:
-    takes = tool.accepts("path") and not _needs(tool, _DOCUMENTS | {"path", "file"})
-    return FITS / 2 if takes and has else _agreement(_needs(tool, _DOCUMENTS | {"path", "file"}), has, takes)
-
-
-def _takes_repository(tool: ToolSpec) -> bool:
-    if tool.delegates:
-        return any(entities.repository(example) for example in tool.examples)
-    return tool.accepts("repo", "repository", "repo_name")
+def _has_number_for(tool: ToolSpec, text: str) -> bool:
+    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
+    by_id = tool.identifiers and not tool.accepts("number")
+    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))

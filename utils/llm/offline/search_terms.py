@@ -9,7 +9,6 @@ from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.words import words
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
 
 
@@ -28,13 +27,10 @@ def search_terms(text: str, *, keep_question: bool, repository: bool, anything: 
     terms = _terms(text, keep_question, anything=anything)
     named = entities.repository_text(terms) if repository else None
     if named:
-        terms = re.sub(
-            rf"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?{re.escape(named)}",
-            " ",
-            terms,
-        )
-    terms = " ".join(terms.split()).strip(" ,;") if keep_question else " ".join(terms.split()).strip(" ,.;?!")
-    return terms if [word for word in words(terms) if word not in WORDS["stop"]] else None
+        before = r"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?"
+        terms = re.sub(before + re.escape(named), " ", terms)
+    terms = " ".join(terms.split()).strip(" ,;" if keep_question else " ,.;?!")
+    return terms if set(words(terms)) - WORDS["stop"] else None
 
 
 def excerpt(text: str, longest: int) -> str:
@@ -45,25 +41,16 @@ def excerpt(text: str, longest: int) -> str:
 
 
 def _terms(text: str, keep_question: bool, *, anything: bool) -> str:
-    if (
-        not anything
-        and not keep_question
-        and not FORMS["things"].search(_without_repository(text))
-        and (word := _named_word(text))
-    ):
+    whole = keep_question or anything or bool(FORMS["things"].search(_without_repository(text)))
+    if not whole and (word := _named_word(text)):
         return word
-    patterns = (
-        (FORMS["search_terms_command"],)
-        if keep_question
-        else (FORMS["defined"], FORMS["search_terms_command"], FORMS["bare_command"])
-    )
-    for command in patterns:
-        match = command.search(text)
-        if match and (
-            not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
-        ):
-            return FORMS["filler"].sub("", match["terms"]).strip(" ?.!") or match["terms"]
-    return text if keep_question or anything or FORMS["things"].search(text) else ""
+    commands = ["defined", "search_terms_command", "bare_command"]
+    if keep_question:
+        commands = ["search_terms_command"] if FORMS["seeks"].match(text) else []
+    match = next(filter(None, (FORMS[command].search(text) for command in commands)), None)
+    if match:
+        return FORMS["filler"].sub("", match["terms"]).strip(" ?.!") or match["terms"]
+    return text if whole else ""
 
 
 def _named_word(text: str) -> str | None:

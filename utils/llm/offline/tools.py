@@ -20,7 +20,6 @@ class Parameter:
     name: str
     kind: str
     required: bool
-    description: str = ""
     choices: tuple[str, ...] = ()
     format: str = ""
     longest: int | None = None
@@ -71,11 +70,25 @@ class ToolSpec:
     @property
     def answers_questions(self) -> bool:
         """Whether questions in free form belong here: free text is all it needs and most examples are questions."""
-        needed = [p for p in self.parameters if p.required]
-        if len(needed) != 1 or needed[0] != self.text_parameter or not self.examples:
+        text = self.text_parameter
+        if not text or self.needed != [text.name] or not self.examples:
             return False
         asked = sum(bool(FORMS["tools_question"].match(example)) for example in self.examples)
         return asked * 2 >= len(self.examples)
+
+    @property
+    def needed(self) -> list[str]:
+        """Names of the parameters that it cannot be called without."""
+        return [p.name for p in self.parameters if p.required]
+
+    @property
+    def takes_repository(self) -> bool:
+        """Whether it asks about a repository."""
+        from utils.llm.offline.entities import repository
+
+        if self.delegates:
+            return any(map(repository, self.examples))
+        return self.accepts(*NAMES["repository"])
 
     @property
     def identifiers(self) -> list[str]:
@@ -120,13 +133,12 @@ def payload(tool: Any) -> dict[str, Any]:
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
     converted = dict(convert_to_openai_tool(tool))
-    metadata = (
-        getattr(tool, "metadata", None) or (tool.get("metadata") if isinstance(tool, dict) else None) or {}
-    )
+    told = tool.get("metadata") if isinstance(tool, dict) else getattr(tool, "metadata", None)
+    metadata = told or {}
     function = dict(converted.get("function", {}))
     function["description"], shown = split_examples(function.get("description", ""))
     converted["function"] = function
-    converted["examples"] = _examples(metadata) or shown
+    converted["examples"] = [str(text) for text in metadata.get("examples", ())] or shown
     converted["changes"] = bool(metadata.get("changes"))
     converted["summary"] = str(metadata.get("summary", ""))
     return converted
@@ -138,27 +150,20 @@ def specs(payloads: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
     return [spec for spec in found if spec.fillable]
 
 
-def _examples(metadata: Mapping[str, Any]) -> list[str]:
-    return [str(text) for text in metadata.get("examples", ())]
-
-
 def _spec(value: Mapping[str, Any]) -> ToolSpec:
     function = value["function"]
     schema = function.get("parameters") or {}
-    required = set(schema.get("required", ()))
-    definitions = schema.get("$defs", {})
-    parameters = tuple(
-        _parameter(name, field, name in required, definitions)
-        for name, field in schema.get("properties", {}).items()
-    )
-    examples = tuple(value.get("examples", ()))
+    required, definitions = schema.get("required", ()), schema.get("$defs", {})
     return ToolSpec(
-        function["name"],
-        function.get("description", ""),
-        examples,
-        parameters,
-        bool(value.get("changes")),
-        value.get("summary", ""),
+        name=function["name"],
+        description=function.get("description", ""),
+        examples=tuple(value.get("examples", ())),
+        parameters=tuple(
+            _parameter(name, field, name in required, definitions)
+            for name, field in schema.get("properties", {}).items()
+        ),
+        changes=bool(value.get("changes")),
+        summary=value.get("summary", ""),
     )
 
 
@@ -181,7 +186,6 @@ def _parameter(
         name,
         kind,
         required,
-        str(field.get("description", "")),
         choices,
         str(shape.get("format", "")),
         shape.get("maxLength"),

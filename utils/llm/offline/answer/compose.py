@@ -65,14 +65,14 @@ def _weighed(body: str, step: Step, before: Sequence[Part]) -> str:
         return body
     call, check = checks[-1]
     if check.unmet:
-        return phrases.not_done(f"{condition}, {step.clause.text}", phrases.NOT_KNOWN)
+        return phrases.NOT_DONE.format(f"{condition}, {step.clause.text}", phrases.NOT_KNOWN)
     result = parse_result(call.result or "")
     if not isinstance(result, Items):
-        return f"{phrases.not_weighed(condition)}\n\n{body}"
+        return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
     applies = holds(condition, check.clause.text, bool(result.items))
     if applies is None:
-        return f"{phrases.not_weighed(condition)}\n\n{body}"
-    return body if applies else phrases.does_not_apply(condition, count(result))
+        return f"{phrases.NOT_WEIGHED.format(condition)}\n\n{body}"
+    return body if applies else phrases.DOES_NOT_APPLY.format(condition, count(result))
 
 
 def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequence[Call]]:
@@ -177,7 +177,7 @@ def _context(call: Call, step: Step) -> str:
 def left_over(steps: Sequence[Step]) -> list[str]:
     """What was not done, each part with the reason, and what has to be known."""
     refused = [
-        phrases.not_done(step.clause.text.strip(" .?!"), step.why or "I cannot help with that.")
+        phrases.NOT_DONE.format(step.clause.text.strip(" .?!"), step.why or "I cannot help with that.")
         for step in steps
         if step.tool is None
     ]
