@@ -232,7 +232,7 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
         for own, (tool, _) in zip(examples, declared, strict=True)
     ]
     score, tool = max(found, key=lambda pair: pair[0])
-    return Route(tool, score, tuple(sorted(found, key=lambda pair: -pair[0])))
+    return Route(tool, score)
 
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
@@ -276,7 +276,7 @@ def _named(tool: ToolSpec, plain: str) -> float:
 
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
-    """How well the arguments in a clause suit a tool, against the other tools; what it may take suits as what it needs."""
+    """How well the arguments in a clause suit a tool, against the other tools."""
     text, needed = links_in_words(clause), set(tool.needed)
     score = 0.0
     if any(other.shows_one for other in tools):
@@ -289,8 +289,10 @@ def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     if any(documents.intersection(other.needed) for other in tools):
         address = tool.accepts(*NAMES["document"]) and entities.address(text) is not None
         has = address or entities.path(text) is not None
-        may = has and tool.accepts("path")
-        score += _agreement(bool(documents & needed) or may, has)
+        if documents & needed or not tool.accepts("path"):
+            score += _agreement(bool(documents & needed), has)
+        else:
+            score += FITS / 2 if has else 0.0  # a folder may be meant
     if any(other.takes_repository for other in tools):
         named = entities.repository(text) is not None
         score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)

@@ -46,16 +46,13 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
     found: list[Step] = []
     for step in steps:
         last = found[-1] if found else None
-        if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
-            whole = request[last.clause.start : step.clause.end].strip(" ,")
-            found[-1] = replace(
-                last, clause=last.clause._replace(text=whole, end=step.clause.end, condition="")
+        belongs = last is not None and last.tool == step.tool and _belongs(step, last)
+        if last and (belongs or _says_more(step, last)):
+            clause = last.clause._replace(
+                text=request[last.clause.start : step.clause.end].strip(" ,"), end=step.clause.end
             )
-        elif last and _says_more(step, last):
-            span = request[last.clause.start : step.clause.end].strip(" ,")
-            found[-1] = replace(
-                last, clause=last.clause._replace(text=span, end=step.clause.end), read_as=last.reading
-            )
+            clause = clause._replace(condition="") if belongs else clause
+            found[-1] = replace(last, clause=clause, read_as=last.reading)
         else:
             found.append(step)
     return found
@@ -63,10 +60,10 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
 
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
-    assert step.tool is not None
-    if step.clause.item != last.clause.item and not followup.points_back(step.reading):
+    if step.tool is None or step.missing:
         return False
-    return step.tool.delegates or step.tool.is_library
+    same_item = step.clause.item == last.clause.item or followup.points_back(step.reading)
+    return same_item and (step.tool.delegates or step.tool.is_library)
 
 
 def _says_more(step: Step, last: Step) -> bool:
@@ -79,9 +76,8 @@ def _says_more(step: Step, last: Step) -> bool:
         return last.tool is not None and not step.why and (told or bool(brief))
     if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
         return True
-    return (
-        last.then is not None and step.tool in (last.tool, last.then) and followup.points_back(step.reading)
-    )
+    rows = (last.tool, last.then) if last.then else ()
+    return step.tool in rows and followup.points_back(step.reading)
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:

@@ -24,9 +24,9 @@ def items_text(items: Items, context: str = "") -> str:
     """
     where = f" — {context}" if context else ""
     if not items.items:
-        return _joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
+        return joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
     head = f"**{count(items)}**{where}"
-    return _joined(head, table(items.items), items.note or "", _source(items.source))
+    return joined(head, table(items.items), items.note or "", _source(items.source))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -107,5 +107,6 @@ def _source(address: str | None) -> str:
     return f"Source: {address}" if address else ""
 
 
-def _joined(*parts: str) -> str:
+def joined(*parts: str) -> str:
+    """The parts that say something, a paragraph each."""
     return "\n\n".join(part for part in parts if part)
