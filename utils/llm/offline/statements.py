@@ -54,7 +54,7 @@ def _only_states(text: str) -> bool:
             asks_of_a_repository(text) or FORMS["wants"].search(text)
         )
     return bool(FORMS["of_themselves"].match(text)) or (
-        len(words(text)) > FEW and (bool(FORMS["statements_of_it"].match(text)) or not points_back(text))
+        len(words(text)) > FEW and (bool(FORMS["of_something"].match(text)) or not points_back(text))
     )
 
 

@@ -73,7 +73,7 @@ class ToolSpec:
         text = self.text_parameter
         if not text or self.needed != [text.name] or not self.examples:
             return False
-        asked = sum(bool(FORMS["tools_question"].match(example)) for example in self.examples)
+        asked = sum(bool(FORMS["question_word"].match(example)) for example in self.examples)
         return asked * 2 >= len(self.examples)
 
     @property
