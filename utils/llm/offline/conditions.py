@@ -27,30 +27,26 @@ def with_conditions(clauses: Sequence[Clause]) -> list[Clause]:
             found.append(clause._replace(start=pending.start, condition=pending.text))
             pending = None
             continue
-        back = FORMS["back"].match(clause.text) if found else None
-        own = None if back else FORMS["own"].match(clause.text)
-        if own and (asked_change(clause.text) or entities.repository(links_in_words(own[1])) is None):
-            own = None
-        match = back or own
-        rest = clause.text[match.end() :] if match else clause.text
-        condition = clause.text[: len(clause.text) - len(rest)].strip(" ,:;")
-        if own:
+        match = FORMS["back"].match(clause.text) if found else None
+        own = None if match or asked_change(clause.text) else FORMS["own"].match(clause.text)
+        if own and entities.repository(links_in_words(own[1])):
             found.append(clause._replace(text=re.sub(r"\b(?:no|any)\s+", "any ", own[1])))
-        if match and not rest:
-            pending = clause._replace(text=condition)
-        elif match:
+            match = own
+        if match is None:
+            found.append(clause)
+            continue
+        rest = clause.text[match.end() :]
+        condition = match[0].strip(" ,:;")
+        if rest:
             found.append(clause._replace(text=rest, condition=condition))
         else:
-            found.append(clause)
+            pending = clause._replace(text=condition)
     return found if pending is None or (found and found[-1].end == pending.end) else [*found, pending]
 
 
 def holds(condition: str, check: str, found: bool) -> bool | None:
     """Whether a condition holds where a check ("are there any …?") has found something or nothing; `None` where that does not tell."""
-    if (
-        not FORMS["weighed"].search(condition)
-        or not FORMS["whether_any"].search(check)
-        or opens_a_request(condition)
-    ):
+    tells = FORMS["weighed"].search(condition) and FORMS["whether_any"].search(check)
+    if not tells or opens_a_request(condition):
         return None
     return found != bool(FORMS["none"].search(condition))

@@ -89,10 +89,8 @@ def masked(text: str) -> str:
 
 def about_the_product(text: str) -> bool:
     """Whether a question is about the service itself or how something is done, which documents answer."""
-    return (
-        bool(FORMS["how_to"].search(text) or FORMS["product"].search(text))
-        and entities.repository(links_in_words(text)) is None
-    )
+    asks = FORMS["how_to"].search(text) or FORMS["product"].search(text)
+    return bool(asks) and entities.repository(links_in_words(text)) is None
 
 
 def route(
@@ -114,12 +112,8 @@ def route(
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     ranking = tuple(scored)
-    if (
-        library
-        and repositories
-        and named
-        and not (FORMS["documented"].search(clause) or FORMS["how_to"].search(clause))
-    ):
+    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
+    if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
         own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
@@ -130,9 +124,8 @@ def route(
     best, tool = scored[0]
     orders = is_order(clause)
     elsewhere = _elsewhere(tools, asks=not orders)
-    outside = (
-        1.0 if FORMS["sum"].match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
-    )
+    near = [1.0] if FORMS["sum"].match(clause) else similarity.to_each(masked(clause), elsewhere)
+    outside = max(near, default=0.0)
     enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)

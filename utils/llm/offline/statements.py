@@ -49,13 +49,11 @@ def _only_states(text: str) -> bool:
         return True
     if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["asks_inside"].search(text):
         return False
+    of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return bool(FORMS["of_themselves"].match(text)) and not (
-            asks_of_a_repository(text) or FORMS["wants"].search(text)
-        )
-    return bool(FORMS["of_themselves"].match(text)) or (
-        len(words(text)) > FEW and (bool(FORMS["of_something"].match(text)) or not points_back(text))
-    )
+        return of_themselves and not (asks_of_a_repository(text) or FORMS["wants"].search(text))
+    tells = FORMS["of_something"].match(text) or not points_back(text)
+    return of_themselves or (len(words(text)) > FEW and bool(tells))
 
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:

@@ -172,10 +172,6 @@ def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
 
 def _values(arguments: Mapping[str, Any]) -> set[str]:
     """Stems of the words that a call's arguments stand for."""
-    said = (word for name, value in arguments.items() for word in _said_by(name if value is True else value))
-    return {stem(word) for word in said} | _PLAIN
-
-
-def _said_by(value: object) -> list[str]:
-    listed = value if isinstance(value, list) else [value]
-    return [word for each in listed for said in (str(each), *means(str(each))) for word in words(said)]
+    given = [name if value is True else value for name, value in arguments.items()]
+    each = [str(one) for value in given for one in (value if isinstance(value, list) else [value])]
+    return {stem(word) for one in each for said in (one, *means(one)) for word in words(said)} | _PLAIN
