@@ -12,20 +12,12 @@ from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.grammar import LEXICON, form, word_set
+from utils.llm.offline.grammar import FORMS, LEXICON, WORDS
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
 
-_COMMAND = form("command")
 _SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb in verbs.split()}
-_ALONE = frozenset(map(stem, word_set("change")))
-_NOUNS = frozenset(map(stem, word_set("noun")))
-_ACTED_ON = form("acted_on")
-_OF_A_NOUN = form("of_a_noun")
-_WITH_AN_OBJECT = form("with_an_object")
-_PUT = form("put")
-_SEES = word_set("reading")
-_AT_GITHUB = form("at_github")
+_ALONE, _NOUNS = (frozenset(map(stem, WORDS[name])) for name in ("change", "noun"))
 
 
 class Change(NamedTuple):
@@ -39,7 +31,7 @@ def asked_change(text: str) -> Change | None:
     """The first change that a text asks for."""
     plain = entities.quotes_hidden(text)
     at = 0
-    while match := _COMMAND.search(plain, at):
+    while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)
         if verb:
             return Change(verb, match.start("polite"))
@@ -49,7 +41,7 @@ def asked_change(text: str) -> Change | None:
 
 def changes_github(text: str) -> bool:
     """Whether a text asks for a change of something that GitHub has."""
-    at_github = entities.repository(text) is not None or _AT_GITHUB.search(text) is not None
+    at_github = entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
     return at_github and asked_change(text) is not None
 
 
@@ -58,16 +50,13 @@ def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, lis
     change = asked_change(clause)
     if change is None:
         return []
-    own = [tool for tool in tools if tool.changes]
-    found = [(tool, [text for text in tool.examples if _same_verb(text, change.verb)]) for tool in own]
-    return [(tool, texts) for tool, texts in found if texts] or [
-        (tool, list(tool.examples)) for tool in own if tool.examples
+    own = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
+    verbs = {text: asked_change(text) for _, texts in own for text in texts}
+    same = [
+        (tool, [text for text in texts if (asked := verbs[text]) and asked.verb == change.verb])
+        for tool, texts in own
     ]
-
-
-def _same_verb(example: str, verb: str) -> bool:
-    change = asked_change(example)
-    return change is not None and change.verb == verb
+    return [(tool, texts) for tool, texts in same if texts] or own
 
 
 def _verb(match: re.Match[str], text: str) -> str | None:
@@ -75,13 +64,11 @@ def _verb(match: re.Match[str], text: str) -> str | None:
     minds = "mind" in match["polite"].lower()
     if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
         return None  # "merged pull requests", "closing date of …", "comments of …"
-    if _WITH_AN_OBJECT.match(text, match.start("verb")):
-        return stem(_SAME.get(word, word))
-    if _PUT.match(text, match.start("verb")) and not (word in _SEES or opens_a_request(word)):
-        return stem(_SAME.get(word, word))
-    verb = stem(word)
-    if verb not in _ALONE or _OF_A_NOUN.fullmatch(following):
+    at, verb = match.start("verb"), stem(_SAME.get(word, word))
+    puts = FORMS["put"].match(text, at) and not (word in WORDS["reading"] or opens_a_request(word))
+    if puts or FORMS["with_an_object"].match(text, at):
+        return verb
+    if stem(word) not in _ALONE or FORMS["of_a_noun"].fullmatch(following):
         return None
-    if verb in _NOUNS and match["begins"].strip() and not _ACTED_ON.match(following):
-        return None
-    return stem(_SAME.get(word, word))
+    needs_an_object = stem(word) in _NOUNS and match["begins"].strip()
+    return None if needs_an_object and not FORMS["acted_on"].match(following) else verb

@@ -69,23 +69,23 @@ def reply(
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
-    if turn.rounds < ROUNDS:
-        more = [each for each in second_calls(turn.calls, steps) if each]
-        return (
-            Reply(calls=_calls(more, used)) if more else Reply(compose(turn, steps, turn.calls, similarity))
-        )
-    return Reply(compose(turn, steps, _final(turn.calls, steps), similarity))
-
-
-def _final(calls: Sequence[Call], steps: Sequence[Step]) -> list[Call]:
-    """The calls of the first round, each in whose rows something was found to show in full replaced by the call that shows it."""
-    count = len(made(steps))
-    wanted = second_calls(calls[:count], steps)
-    shown = {(call.tool, json.dumps(call.arguments, sort_keys=True)): call for call in calls[count:]}
-    return [
-        shown.get((each[0], json.dumps(each[1], sort_keys=True)), call) if each else call
-        for call, each in zip(calls[:count], wanted, strict=True)
-    ]
+    """An answer from the results of the first round, after a second one for what their rows were listed to find."""
+    calls, later = turn.calls, list[Call]()
+    if turn.rounds >= ROUNDS:
+        count = len(made(steps))
+        calls, later = turn.calls[:count], turn.calls[count:]
+    wanted = second_calls(calls, steps)
+    more = [each for each in wanted if each]
+    if more and not later:
+        return Reply(calls=_calls(more, used))
+    shown = {
+        index: call
+        for index, each in enumerate(wanted)
+        for call in later
+        if (call.tool, call.arguments) == each
+    }
+    calls = [shown.get(index, call) for index, call in enumerate(calls)]
+    return Reply(compose(turn, steps, calls, similarity))
 
 
 def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Reply:
@@ -104,14 +104,13 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Rep
 
 
 def _calls(wanted: Sequence[tuple[str, Mapping[str, Any]]], used: Collection[str]) -> tuple[ToolCall, ...]:
-    made: dict[str, ToolCall] = {}
+    calls: dict[str, ToolCall] = {}
     for name, arguments in wanted:
         text = json.dumps([name, arguments], sort_keys=True, default=str)
-        if any(call.name == name and call.arguments == arguments for call in made.values()):
-            continue
-        identifier = _fresh(text, {*used, *made})
-        made[identifier] = ToolCall(identifier, name, arguments)
-    return tuple(made.values())
+        if text not in calls:
+            identifier = _fresh(text, {*used, *(call.id for call in calls.values())})
+            calls[text] = ToolCall(identifier, name, arguments)
+    return tuple(calls.values())
 
 
 def _fresh(text: str, used: Collection[str]) -> str:

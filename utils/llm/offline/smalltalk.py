@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from utils.llm.offline.grammar import LEXICON, form, part, pattern, whole
+from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 
 
 class Talk(Enum):
@@ -23,11 +23,8 @@ _KINDS = tuple(
     (Talk(kind), pattern(f"{part('talk_before')}(?:{whole(forms)}){part('talk_after')}"))
     for kind, forms in LEXICON["talk"].items()
 )
-_THANKED = form("thanked")
-_ASIDE = form("smalltalk_aside")
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
-_PRELUDE = form("prelude")
 
 
 def small_talk(text: str) -> Talk | None:
@@ -36,8 +33,8 @@ def small_talk(text: str) -> Talk | None:
     if len(plain.split()) > LONGEST:
         return None
     phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
-    phrases = [each for each in phrases if not _ASIDE.fullmatch(each)] or phrases
-    if _THANKED.fullmatch(plain):
+    phrases = [each for each in phrases if not FORMS["smalltalk_aside"].fullmatch(each)] or phrases
+    if FORMS["thanked"].fullmatch(plain):
         return Talk.THANKS
     kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}
     return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
@@ -50,4 +47,4 @@ def opens_with_a_greeting(text: str) -> bool:
 
 def without_prelude(text: str) -> str:
     """A request without the greeting or thanks before it."""
-    return _PRELUDE.sub("", text)
+    return FORMS["prelude"].sub("", text)

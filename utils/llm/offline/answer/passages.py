@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
+from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
@@ -86,23 +87,26 @@ class Section:
     fit: float
     score: float
 
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """Of its words."""
+        return content_stems(" ".join(part.text for part, _ in self.parts))
+
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
-    if not about and not any(
-        float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections
-    ):
-        return _joined(NOTHING, found.note or "")
+    near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
+    if not about and not any(near):
+        return joined(NOTHING, found.note or "")
     sure = about and (sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED)
     sections = _each_named(question, sections, found.articles[:READ], similarity)
-    shown = _screen(
-        question, sections if sure else sections[: 1 + OTHERS], SCREEN if sure else SCREEN // 2, similarity
-    )
+    quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
+    shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
-    return _joined("" if sure else UNSURE, *shown.values(), see_also, "" if sure else found.note or "")
+    return joined("" if sure else UNSURE, *shown.values(), see_also, "" if sure else found.note or "")
 
 
 def briefly(text: str) -> str:
@@ -126,11 +130,8 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
         share = min(room, NEXT) if shown else FIRST
         text = _quoted(question, section, share - 2, room - 2 if shown else ANY, similarity)
         if text:
-            heading = f"**{_crumbs(section.article)[-1]}**"
-            where = _where(section.article)
-            shown[_link(section.article)] = (
-                f"{heading} \u2014 {where}\n\n{text}" if where else f"{heading}\n\n{text}"
-            )
+            heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
+            shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
 
@@ -154,8 +155,7 @@ def _about(question: str, section: Section, similarity: Similarity) -> bool:
 
 def _said(section: Section, shown: Sequence[str]) -> bool:
     """Whether nearly all words of a section were shown already."""
-    text = " ".join(part.text for part, _ in section.parts)
-    return bool(shown) and overlap(content_stems(text), content_stems(" ".join(shown))) >= SAME
+    return bool(shown) and overlap(section.stems, content_stems(" ".join(shown))) >= SAME
 
 
 def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
@@ -264,8 +264,8 @@ def _short_table(question: str, text: str, similarity: Similarity) -> str:
 
 
 def _shared(question: str, section: Section) -> float:
-    text = " ".join(part.text for part, _ in section.parts)
-    return overlap(content_stems(question), content_stems(f"{_place(section.article)} {text}"))
+    present = (*content_stems(_place(section.article)), *section.stems)
+    return overlap(content_stems(question), present)
 
 
 def _crumbs(article: Article) -> list[str]:
@@ -278,16 +278,11 @@ def _place(article: Article) -> str:
     return SEPARATOR.join(_crumbs(article))
 
 
-def _where(article: Article) -> str:
-    """The address of a section, where it tells more than its place."""
+def _with_address(text: str, article: Article) -> str:
+    """A heading or a place, with the address of the section where that tells more."""
     where = article.url or str(article.metadata.get("source", ""))
-    return where if where != _place(article) else ""
+    return f"{text} \u2014 {where}" if where not in ("", _place(article)) else text
 
 
 def _link(article: Article) -> str:
-    where = _where(article)
-    return f"- {_place(article)} \u2014 {where}" if where else f"- {_place(article)}"
-
-
-def _joined(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part)
+    return f"- {_with_address(_place(article), article)}"

@@ -17,6 +17,11 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
+NOT_DONE = "Not done: “{}”. {}"
+"""A part of the request that nothing was done for, and why."""
+NOT_WEIGHED = "I cannot weigh “{}”, so this is shown in any case."
+DOES_NOT_APPLY = "“{}” does not apply: {}."
+"""A condition, and what the part before it found."""
 NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
@@ -60,14 +65,8 @@ def abilities(tools: Sequence[ToolSpec]) -> str:
     more = len(described) - SHOWN
     lines += [f"- … and {more} more."] if more > 0 else []
     examples = [f"- {text}" for text in _examples(described)]
-    return "\n".join(
-        [
-            "This is what I can ask:",
-            "",
-            *lines,
-            *(["", "Try one of these:", "", *examples] if examples else []),
-        ]
-    )
+    tried = ["", "Try one of these:", "", *examples] if examples else []
+    return "\n".join(["This is what I can ask:", "", *lines, *tried])
 
 
 def question(missing: Sequence[str]) -> str:
@@ -92,17 +91,7 @@ def searched_for(excerpt: str) -> str:
 
 def not_applied(parts: Sequence[str]) -> str:
     """Words that the answer does not follow."""
-    return f"Not applied, since no argument of the tool takes it: {_quotes(parts)}."
-
-
-def not_weighed(condition: str) -> str:
-    """That a part is shown although it is not known whether it is wanted."""
-    return f"I cannot weigh “{condition}”, so this is shown in any case."
-
-
-def does_not_apply(condition: str, found: str) -> str:
-    """That a part is not wanted, since the part before it found something or nothing."""
-    return f"“{condition}” does not apply: {found}."
+    return f"Not applied, since no argument of the tool takes it: {', '.join(f'“{part}”' for part in parts)}."
 
 
 def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
@@ -117,15 +106,6 @@ def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
         return f"**{shown} {kind}: the same number.**"
     most = max(numbers, key=lambda name: numbers[name][0])
     return f"**{shown} {kind}: {most} has more.**"
-
-
-def not_done(part: str, why: str) -> str:
-    """A part of the request that nothing was done for."""
-    return f"Not done: “{part}”. {why}"
-
-
-def _quotes(parts: Sequence[str]) -> str:
-    return ", ".join(f"“{part}”" for part in parts)
 
 
 def _summary(tool: ToolSpec) -> str:
