@@ -10,15 +10,17 @@ import hypothesis
 import pytest
 import structlog
 
+from tests.embedded import share_model
 from tests.fast import forbid_processes
 from tests.postgres import PostgresServer, running_server
 from tests.tls import share_contexts
 
-pytest_plugins = ["tests.preloaded.workers"]
+pytest_plugins = ["tests.preloaded.workers", "tests.spread"]
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
 share_contexts()
+share_model()
 
 # Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
 gc.disable()

@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.docs.blocks import ROOT, documents
+from tests.style.sources import nodes_of
 
 NAMED = re.compile(r"`(?:tests/[\w/]+\.py::)?(test_\w+)`")
 STATED = re.compile(r"`make bench`|\| still to come\b")
@@ -18,7 +19,7 @@ def _existing() -> set[str]:
     return {
         node.name
         for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     } | {path.stem for path in (ROOT / "tests").rglob("test_*.py")}
 

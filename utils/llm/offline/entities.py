@@ -6,6 +6,7 @@ Each reader takes a sentence and gives what it finds or nothing; it never guesse
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from utils.llm.offline.grammar import MONTHS, form, pattern, reader, word_set
@@ -72,6 +73,7 @@ class Number(NamedTuple):
         return len(str(self.value)) >= _ID_DIGITS
 
 
+@lru_cache(maxsize=4096)
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
     found = [
