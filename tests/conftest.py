@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from tests.embedded import share_model
-from tests.fast import forbid_processes
+from tests.fast import forbid_processes_and_servers
 from tests.postgres import PostgresServer, running_server
 from tests.tls import share_contexts
 
@@ -51,7 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
     parser.addoption("--postgres", action="store_true", help="agents keep their data in PostgreSQL")
-    parser.addoption("--no-processes", action="store_true", help="a test that starts a process fails")
+    parser.addoption(
+        "--no-processes", action="store_true", help="a test that starts a process or listens on a port fails"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,8 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.import_plugin("tests.in_postgres")
 
 
+@pytest.hookimpl(tryfirst=True)  # before some are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that hold a long test: one that is left to the end keeps a single worker busy."""
+    for item in items:
+        if "listens" in getattr(item, "fixturenames", ()):
+            item.add_marker("listens")
     long = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in long)
 
@@ -76,7 +82,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         session.config, "workerinput"
     )
     if session.config.getoption("--no-processes") and not is_controller:
-        forbid_processes()
+        forbid_processes_and_servers()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -86,6 +92,11 @@ def pytest_runtest_makereport(item: pytest.Item):
         report.outcome = "failed"
         report.longrepr = f"skipped, which the full run does not allow: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def listens() -> None:
+    """Marks each test that depends on it `listens`: for fixtures that serve on a port."""
 
 
 @pytest.fixture(scope="session")

@@ -44,11 +44,15 @@ def _run(embedder: MiniLmEmbedder, encoding: Any) -> Any:
     return vector
 
 
+def _shared(name: str) -> property:
+    return property(lambda _: _part(name))
+
+
 def share_model() -> None:
     """Make one session, one tokenizer and one vector for the same text, in this process."""
     for name in ("_session", "_tokenizer"):
-        setattr(MiniLmEmbedder, name, property(lambda _, name=name: _part(name)))
-    MiniLmEmbedder._run = _run  # type: ignore[method-assign]
+        setattr(MiniLmEmbedder, name, _shared(name))
+    MiniLmEmbedder._run = _run  # type: ignore[assignment, method-assign]
 
 
 @contextmanager

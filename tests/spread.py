@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 TOGETHER = (
     "tests/style/",
@@ -17,7 +17,7 @@ TOGETHER = (
 """Beginnings of the paths of those that read the syntax tree of every file, which `tests/style/sources.py` parses once."""
 
 
-class Spread(LoadFileScheduling):
+class Spread(LoadFileScheduling):  # type: ignore[misc]
     """As `--dist loadfile`."""
 
     def _split_scope(self, nodeid: str) -> str:

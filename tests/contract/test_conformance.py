@@ -31,6 +31,8 @@ from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket, running
 from utils.testing.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.listens
+
 Found = dict[str, tuple[Outcome, str]]
 
 
