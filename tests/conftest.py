@@ -13,6 +13,7 @@ import structlog
 from tests.embedded import share_model
 from tests.fast import forbid_processes_and_servers
 from tests.postgres import PostgresServer, running_server
+from tests.temporary import put_in_memory
 from tests.tls import share_contexts
 
 pytest_plugins = ["tests.preloaded.workers", "tests.spread"]
@@ -21,6 +22,7 @@ pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a brok
 
 share_contexts()
 share_model()
+put_in_memory()
 
 # Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
 gc.disable()
