@@ -113,7 +113,8 @@ async def asks_back(stage: Stage) -> None:
 @pytest.mark.parametrize("agent_class", [TemplateAgent, PlatformEngineer, Keys])
 async def test_an_agent_of_ours_breaks_no_rule(agent_class):
     model = ScriptedModel(script=lambda _: "Hello to you.")
-    async with running_agent(agent_class, environ={"EMBEDDINGS_PROVIDER": "none"}, model=model) as url:
+    environ = {"EMBEDDINGS_PROVIDER": "none", "SUB_AGENT_WAIT_SECONDS": "0"}  # nobody is below it
+    async with running_agent(agent_class, environ=environ, model=model) as url:
         found = await look(url)
     assert failed(found) == set()
     assert set(skipped(found)) == {
