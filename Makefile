@@ -15,6 +15,8 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests wait for servers and processes two thirds of their time: three times as many workers as cores. A group shares a server.
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 WORKERS ?= -n $(shell expr 3 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
+# Hardly any of these waits for something.
+FAST_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
 # What is long keeps its processor busy, and a service that starts beside five others is too slow for its users.
 CI_WORKERS ?= -n $(shell expr 2 '*' $(CORES)) --dist loadfile --no-loadscope-reorder
 FAST := tests/unit tests/property tests/contract tests/style tests/docs tests/broken_rules tests/release
@@ -52,8 +54,8 @@ setup-dev:
 test: setup-dev ## Run the tests that need no installed server, without the long ones (make ci runs them)
 	$(BIN)/python -m pytest $(WORKERS) -m "not servers and not long"
 
-test-fast: setup-dev ## Run the tests that start no process and are not long, in under a minute
-	$(BIN)/python -m pytest $(WORKERS) --no-processes -m "not servers and not processes and not long" $(FAST)
+test-fast: setup-dev ## Run the tests that start no process, listen on no port and are not slow, in under a minute
+	$(BIN)/python -m pytest $(FAST_WORKERS) --no-processes -m "not servers and not processes and not listens and not slow and not long" $(FAST)
 
 ci: setup-dev lint ## Everything: format, lint, types, import direction, all tests; nothing may be skipped
 	@$(MAKE) --no-print-directory ci-tests

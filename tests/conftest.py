@@ -10,15 +10,19 @@ import hypothesis
 import pytest
 import structlog
 
-from tests.fast import forbid_processes
+from tests.embedded import share_model
+from tests.fast import forbid_processes_and_servers
 from tests.postgres import PostgresServer, running_server
+from tests.temporary import put_in_memory
 from tests.tls import share_contexts
 
-pytest_plugins = ["tests.preloaded.workers"]
+pytest_plugins = ["tests.preloaded.workers", "tests.spread"]
 
 pytest.register_assert_rewrite("utils.testing.agent_contract")  # so that a broken promise shows its values
 
 share_contexts()
+share_model()
+put_in_memory()
 
 # Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
 gc.disable()
@@ -49,7 +53,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
     parser.addoption("--postgres", action="store_true", help="agents keep their data in PostgreSQL")
-    parser.addoption("--no-processes", action="store_true", help="a test that starts a process fails")
+    parser.addoption(
+        "--no-processes", action="store_true", help="a test that starts a process or listens on a port fails"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,8 +63,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.import_plugin("tests.in_postgres")
 
 
+@pytest.hookimpl(tryfirst=True)  # before some are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with files that hold a long test: one that is left to the end keeps a single worker busy."""
+    for item in items:
+        if "listens" in getattr(item, "fixturenames", ()):
+            item.add_marker("listens")
     long = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in long)
 
@@ -74,7 +84,7 @@ def pytest_runtestloop(session: pytest.Session) -> None:
         session.config, "workerinput"
     )
     if session.config.getoption("--no-processes") and not is_controller:
-        forbid_processes()
+        forbid_processes_and_servers()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -84,6 +94,11 @@ def pytest_runtest_makereport(item: pytest.Item):
         report.outcome = "failed"
         report.longrepr = f"skipped, which the full run does not allow: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+def listens() -> None:
+    """Marks each test that depends on it `listens`: for fixtures that serve on a port."""
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ def aws_credentials() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def running_double() -> Iterator[StrictProvider]:
+def running_double(listens: None) -> Iterator[StrictProvider]:
     with run_strict_provider() as provider:
         yield provider
 

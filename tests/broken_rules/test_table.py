@@ -32,6 +32,7 @@ def as_written(file: str) -> str:
     return ast.unparse(ast.parse(text)) if file.endswith(".py") else text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", BREAKS)
 def test_what_a_break_edits_is_there_once_and_what_comes_of_it_is_a_program(each: Break):
     for file, text in Product(ROOT).broken(each.edits).items():

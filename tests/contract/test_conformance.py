@@ -31,6 +31,8 @@ from utils.testing.live_agent import running_agent
 from utils.testing.live_server import loopback_socket, running
 from utils.testing.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.listens
+
 Found = dict[str, tuple[Outcome, str]]
 
 
@@ -111,7 +113,8 @@ async def asks_back(stage: Stage) -> None:
 @pytest.mark.parametrize("agent_class", [TemplateAgent, PlatformEngineer, Keys])
 async def test_an_agent_of_ours_breaks_no_rule(agent_class):
     model = ScriptedModel(script=lambda _: "Hello to you.")
-    async with running_agent(agent_class, environ={"EMBEDDINGS_PROVIDER": "none"}, model=model) as url:
+    environ = {"EMBEDDINGS_PROVIDER": "none", "SUB_AGENT_WAIT_SECONDS": "0"}  # nobody is below it
+    async with running_agent(agent_class, environ=environ, model=model) as url:
         found = await look(url)
     assert failed(found) == set()
     assert set(skipped(found)) == {

@@ -9,6 +9,8 @@ import pytest
 from tests.contract import defects
 from tests.contract.test_conformance import failed, look
 
+pytestmark = pytest.mark.listens
+
 DEFECTS: list[Any] = [
     pytest.param(*each, id=name)
     for name, *each in (

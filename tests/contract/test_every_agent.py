@@ -5,14 +5,18 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
+import pytest
+
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.client.agents_file import load_agents_file
 from utils.testing.agent_contract import AgentContract
 
+pytestmark = pytest.mark.listens
+
 ROOT = Path(__file__).resolve().parents[2]
 LOCAL = [one.module for one in load_agents_file(ROOT / "agents" / "agents.yaml") if one.module]
 MODULES = [*LOCAL, "agents.template", "multi_agents.platform_engineer"]
-NO_SUB_AGENTS = {"SUB_AGENTS": "nobody=http://127.0.0.1:9"}
+NO_SUB_AGENTS = {"SUB_AGENTS": "nobody=http://127.0.0.1:9", "SUB_AGENT_WAIT_SECONDS": "0"}
 
 
 def agent_of(package: str) -> type[BaseLangGraphAgent]:

@@ -52,10 +52,12 @@ class Namer(BaseLangGraphAgent):
     description = "Suggests names for projects."
 
 
+@pytest.mark.listens
 class TestClock(AgentContract):
     agent = Clock
 
 
+@pytest.mark.listens
 class TestNamer(AgentContract):
     agent = Namer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,20 @@ SECONDS = 280
 """Longest time of one block: what takes longer hangs."""
 
 
+PYTHON = """#!/bin/sh
+case "$1" in
+    -m | -c) exec {attach} "$@" ;;
+    -) exec {attach} -c "$(cat)" ;;
+esac
+exec {python} "$@"
+"""
+COMMAND = """#!/bin/sh
+exec {attach} -m multi_agents.cli "$@"
+"""
+"""What `python` and `platform-engineer` are for a block: forked from an interpreter that has imported the libraries. `make chat` starts
+the command as it is installed."""
+
+
 @dataclass
 class Checkout:
     """The copy. `replaced` maps words of the documentation to those that hold here, such as addresses."""
@@ -41,6 +56,7 @@ class Checkout:
         _without_the_walk(folder / "agents")
         move_to_free_ports(folder)
         (folder / ".venv").symlink_to(VENV)
+        _write_words(folder.with_name("words"))
         return cls(
             folder,
             {
@@ -52,7 +68,7 @@ class Checkout:
     @property
     def environment(self) -> dict[str, str]:
         """The variables of a process that runs in the copy: none of our settings but its own."""
-        path = f"{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        path = f"{self.folder.with_name('words')}{os.pathsep}{VENV / 'bin'}{os.pathsep}{os.environ['PATH']}"
         ours = {one.variable for group in groups() for one in settings_of(group)}
         outer = {name: value for name, value in os.environ.items() if name not in ours}
         # A test run of its own would remove the folders of earlier runs at its end, which takes minutes on a slow disk.
@@ -100,6 +116,16 @@ class Checkout:
             timeout=SECONDS,
             check=False,
         )
+
+
+def _write_words(folder: Path) -> None:
+    if not preloaded.forks(os.environ):
+        return
+    folder.mkdir()
+    attach = shlex.join(preloaded.attaching())
+    for name, text in (("python", PYTHON), ("platform-engineer", COMMAND)):
+        (folder / name).write_text(text.format(attach=attach, python=shlex.quote(sys.executable)), "utf-8")
+        (folder / name).chmod(0o755)
 
 
 def _without_the_walk(agents: Path) -> None:

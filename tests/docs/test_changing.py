@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import yaml
 
 from tests.broken_rules.syntax import definitions
 from tests.docs.blocks import ROOT
+from tests.style.sources import tree_of
 
 PAGE = (ROOT / "docs/changing.md").read_text("utf-8")
 PLACE = re.compile(r"`([\w-]+(?:/[\w.-]+)+|[\w.-]+\.(?:py|toml|md|yaml))(?:::([\w.]+))?`")
@@ -26,10 +28,11 @@ def _named() -> list[tuple[str, str]]:
     return sorted({(path, name) for path, name in PLACE.findall(PAGE)})
 
 
+@cache
 def _names(path: Path) -> set[str]:
     match path.suffix:
         case ".py":
-            return set(_of_python(ast.parse(path.read_text("utf-8"))))
+            return set(_of_python(tree_of(path)))
         case ".json":
             return set(_of_mapping(json.loads(path.read_text("utf-8"))))
         case ".yaml":

@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from tests.docs.blocks import ROOT, Block, all_blocks
+from tests.style.sources import nodes_of
 
 NAME = re.compile(r"\b(?:[A-Z][a-z]+[A-Z]\w*|[a-z]+_[a-z_]+)\b")
 """A class of more than one word, or a function."""
@@ -26,7 +27,7 @@ def _defined() -> frozenset[str]:
             found.add(path.stem)
             found |= {
                 node.name
-                for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                for node in nodes_of(path)
                 if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
             }
             found |= set(re.findall(r"^(?:type )?([A-Z]\w+)\b", path.read_text("utf-8"), re.MULTILINE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,11 +19,13 @@ ELSEWHERE = re.compile(
 """Words in code style that are no file of the checkout: placeholders, and what a walk makes."""
 
 
+@cache
 def _inline(document: str) -> list[Token]:
     tokens = MarkdownIt().enable("table").parse((ROOT / document).read_text("utf-8"))
     return [child for token in tokens if token.type == "inline" for child in token.children or []]
 
 
+@cache
 def _anchors(document: str) -> set[str]:
     tokens = MarkdownIt().parse((ROOT / document).read_text("utf-8"))
     titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]

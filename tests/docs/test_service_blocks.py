@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any
 import pytest
 
 from tests.docs.blocks import Block, all_blocks, blocks_of
-from tests.docs.checkout import VENV, Checkout
+from tests.docs.checkout import Checkout
 from tests.ports import free_port, move_to_free_ports
+from tests.preloaded import process as preloaded
 
 pytestmark = pytest.mark.processes
 
@@ -31,10 +31,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
         if written or "new-agent" in block.text:
             made.play(block)
     move_to_free_ports(made.folder)
-    command = [str(VENV / "bin" / "platform-engineer"), "up", "--port", str(free_port())]
+    command = ["-m", "multi_agents.cli", "up", "--port", str(free_port())]
     log = made.folder / "up.log"
     with log.open("wb") as out:
-        service = subprocess.Popen(command, cwd=made.folder, env=made.environment, stdout=out, stderr=out)
+        service = preloaded.popen(command, cwd=made.folder, env=made.environment, log=out)
         try:
             made.replaced = _addresses(_wait_for(made.folder / ".data" / "run.json", service, log))
             yield made
@@ -43,7 +43,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
             service.wait(30)
 
 
-def _wait_for(run_file: Path, service: subprocess.Popen[bytes], log: Path) -> dict[str, Any]:
+def _wait_for(run_file: Path, service: preloaded.Running, log: Path) -> dict[str, Any]:
     deadline = time.monotonic() + START_SECONDS
     while not run_file.exists():
         assert service.poll() is None, log.read_text()

@@ -41,6 +41,9 @@ _door = [os.environ.pop(DOOR, "")]
 
 _shared = [int(number) for number in os.environ.pop(KEPT, "").split(",") if number]
 
+FORKED = "tests.preloaded.Forked"
+"""The audit event of a program that is started."""
+
 interpreters: list[int] = []
 """Process ids of the interpreters that this process has started."""
 
@@ -168,6 +171,7 @@ class Forked:
         serves: bool = False, server: socket.socket | None = None, kept: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.args = list(arguments)
+        sys.audit(FORKED, self.args)
         self.returncode: int | None = None
         self.on_end: Callable[[int], None] | None = None
         self.report, theirs = socket.socketpair()

@@ -9,7 +9,7 @@ import pytest
 from tests.release.chart import LABEL, check_chart, manifest_problems
 from tests.release.result import ROOT
 from tests.release.versions import VERSION, version_of
-from tests.style.sources import python_files, short, tree_of
+from tests.style.sources import nodes_of, python_files, short
 from utils.version import project_version
 
 POD = {
@@ -27,7 +27,7 @@ def test_no_code_assigns_a_version():
     found = [
         f"{short(path)}:{node.lineno}"
         for path in python_files()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.keyword)
         and isinstance(node.value, ast.Constant)
         and VERSION.fullmatch(str(node.value.value))

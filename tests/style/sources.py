@@ -35,9 +35,24 @@ def lines_of(path: Path) -> tuple[str, ...]:
 
 def functions(path: Path) -> Iterator[FunctionNode]:
     """Every function and method of a file."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, FunctionNode):
             yield node
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """Every node of the syntax tree of a file."""
+    return tuple(ast.walk(tree_of(path)))
+
+
+def dotted(node: ast.AST) -> str:
+    """The text of a chain of names such as `os.environ`, else nothing. `ast.unparse` takes seconds for all that there is."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    return ".".join((node.id, *reversed(names))) if isinstance(node, ast.Name) else ""
 
 
 def short(path: Path) -> str:

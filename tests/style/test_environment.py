@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tests.style.sources import ROOT, lines_of, python_files, short, tree_of
+from tests.style.sources import ROOT, dotted, lines_of, nodes_of, python_files, short
 
 READER = ROOT / "utils" / "environment.py"
 BEFORE_DEPENDENCIES = ROOT / "utils" / "bootstrap.py"
@@ -17,7 +17,7 @@ FORKED = ROOT / "utils" / "processes" / "fork_server.py"
 
 def _is_environment(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
-        return ast.unparse(node) in {"os.environ", "os.getenv", "os.environb", "os.putenv"}
+        return dotted(node) in {"os.environ", "os.getenv", "os.environb", "os.putenv"}
     return isinstance(node, ast.ImportFrom) and node.module == "os" and any(
         name.name in {"environ", "getenv", "environb", "putenv"} for name in node.names
     )  # fmt: skip
@@ -35,7 +35,7 @@ def test_only_the_settings_read_the_environment():
         f"{short(path)}:{node.lineno}"
         for path in python_files()
         if path not in {READER, BEFORE_DEPENDENCIES, FORKED}
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if _is_environment(node)
         and isinstance(node, ast.Attribute | ast.ImportFrom)
         and not _switch_of_a_library(path, node.lineno)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tests.style.sources import python_files, short, tree_of
+from tests.style.sources import nodes_of, python_files, short, tree_of
 
 BROAD = {"Exception", "BaseException"}
 
@@ -79,7 +79,7 @@ def test_nothing_suppresses_every_error():
     broad = [
         f"{short(path)}:{node.lineno}"
         for path in python_files()
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).endswith("suppress")
         and any(isinstance(kind, ast.Name) and kind.id in BROAD for kind in node.args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.style.sources import python_files, short, tree_of
+from tests.style.sources import dotted, nodes_of, python_files, short
 
 LEVELS = {"debug", "info", "warning", "error", "exception"}
 DOTTED = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
@@ -13,10 +13,10 @@ DOTTED = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+")
 
 def _events():
     for path in python_files():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
                 continue
-            if node.func.attr in LEVELS and ast.unparse(node.func.value) == "log":
+            if node.func.attr in LEVELS and dotted(node.func.value) == "log":
                 yield f"{short(path)}:{node.lineno}", node.args[0] if node.args else None
 
 

@@ -35,7 +35,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(listens):
     with run_github_server() as running:
         yield running
 

@@ -101,7 +101,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(listens):
     with run_github_server(pulls=60) as running:
         yield running
 

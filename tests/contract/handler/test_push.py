@@ -24,6 +24,7 @@ async def configs(desk: Desk, task_id: str) -> list[pb.TaskPushNotificationConfi
     return list((await desk.handler.on_list_task_push_notification_configs(listed, desk.call)).configs)
 
 
+@pytest.mark.listens
 @duty()
 async def test_the_webhook_of_a_message_hears_every_event_from_the_first(kind):
     hook = Hook()

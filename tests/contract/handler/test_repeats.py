@@ -56,6 +56,7 @@ async def test_an_answer_to_a_question_that_is_sent_again_runs_once():
         assert len(desk.agent.seen) == 2
 
 
+@pytest.mark.listens
 async def test_a_webhook_that_comes_with_a_repeated_message_is_sent_the_question_that_waits():
     hook = Hook()
     async with listening(hook) as url, opened("ours", ask) as desk:

@@ -91,6 +91,7 @@ async def results(made: RagAgent) -> list[Any]:
     return [parse_result(str(m.content)) for m in messages if isinstance(m, ToolMessage)]
 
 
+@pytest.mark.processes
 async def test_the_three_tools_answer_in_the_shared_shapes_without_machine_paths(
     documents: Path, tmp_path: Path
 ) -> None:
@@ -176,6 +177,7 @@ async def test_an_unknown_document_is_answered_with_the_closest(documents: Path,
     assert by_ending.source == "staff/handbook.md"
 
 
+@pytest.mark.listens
 async def test_the_agent_is_not_ready_before_every_document_was_read(tmp_path: Path) -> None:
     gate = asyncio.Event()
 

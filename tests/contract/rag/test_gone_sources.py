@@ -28,6 +28,8 @@ from utils.testing.live_agent import running_agent
 from utils.testing.live_server import running
 from utils.testing.scripted_model import ScriptedModel
 
+pytestmark = pytest.mark.listens
+
 
 @pytest.fixture
 def staff(tmp_path: Path) -> Path:

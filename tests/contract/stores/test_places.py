@@ -117,6 +117,7 @@ THEFTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thefts", THEFTS.values(), ids=THEFTS)
 async def test_what_is_moved_in_the_storage_is_refused(storage: Place, thefts: tuple[Theft, ...]) -> None:
     await all_told(storage, Codec([KEY]))

@@ -149,7 +149,8 @@ async def test_what_up_writes_and_what_it_finds_is_its_users_alone(tmp_path):
 
 
 async def test_up_tells_that_another_process_works_on_an_agents_folder(tmp_path):
-    with started(tmp_path, "serving", SUPERVISOR, {"SUB_AGENTS": "keys=http://127.0.0.1:1"}) as serving:
+    alone = {"SUB_AGENTS": "keys=http://127.0.0.1:1", "SUB_AGENT_WAIT_SECONDS": "0"}
+    with started(tmp_path, "serving", SUPERVISOR, alone) as serving:
         async with ready(serving):
             done = await run(
                 "up", "--port", str(free_port()), home=tmp_path, SUB_AGENTS="keys=http://127.0.0.1:1"

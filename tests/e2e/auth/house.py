@@ -40,6 +40,7 @@ async def house(home: Path) -> AsyncIterator[House]:
             "AUTH_ISSUERS": idp.issuers,
             "AUTH_TENANT_CLAIM": "tenant",
             "SUB_AGENTS": "none=http://127.0.0.1:1",
+            "SUB_AGENT_WAIT_SECONDS": "0",
             "EMBEDDINGS_PROVIDER": "none",
         }
         doors = []

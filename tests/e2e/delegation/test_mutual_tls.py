@@ -28,6 +28,9 @@ from utils.settings import ServerSettings
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
+AT_ONCE = {"SUB_AGENT_WAIT_SECONDS": "0"}
+"""For supervisors whose agent lets nobody in: it is not waited for at the start."""
+
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
     pytest.mark.timeout(180),
@@ -102,7 +105,7 @@ async def test_without_a_certificate_that_the_agent_takes_it_cannot_be_reached_a
     async with keys_agent(house.agent()) as (agent, asked):
         await delegated(agent, house.client(house.ours), home)  # so that it knows the agent
         with capture_logs() as logs:
-            answer, told = await delegated(agent, house.client(by), home)
+            answer, told = await delegated(agent, {**house.client(by), **AT_ONCE}, home)
     (said,) = answer.events[-1].status_update.status.message.parts
     assert (answer.state, said.text) == ("failed", "The keys agent cannot be reached right now.")
     assert "The keys agent cannot be reached" in told
@@ -116,7 +119,7 @@ async def test_an_agent_whose_certificate_is_not_trusted_is_told_nothing(house: 
     async with keys_agent(house.agent()) as (agent, asked):
         await delegated(agent, known, home)  # so that it knows the agent
         with capture_logs() as logs:
-            _, told = await delegated(agent, {**known, "TLS_CA_FILE": ""}, home)
+            _, told = await delegated(agent, {**known, **AT_ONCE, "TLS_CA_FILE": ""}, home)
     assert "The keys agent cannot be reached" in told
     assert len(asked.requests) == 1
     said = [each["reason"] for each in logs if each["event"] == "sub_agent.certificate_refused"]

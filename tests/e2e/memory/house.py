@@ -106,14 +106,15 @@ async def house(home: Path, environ: Mapping[str, str], sub_agents: str = "") ->
             file.add(key)
             secret.write_text(text)
         keys[name] = secret.read_text()
-    told = {**ON, "AUTH_KEYS_FILE": str(home / "keys.json"), "SUB_AGENTS": sub_agents or NOBODY, **environ}
+    below = {"SUB_AGENTS": sub_agents} if sub_agents else NOBODY
+    told = {**ON, "AUTH_KEYS_FILE": str(home / "keys.json"), **below, **environ}
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(running_agent(Remembers, home=home / "data", environ=told))
         yield House(url, keys, stack)
     Remembers.made.clear()
 
 
-NOBODY = "nobody=http://127.0.0.1:9"
+NOBODY = {"SUB_AGENTS": "nobody=http://127.0.0.1:9", "SUB_AGENT_WAIT_SECONDS": "0"}
 
 
 async def asked(client: Client, **payload: Any) -> list[dict[str, Any]]:

@@ -43,7 +43,8 @@ async def test_a_model_call_writes_no_line_of_its_http_client() -> None:
 
 @pytest.mark.parametrize("command", [SUPERVISOR, ("-m", "agents.rag")])
 async def test_the_fullest_log_holds_nothing_of_what_a_user_wrote(tmp_path, command) -> None:
-    settings = {"LOG_LEVEL": "DEBUG", "RAG_SOURCES": "none", "SUB_AGENTS": "keys=http://127.0.0.1:1"}
+    alone = {"SUB_AGENTS": "keys=http://127.0.0.1:1", "SUB_AGENT_WAIT_SECONDS": "0"}
+    settings = {"LOG_LEVEL": "DEBUG", "RAG_SOURCES": "none", **alone}
     with started(tmp_path, "agent", command, settings) as served:
         async with ready(served), httpx.AsyncClient(trust_env=False, timeout=60) as http:
             for text in (

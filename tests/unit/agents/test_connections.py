@@ -6,7 +6,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+
 from utils.a2a_common.client.connection import IDLE_SECONDS, http_client
+
+pytestmark = pytest.mark.listens
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 AT_ONCE = 16

@@ -17,6 +17,8 @@ from utils.auth.refusal import AuthRefused, Why
 from utils.auth.service_tokens import ServiceTokens, new_private_key
 from utils.auth.settings import AuthSettings
 
+pytestmark = pytest.mark.listens
+
 
 class Clock:
     """Seconds that pass when a test says so."""

@@ -37,6 +37,7 @@ def test_an_error_of_the_client_is_one_of_the_command_line(
     assert caught.value.exit_code in (ExitCode.UNREACHABLE, ExitCode.TASK_FAILED)
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize(
     ("body", "limit"), [(one_giant_event, "more than 4 MiB"), (a_dense_event, "more than 100,000 values")]
 )

@@ -19,6 +19,8 @@ from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.probes import probe_routes
 from utils.testing.live_server import running
 
+pytestmark = pytest.mark.listens
+
 State = Callable[[], Readiness]
 
 

@@ -48,6 +48,7 @@ def test_the_settings_of_one_process_replace_the_services_there_and_nowhere_else
     assert "caipe" not in repr(plan)
 
 
+@pytest.mark.listens
 def test_two_processes_never_get_the_same_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -60,6 +61,7 @@ def test_two_processes_never_get_the_same_port():
     assert port not in chosen
 
 
+@pytest.mark.listens
 def test_the_highest_port_taken_is_a_plain_error():
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from multi_agents.cli.service.attached import ATTACHED, attached, attached_to
 from multi_agents.cli.service.ports import reserving_ports
 from tests.ports import free_port
+
+pytestmark = pytest.mark.listens
 
 HOLDS = """
 import sys

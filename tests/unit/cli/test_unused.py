@@ -34,6 +34,7 @@ def test_a_key_of_the_embeddings_is_used():
     assert not unused_key({"PATH": "/bin"})
 
 
+@pytest.mark.listens
 async def test_a_model_server_on_this_machine_is_named_with_its_first_model():
     async def models(_: Request) -> JSONResponse:
         return JSONResponse({"data": [{"id": "llama3.1:8b"}, {"id": "other"}]})
@@ -47,6 +48,7 @@ async def test_a_model_server_on_this_machine_is_named_with_its_first_model():
     )
 
 
+@pytest.mark.listens
 async def test_another_program_at_that_port_is_not_taken_for_a_model_server():
     async def page(_: Request) -> JSONResponse:
         return JSONResponse({"data": []})

@@ -14,6 +14,8 @@ from utils.a2a_common.client.follow import Patience
 from utils.a2a_common.client.remote_agent import AWAY, BUSY, RemoteAgent, RemoteCall
 from utils.events import DelegationProgress, DelegationState
 
+pytestmark = pytest.mark.listens
+
 AWAY_TIMES = 8
 
 

@@ -20,6 +20,8 @@ from utils.a2a_common.client.peer_errors import AgentBusy, ConnectionLost, NoPro
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
 
+pytestmark = pytest.mark.listens
+
 IMPATIENT = Patience(first_wait=0.01, away_seconds=0.1, quiet_seconds=0.3, pause_seconds=0.01)
 
 

@@ -15,6 +15,7 @@ from benchmarks.context import (
 from utils.messages.counter import MessageCounter
 
 
+@pytest.mark.slow
 async def test_over_120_turns_the_prompt_cache_holds_and_at_most_two_summaries_are_written():
     counter = MessageCounter()
     ours, others = await managed(counter), [trimmed(counter), summarised(counter)]
@@ -27,6 +28,7 @@ async def test_over_120_turns_the_prompt_cache_holds_and_at_most_two_summaries_a
     assert others[1].summaries > 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("window", "share"), [(SMALL_WINDOW, 0.85), (WINDOW, 0.95)])
 @pytest.mark.parametrize("replay", [managed, summarised_ahead])
 async def test_most_of_each_request_is_a_beginning_that_the_provider_has_cached(replay, window, share):

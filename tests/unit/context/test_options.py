@@ -79,6 +79,7 @@ async def test_without_a_system_message_nothing_is_repeated():
     assert len((await prepare(Request([human("Hi")]), policy, Parts(COUNTER))).messages) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(120))
 async def test_a_repeated_system_message_breaks_no_rule_of_a_provider_and_no_budget(seed):
     told = history(seed)

@@ -19,6 +19,8 @@ from utils.settings import EmbeddingSettings
 from utils.testing.live_server import loopback_socket
 from utils.testing.threaded_server import threaded_server
 
+pytestmark = pytest.mark.listens
+
 
 class EmbeddingServer:
     """The embeddings route of an OpenAI-compatible server. The vector tells letters from digits."""

@@ -19,7 +19,7 @@ Call = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture(scope="session")
-def running_github() -> Iterator[GitHubServer]:
+def running_github(listens: None) -> Iterator[GitHubServer]:
     with run_github_server(pulls=60) as server:
         yield server
 

@@ -23,6 +23,7 @@ def key_in(folder: Path) -> str:
     return str(folder / "app.pem")
 
 
+@pytest.mark.listens
 async def test_an_installation_reads_with_tokens_of_its_own_and_asks_for_one_once(tmp_path: Path) -> None:
     app = {
         "GITHUB_APP_ID": "7",

@@ -27,6 +27,7 @@ def asked(github: GitHubServer) -> int:
     return sum(each.path.startswith("/repos/faulty/") for each in github.recorder.requests)
 
 
+@pytest.mark.listens
 async def test_a_server_that_is_down_is_unavailable_after_bounded_retries(clients):
     call = caller(clients(f"http://127.0.0.1:{free_port()}"))
     async with asyncio.timeout(60):
@@ -37,6 +38,7 @@ async def test_a_server_that_is_down_is_unavailable_after_bounded_retries(client
     )
 
 
+@pytest.mark.listens
 async def test_a_server_that_goes_down_between_two_calls_is_unavailable_and_comes_back(clients):
     port = free_port()
     client = clients(f"http://127.0.0.1:{port}", GITHUB_MAX_RETRIES="0")
@@ -49,6 +51,7 @@ async def test_a_server_that_goes_down_between_two_calls_is_unavailable_and_come
         assert (await call("list_pull_requests", **REPO)).total == 60
 
 
+@pytest.mark.listens
 async def test_a_server_that_is_too_slow_is_unavailable_and_not_asked_again(github, clients):
     call = caller(clients(github.url, GITHUB_TIMEOUT_SECONDS="0.2"))
     error = await problem_of(call, "slow")
@@ -188,6 +191,7 @@ async def test_no_error_shows_the_token_or_what_is_behind_github(github, clients
     assert "\n" not in error.message
 
 
+@pytest.mark.listens
 async def test_the_token_stays_with_github_when_a_log_lies_elsewhere(clients):
     with run_github_server() as storage, run_github_server(log_host=storage.url) as server:
         call = caller(clients(server.url, GITHUB_TOKEN=TOKEN))

@@ -6,10 +6,13 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import pytest
 
 from agents.github.agent import GitHubAgent
 from tests.unit.github.conftest import TOKEN
 from utils.testing.live_agent import running_agent
+
+pytestmark = pytest.mark.listens
 
 REQUEST = 'Comment "Thank you" on issue 5 of octocat/hello-world'
 

@@ -27,6 +27,7 @@ def no_keys(monkeypatch, tmp_path):
     monkeypatch.setattr("boto3.DEFAULT_SESSION", None)
 
 
+@pytest.mark.listens
 async def test_a_chat_on_bedrock_is_signed_with_the_keys_of_a_file(double, no_keys, tmp_path):
     given = double.environment("aws-bedrock") | {
         "AWS_ACCESS_KEY_ID": "AKIAOFTHEFILE", "AWS_SESSION_TOKEN": "token-of-the-file",

@@ -15,6 +15,8 @@ from utils.llm.factory import create_chat_model
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import Call, Fault, FaultKind, Reply, run_strict_provider
 
+pytestmark = pytest.mark.listens
+
 TOOL = {
     "type": "function",
     "function": {

@@ -41,6 +41,7 @@ def holds(body: object, wanted: object) -> bool:
     return body == wanted
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize("provider", FORCED)
 async def test_each_provider_is_made_to_call_the_form(
     provider: str, double: StrictProvider, model_of: Made

@@ -169,6 +169,7 @@ def test_the_embedded_model_gets_its_embedder_only_when_it_is_asked_for():
     assert (asked, model.embedder) == (["embedder"], None)
 
 
+@pytest.mark.listens
 def test_a_compatible_server_gets_the_limit_under_the_name_it_knows():
     with run_strict_provider() as double:
         environment = double.environment("openai-compatible") | {"LLM_MAX_OUTPUT_TOKENS": "2"}
@@ -200,6 +201,7 @@ def test_only_addresses_of_this_machine_bypass_proxies(url, here):
     assert is_loopback(url) is here
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize("provider", EACH)
 async def test_a_server_on_this_machine_is_reached_past_a_proxy(provider, monkeypatch):
     for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
@@ -212,6 +214,7 @@ async def test_a_server_on_this_machine_is_reached_past_a_proxy(provider, monkey
         assert (await model.ainvoke("past it")).text == "past it"
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize("provider", EACH)
 async def test_a_streamed_answer_tells_its_usage(provider):
     with run_strict_provider() as double:
@@ -220,6 +223,7 @@ async def test_a_streamed_answer_tells_its_usage(provider):
         assert sum(usage["input_tokens"] for usage in used) == double.requests[0].tokens
 
 
+@pytest.mark.listens
 def test_limits_of_the_settings_reach_the_provider():
     limits = {"LLM_MAX_OUTPUT_TOKENS": "3", "LLM_TEMPERATURE": "0.25"}
     with run_strict_provider() as double:
@@ -235,6 +239,7 @@ def test_every_provider_has_a_row_of_traits_whose_setting_exists(provider):
     assert PROVIDER_TRAITS[provider].window_setting in ContextSettings.model_fields
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize("provider", EACH)
 async def test_further_fields_and_headers_reach_the_provider(provider):
     extra = {"LLM_EXTRA_BODY": '{"top_p": 0.5}'}
@@ -310,6 +315,7 @@ def test_all_models_of_a_process_share_one_limit_of_requests():
     assert create_chat_model(settings(OPENAI)).rate_limiter is None
 
 
+@pytest.mark.listens
 async def test_thoughts_of_claude_go_back_with_their_signature():
     block = {"type": "thinking", "thinking": "Hm.", "signature": SIGNATURE}
     use = {"type": "tool_use", "id": "toolu_1", "name": "now", "input": {}}

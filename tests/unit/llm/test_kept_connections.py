@@ -12,6 +12,8 @@ from utils.settings import LLMSettings
 from utils.testing.live_server import loopback_socket, running
 from utils.testing.strict_provider import EchoBrain, StrictProvider
 
+pytestmark = pytest.mark.listens
+
 PROVIDERS = ("openai", "openai-compatible", "azure-openai")
 
 

@@ -26,6 +26,7 @@ def settings(double: StrictProvider, provider: str = "openai-compatible", **chan
     return LLMSettings.load(double.environment(provider) | changes)
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize("provider", EACH)
 async def test_a_model_that_calls_the_tool_is_good(double: StrictProvider, provider: str):
     double.brain = lambda _request: CALLED
@@ -67,6 +68,7 @@ async def test_a_server_without_tools_is_said_with_what_to_change(double: Strict
     assert "--enable-auto-tool-choice" in check.problem
 
 
+@pytest.mark.listens
 async def test_a_dead_port_is_said():
     dead = {"LLM_PROVIDER": "openai-compatible", "LLM_MODEL": "m"}
     url = f"http://127.0.0.1:{free_port()}/v1"
@@ -104,6 +106,7 @@ def server(answers: Mapping[str, Any]) -> Starlette:
     return Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
 
 
+@pytest.mark.listens
 @pytest.mark.parametrize(
     ("answers", "tokens"), [each[1:] for each in WINDOWS], ids=[each[0] for each in WINDOWS]
 )
@@ -114,6 +117,7 @@ async def test_the_window_is_what_the_server_says(answers: Mapping[str, Any], to
     assert (found.tokens if found else None) == tokens
 
 
+@pytest.mark.listens
 async def test_a_server_that_is_not_there_or_another_provider_has_no_window_to_tell(double: StrictProvider):
     given = {"LLM_PROVIDER": "openai-compatible", "LLM_MODEL": "m"}
     url = f"http://127.0.0.1:{free_port()}/v1"
@@ -121,6 +125,7 @@ async def test_a_server_that_is_not_there_or_another_provider_has_no_window_to_t
     assert await server_window(settings(double, "openai")) is None
 
 
+@pytest.mark.listens
 async def test_a_small_window_is_wrong_and_the_sentence_says_how_to_enlarge_it():
     async with running(server({"/props": {"default_generation_settings": {"n_ctx": 4_096}}})) as url:
         given = {"LLM_PROVIDER": "openai-compatible", "LLM_MODEL": "m", "OPENAI_BASE_URL": f"{url}/v1"}

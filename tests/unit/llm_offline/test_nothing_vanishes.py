@@ -57,6 +57,7 @@ def models():
     return {name: chat.bind_tools(tools_of(name)) for name in ("supervisor", "github", "rag")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", list(_requests()))
 def test_no_group_of_words_of_a_request_vanishes(models, said):
     heard = _heard(models, "supervisor", said)

@@ -86,6 +86,7 @@ def _allowed(agent: str, tool: str, name: str) -> set[str]:
     return set(_WORD.findall(str(properties[name])))
 
 
+@pytest.mark.slow
 @given(st.sampled_from(_TEMPLATES), st.lists(_words, min_size=2, max_size=2))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_argument_holds_a_word_that_the_user_did_not_write(template, filled):
@@ -103,6 +104,7 @@ def _cases() -> Iterator[dict]:
     yield from routing_data.dataset()["cases"]
 
 
+@pytest.mark.slow
 def test_no_argument_of_any_labelled_request_holds_a_word_that_nobody_wrote(chat):
     invented = []
     for case in _cases():

@@ -17,6 +17,8 @@ from starlette.routing import Route
 
 from utils.a2a_common.server.http.retry_after import CUT_OFF, CutOff
 
+pytestmark = pytest.mark.listens
+
 
 class Slow:
     """Answers nothing, or the first piece only, and says when it was asked."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+import pytest
 import uvicorn
 
 from utils.a2a_common.server.draining_server import YOUNG_OBJECTS, DrainingServer
+
+pytestmark = pytest.mark.listens
 
 
 async def app(_scope: Any, _receive: Any, _send: Any) -> None:

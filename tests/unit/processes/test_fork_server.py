@@ -25,7 +25,10 @@ from utils.testing.live_server import loopback_socket
 
 ROOT = Path(__file__).resolve().parents[3]
 
-pytestmark = pytest.mark.skipif(not can_adopt(), reason="processes are forked on Linux only")
+pytestmark = [
+    pytest.mark.skipif(not can_adopt(), reason="processes are forked on Linux only"),
+    pytest.mark.processes,
+]
 
 TOLD = """
 import json, os, sys

@@ -81,6 +81,7 @@ def name(dice: random.Random, number: int) -> bytes:
     return f"n{number}".encode() + dice.choice(odd).replace(b"/", b"_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.timeout(120)
 async def test_nasty_documents_cost_a_line_each_and_nothing_else(seed: int, tmp_path: Path) -> None:

@@ -21,6 +21,8 @@ from utils.errors import IngestFailed
 from utils.net.url_guard import checked_target
 from utils.testing.live_server import running
 
+pytestmark = pytest.mark.listens
+
 ALLOWED = RagSettings(allow_private_urls=True, max_url_bytes=5_000, url_timeout_seconds=60)
 PAGE = "<title>Handbook</title><main><h1>Handbook</h1><h2 id=pay>Pay</h2><p>Monthly: Größe.</p></main>"
 

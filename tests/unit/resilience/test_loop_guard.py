@@ -44,6 +44,7 @@ def test_the_order_of_arguments_does_not_matter() -> None:
     assert equal_results(messages, "find", {"y": 2, "x": 1}) == 1
 
 
+@pytest.mark.listens
 @pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 async def test_the_fourth_equal_call_is_not_run_and_the_model_can_go_on() -> None:
     def stubborn(messages: Sequence[BaseMessage]) -> Any:

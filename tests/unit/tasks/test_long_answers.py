@@ -33,6 +33,7 @@ async def answer(log: TaskLog, task_id: str, chunks: int) -> None:
     turn.release()
 
 
+@pytest.mark.slow
 async def test_the_cost_of_an_answer_is_linear_in_its_length(log):
     async def seconds(chunks: int, time_of: int) -> float:
         """Of this thread alone: what others of the process do is not the log's."""

@@ -11,6 +11,8 @@ from starlette.applications import Starlette
 
 from utils.testing.live_server import loopback_socket, running
 
+pytestmark = pytest.mark.listens
+
 
 async def test_an_application_that_does_not_start_is_an_error_that_leaves_the_loop_and_no_socket() -> None:
     @asynccontextmanager

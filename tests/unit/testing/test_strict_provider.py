@@ -46,6 +46,7 @@ def count(word: str, times: int = 1) -> int:
     return len(word) * times
 
 
+@pytest.mark.listens
 async def test_a_sender_that_is_killed_in_the_middle_of_its_request_broke_no_rule(double, model_of):
     port = httpx.URL(double.url).port
     _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -200,11 +201,13 @@ def serve_once(brain: Brain) -> int:
         return post(double).status_code
 
 
+@pytest.mark.listens
 def test_an_error_of_the_brain_ends_the_test_and_not_only_the_request():
     with pytest.raises(ScriptExhaustedError):
         serve_once(ScriptedBrain([]))
 
 
+@pytest.mark.listens
 def test_a_brain_may_not_call_what_is_not_offered():
     with pytest.raises(BrainError, match="invented"):
         serve_once(lambda _: Reply(calls=[Call("1", "invented")]))
@@ -214,6 +217,7 @@ def test_an_unknown_path_is_not_found(double):
     assert httpx.get(f"{double.url}/v1/models", trust_env=False, verify=False).status_code == 404
 
 
+@pytest.mark.listens
 def test_a_stalled_answer_does_not_keep_the_double_from_stopping():
     with run_strict_provider() as double:
         double.fail_next(FaultKind.STALL)
@@ -221,6 +225,7 @@ def test_a_stalled_answer_does_not_keep_the_double_from_stopping():
             post(double, timeout=0.2)
 
 
+@pytest.mark.listens
 def test_two_doubles_run_side_by_side():
     with run_strict_provider() as one, run_strict_provider() as other:
         assert one.url != other.url

@@ -13,6 +13,8 @@ from utils.testing import threaded_server as module
 from utils.testing.live_server import loopback_socket
 from utils.testing.threaded_server import threaded_server
 
+pytestmark = pytest.mark.listens
+
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 

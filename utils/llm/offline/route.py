@@ -201,18 +201,21 @@ def _may(tool: ToolSpec, clause: str) -> bool:
     return True
 
 
-def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> list[str]:
+def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> Sequence[str]:
     """Examples of what belongs to no tool, without those that a tool here has nearly the like of."""
-    own = [set(content_stems(example)) for tool in tools for example in tool.examples]
-    return [
-        text
-        for text in (OUTSIDE if asks else (*OUTSIDE, *ACTIONS))
-        if not any(
-            len(stems & each) * 2 >= max(1, min(len(stems), len(each)))
-            for stems in [set(content_stems(text))]
-            for each in own
-        )
-    ]
+    return _unlike(tuple(example for tool in tools for example in tool.examples), asks=asks)
+
+
+@lru_cache(maxsize=64)
+def _unlike(examples: tuple[str, ...], *, asks: bool) -> Sequence[str]:
+    """Remembered, since an agent has the same few sets of tools in every request, and all are compared with all."""
+    own = [set(content_stems(example)) for example in examples]
+    texts = OUTSIDE if asks else (*OUTSIDE, *ACTIONS)
+    return tuple(text for text in texts if not _is_like_one_of(set(content_stems(text)), own))
+
+
+def _is_like_one_of(stems: set[str], own: Sequence[set[str]]) -> bool:
+    return any(len(stems & each) * 2 >= max(1, min(len(stems), len(each))) for each in own)
 
 
 def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], similarity: Similarity) -> Route:
