@@ -11,11 +11,13 @@ from utils.llm.offline.arguments import repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
 from utils.llm.offline.grammar import FORMS, ORDINALS, WORDS
 from utils.llm.offline.tools import NAMES, ToolSpec
-from utils.llm.offline.words import words
+from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
+ADDED = 2
+"""Content words that a follow-up may add and still need the question before it."""
 
 
 def follows_up(text: str) -> bool:
@@ -29,8 +31,14 @@ def follows_up(text: str) -> bool:
 
 
 def goes_on(text: str) -> bool:
-    """Whether a question goes on with the one before it and speaks of the same thing: "and how do I test it?"."""
-    return bool(FORMS["opening"].match(text)) and points_back(text)
+    """Whether a question cannot be looked up without the one before it.
+
+    It speaks of the same thing ("and how do I test it?"), adds little to it ("and on Kubernetes?"), or is a part of a sentence ("on which day?").
+    """
+    stems = content_stems(text)
+    if FORMS["opening"].match(text):
+        return points_back(text) or len(stems) <= ADDED
+    return len(stems) < ADDED and FORMS["fragment_question"].match(text) is not None
 
 
 def points_back(text: str) -> bool:

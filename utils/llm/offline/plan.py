@@ -140,7 +140,7 @@ class Planner:
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
-        leans = context.previous and followup.follows_up(reading) and not about_the_product(reading)
+        leans = context.previous and self._leans(reading, context.previous) and not about_the_product(reading)
         step = self._follow(clause, context) if leans and not change else self._routed(clause, context)
         if step.tool is None or step.tool.text_parameter:
             return [step]
@@ -154,6 +154,11 @@ class Planner:
         if FORMS["compared"].search(reading) and not step.tool.accepts("state"):
             return [Step(clause, why="I cannot compare versions or commits of one repository.")]
         return [step]
+
+    def _leans(self, reading: str, previous: Call) -> bool:
+        """Whether words stand for nothing without the call before them; part of a sentence ("at what time?") only after a search."""
+        searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
+        return followup.follows_up(reading) or (searched and followup.goes_on(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:
         return self._filled(clause, self._route(clause.reading, context).tool, context)
