@@ -241,9 +241,7 @@ class Planner:
         topic = followup.without_opening(clause.text)
         said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
         if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):
-            said |= {
-                name: topic for name in NAMES["free_text"] if tool.accepts(name) and name in filled.arguments
-            }
+            said |= dict.fromkeys(NAMES["free_text"] & filled.arguments.keys(), topic)
         return Step(clause, tool, filled.arguments | said, filled.missing)
 
 

@@ -48,9 +48,8 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
         last = found[-1] if found else None
         belongs = last is not None and last.tool == step.tool and _belongs(step, last)
         if last and (belongs or _says_more(step, last)):
-            clause = last.clause._replace(
-                text=request[last.clause.start : step.clause.end].strip(" ,"), end=step.clause.end
-            )
+            whole = request[last.clause.start : step.clause.end].strip(" ,")
+            clause = last.clause._replace(text=whole, end=step.clause.end)
             clause = clause._replace(condition="") if belongs else clause
             found[-1] = replace(last, clause=clause, read_as=last.reading)
         else:

@@ -53,14 +53,8 @@ class ToolSpec:
     @property
     def text_parameter(self) -> Parameter | None:
         """The parameter that takes free text, where there is one."""
-        return next(
-            (
-                p
-                for p in self.parameters
-                if p.name in NAMES["delegating"] | NAMES["free_text"] and p.kind == "string"
-            ),
-            None,
-        )
+        names = NAMES["delegating"] | NAMES["free_text"]
+        return next((p for p in self.parameters if p.name in names and p.kind == "string"), None)
 
     @property
     def delegates(self) -> bool:

@@ -110,12 +110,9 @@ def _conditions(
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
         text = denied(re.escape(name)).sub(" ", text)
     given = arguments.keys()
-    no_end = (NAMES["since"] | NAMES["until"]) & given and not NAMES["until"] & given
-    found = [
-        part
-        for part in _slices("time", text)
-        if not (NAMES["since"] | NAMES["until"]) & given or (no_end and FORMS["ends"].match(part))
-    ]
+    begun = NAMES["since"] & given
+    times = [part for part in _slices("time", text) if not begun or FORMS["ends"].match(part)]
+    found = [] if NAMES["until"] & given else times
     found += [] if {"sort", "direction", "order"} & given else _found("order", text)
     found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
