@@ -270,3 +270,50 @@ def test_pictures_and_the_end_of_a_sentence_are_not_quoted():
     assert "The page shows the plan." in text
     assert "further ones" not in text
     assert "a.png" not in text
+
+
+def in_code(lines, word):
+    return f"To {word} it:\n\n```bash\n" + "\n".join(f"{word}{n * 7}" for n in range(lines)) + "\n```"
+
+
+def sections_of(text):
+    """What is quoted of each section, by its heading."""
+    parts = text.split("\n\nSee also:")[0].split("\n\n**")
+    return {part.lstrip("*").split("**")[0]: part.split("\n\n", 1)[1] for part in parts}
+
+
+def test_a_section_of_which_nothing_has_room_is_a_link_and_no_heading_above_nothing():
+    first = article(in_code(30, "stop"), heading="Stop it", url="a.md")
+    fitting = article(in_code(9, "start"), heading="Start it", url="b.md")
+    endless = article(in_code(60, "restart"), heading="Restart it", url="c.md")
+    text = passages_text(
+        "How do I stop it, start it and restart it?", Articles(articles=[first, fitting, endless]), WORDS
+    )
+    shown = sections_of(text)
+    assert list(shown) == ["Stop it", "Start it"], (
+        "the second has the lines of its code though the screen is nearly full"
+    )
+    assert "start56" in shown["Start it"]
+    assert "Restart it \u2014 c.md" in text.split("See also:")[1]
+    assert "\u2026" not in text
+
+
+def test_a_few_lines_are_not_left_out():
+    told = ["You need Python.", "You need no container.", *(f"Step {n}: copy {n}." for n in range(4))]
+    text = passages_text("copy step", Articles(articles=[article("\n\n".join(told))]), WORDS)
+    assert text.endswith("\n\n".join(told))
+    second = article("Other words.\n\n" + in_code(8, "copy"), heading="Copy it", url="b.md")
+    text = passages_text("copy step", Articles(articles=[article("\n\n".join(told)), second]), WORDS)
+    assert "Other words." in text
+
+
+def test_a_diagram_is_not_quoted():
+    text = passages_text(
+        "How does a request flow?",
+        Articles(
+            articles=[article("A request flows so:\n\n```mermaid\nsequenceDiagram\n```\n\nA request ends.")]
+        ),
+        WORDS,
+    )
+    assert "A request flows so:" in text
+    assert "mermaid" not in text

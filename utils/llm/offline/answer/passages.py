@@ -61,6 +61,7 @@ LOOKED_AT = 350
 OTHERS = 2
 """Sections that are linked."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
+_DIAGRAM = re.compile(r"```mermaid\b")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -128,7 +129,7 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
         if worse or (shown and room < FEWEST):
             continue
         share = min(room, NEXT) if shown else FIRST
-        text = _quoted(question, section, share - 2, room - 2 if shown else ANY, similarity)
+        text = _quoted(question, section, share - 2, max(room - 2, NEXT) if shown else ANY, similarity)
         if text:
             heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
             shown[_link(section.article)] = f"{heading}\n\n{text}"
@@ -161,11 +162,12 @@ def _said(section: Section, shown: Sequence[str]) -> bool:
 def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
-    Code stays with what introduces it.
+    Code stays with what introduces it. A few lines more are no reason to leave something out; where not even the nearest has room there
+    is nothing to quote.
     """
     units: list[tuple[str, float]] = []
     for part, near in section.parts:
-        if _PICTURE.fullmatch(part.text):
+        if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
         text = _shown(question, part, section.article, similarity)
         if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
@@ -177,6 +179,11 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     for at in sorted(range(len(units)), key=lambda at: -units[at][1] - OPENS * (at == 0)):
         if _lines("\n\n".join(units[each][0] for each in (*kept, at))) <= (room if kept else most):
             kept.add(at)
+    if not kept:
+        return ""
+    left_out = [text for at, (text, _) in enumerate(units) if at not in kept]
+    if _lines("\n\n".join(left_out)) <= FEWEST and _lines("\n\n".join(text for text, _ in units)) <= most:
+        kept = set(range(len(units)))
     quoted: list[str] = []
     for at, (text, _) in enumerate(units):
         if at in kept:
