@@ -223,6 +223,13 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("you're great, thanks a bunch!!") is Talk.THANKS
     assert small_talk("nope, that's all") is Talk.THANKS
     assert small_talk("good evening :) what sort of things could I ask you?") is Talk.HELP
+    assert small_talk("morning! first day here, what are you good for?") is Talk.HELP
+    assert small_talk("you a bot or is somebody from the platform team typing here?") is Talk.HELP
+    assert small_talk("great, that did the trick. I'm off to bed") is Talk.BYE
+    assert small_talk("perfect that did it, cheers, have a good weekend") is Talk.BYE
+    assert small_talk("perfect that did it but how do I stop it") is None
+    assert small_talk("have a look at the logs") is None
+    assert small_talk("first time here, how do I start?") is None
     assert small_talk("hello world example") is None
     assert small_talk("what do you do with my data?") is None
     assert small_talk("who are you calling?") is None

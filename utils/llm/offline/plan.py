@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.arguments import fill, repository_arguments, repository_of
+from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
@@ -219,7 +219,8 @@ class Planner:
         detail = followup.detail_call(row, previous, readers) if row else None
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
-            return Step(clause, *detail)
+            shown, arguments = detail
+            return Step(clause, shown, {**flags(shown, reading), **arguments})
         found = self._route(followup.without_opening(reading), context)
         if row and found.tool and (named := followup.named_by(row, tool, found.tool)):
             step = self._filled(clause, found.tool, context)
