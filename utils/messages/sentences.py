@@ -16,7 +16,8 @@ _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = "does|do|did|is|are|can|could|should|will|would|must"
 _JOINT = re.compile(
-    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+)?(?=(?:{_OPENERS}|{_VERBS})\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
+    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
+    rf"(?=(?:{_OPENERS}|{_VERBS}|tell me|show me|explain|describe)\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
     rf"|\s+\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))",
     re.IGNORECASE,
 )

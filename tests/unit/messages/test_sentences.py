@@ -21,6 +21,10 @@ from utils.messages.sentences import alternatives, questions, sentences
             "Plug our agent in, without code. And what does it see?",
             ["Plug our agent in, without code.", "And what does it see?"],
         ),
+        (
+            "explain how it runs in Docker, and after that tell me which port it listens on",
+            ["explain how it runs in Docker", "tell me which port it listens on"],
+        ),
         ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
     ],
 )

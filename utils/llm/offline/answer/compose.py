@@ -50,7 +50,9 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     rest = left_over(steps) if done else []
     if len(bodies) > 1:
         pairs = zip(parts, bodies, strict=True)
-        bodies = [f"## {_asked(step)}\n\n{demoted(briefly(body))}" for (_, step), body in pairs]
+        bodies = [
+            f"## {_asked(step)}\n\n{demoted(briefly(step.clause.text, body))}" for (_, step), body in pairs
+        ]
         bodies.sort(key=lambda section: section.count("\n") > SCREEN)
     return "\n\n".join([*first, *bodies, *rest])
 

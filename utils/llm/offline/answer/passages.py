@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
@@ -17,7 +17,7 @@ from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import alternatives, sentences
+from utils.messages.sentences import alternatives, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -58,6 +58,11 @@ SAME = 0.8
 """Share of a section's words that the ones before it have already, from which it says nothing new."""
 LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
+PART_FOUND = 0.85
+"""Score of the search for one part of a question from which its best section is taken for an answer to it. This and the next were
+chosen with the questions of tests/eval that ask several things."""
+PART_FITS = 0.6
+"""Fit of that section to the part and to the whole question, together."""
 OTHERS = 2
 """Sections that are linked."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
@@ -69,6 +74,7 @@ _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
 NOTHING = "I found nothing about that in the documents."
+UNSURE_OF = "I am not sure that these sections answer this part: {}"
 UNSURE = "I am not sure that the documents answer this. These sections come nearest:"
 
 
@@ -102,19 +108,25 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     if not about and not any(near):
         return joined(NOTHING, found.note or "")
     sure = about and (sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED)
-    sections = _each_named(question, sections, found.articles[:READ], similarity)
+    asked = _sections_of_parts(sections, found.articles, similarity)
+    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
+        [sections[0], *(each for each in asked.values() if each)], sections
+    )
     quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
     shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
-    return joined("" if sure else UNSURE, *shown.values(), see_also, "" if sure else found.note or "")
+    lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
+    named = UNSURE_OF.format(lacking) if lacking else ""
+    return joined("" if sure else UNSURE, named, *shown.values(), see_also, "" if sure else found.note or "")
 
 
-def briefly(text: str) -> str:
-    """An answer from documents that stands beside other parts: its first sections, and the others as links."""
+def briefly(asked: str, text: str) -> str:
+    """An answer from documents that stands beside other parts: its first sections, one for each thing asked, and the others as links."""
     answer, _, links = text.partition(f"\n\n{SEE_ALSO}\n")
     sections = [match.start() for match in _SECTION.finditer(answer)]
-    kept = next((at for at in sections[1:] if _lines(answer[:at]) > NEXT), None)
+    things = max(1, len(questions(asked)))
+    kept = next((at for at in sections[1:] if _lines(answer[:at]) > NEXT * things), None)
     if kept is None:
         return text
     left = [f"- {match[1]} \u2014 {match[2]}" for match in _SECTION.finditer(answer, kept)]
@@ -140,13 +152,38 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
 def _each_named(
     question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
 ) -> list[Section]:
-    """The sections with the nearest to each of two named things first, so that both have room: "bedrock or azure"."""
+    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
     near = [_sections(each, articles, similarity) for each in alternatives(question)]
-    best = dict.fromkeys(max(found, key=lambda each: each.fit).article.url for found in near if found)
-    first = [
-        replace(each, score=sections[0].score) for url in best for each in sections if each.article.url == url
-    ]
-    return [*first, *(each for each in sections if each.article.url not in best)]
+    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
+    return _first([each for each in sections if each.article.url in best], sections) if best else []
+
+
+def _sections_of_parts(
+    sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
+) -> dict[str, Section | None]:
+    """For each part of what was asked the section that the search ranks first for it; `None` where that one is about something else."""
+    found: dict[str, Section | None] = {}
+    for part in dict.fromkeys(part for each in articles for part in _scores(each)):
+        best = max(articles, key=lambda each: _scores(each).get(part, 0.0))
+        [alone] = _sections(part, [each for each in articles if each.url == best.url], similarity)
+        whole = next((each for each in sections if each.article.url == best.url), None)
+        fits = whole is sections[0] or alone.fit + (whole.fit if whole else 0.0) >= PART_FITS
+        found[part] = (whole or alone) if _scores(best)[part] >= PART_FOUND and fits else None
+    return found
+
+
+def _scores(article: Article) -> Mapping[str, float]:
+    """By the parts of what was asked."""
+    scores: Mapping[str, float] = article.metadata.get("parts") or {}
+    return scores
+
+
+def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Section]:
+    """All sections, the chosen ones first and as good as the best, so that each has room."""
+    urls = dict.fromkeys(each.article.url for each in chosen)
+    by_url = {each.article.url: each for each in chosen}
+    first = [replace(by_url[url], score=sections[0].score) for url in urls]
+    return [*first, *(each for each in sections if each.article.url not in urls)]
 
 
 def _about(question: str, section: Section, similarity: Similarity) -> bool:
