@@ -25,7 +25,7 @@ from utils.llm.offline.route import (
     route,
 )
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.steps import Step, merged, sent
 from utils.llm.offline.tools import NAMES, ToolSpec
@@ -72,7 +72,7 @@ class Planner:
     def plan(self, turns: Sequence[Turn]) -> list[Step]:
         """The steps of the last turn's request, in the order of its clauses; empty for small talk."""
         request = without_prelude(turns[-1].request)
-        if small_talk(request):
+        if talk_of(turns[-1].request, self.similarity):
             return []
         if waiting := self._waiting(turns):
             return [self._completed(step, request) for step in waiting]

@@ -21,7 +21,7 @@ from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.route import is_order
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
 
@@ -65,7 +65,7 @@ def reply(
     wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
     if wanted:
         return Reply(calls=_calls(wanted, used))
-    return _spoken(turn, steps, tools)
+    return _spoken(turn, steps, tools, similarity)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
@@ -88,9 +88,8 @@ def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: C
     return Reply(compose(turn, steps, calls, similarity))
 
 
-def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Reply:
-    kind = small_talk(without_prelude(turn.request)) or small_talk(turn.request)
-    if kind:
+def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec], similarity: Similarity) -> Reply:
+    if kind := talk_of(turn.request, similarity):
         return Reply(phrases.talk(kind, tools))
     asks = any(step.tool and step.missing for step in steps)
     if asks or any(step.why for step in steps):

@@ -1,28 +1,40 @@
-"""Greetings, thanks and questions about the assistant itself, told phrase by phrase: "morning! you there?" are two."""
+"""Greetings, thanks, moods and questions about the assistant itself: told phrase by phrase, "morning! you there?" are two, or by the
+nearest example.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
 
+from utils.llm.offline import entities
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.similarity import Similarity
 
 
 class Talk(Enum):
     """What kind of small talk a message is, the one that is answered first at the top."""
 
     HELP = "help"
+    SORRY = "sorry"
     BYE = "bye"
     THANKS = "thanks"
+    NOTED = "noted"
     GREETING = "greeting"
 
 
 LONGEST = 15
-"""Words of small talk at most."""
+"""Words of small talk that is told by its phrases at most."""
+LONGEST_LIKE = 30
+"""The same by the nearest example."""
+LIKE = 0.42
+"""Closeness to an example from which a message is small talk. No question of tests/eval on documents or GitHub is above 0.39."""
 _KINDS = tuple(
     (Talk(kind), pattern(f"{part('talk_before')}(?:{whole(forms)}){part('talk_after')}"))
     for kind, forms in LEXICON["talk"].items()
 )
+_EXAMPLES = tuple((Talk(kind), text) for kind, texts in LEXICON["talk_like"].items() for text in texts)
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
 
@@ -38,6 +50,23 @@ def small_talk(text: str) -> Talk | None:
         return Talk.THANKS
     kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}
     return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
+
+
+def talk_of(request: str, similarity: Similarity) -> Talk | None:
+    """The kind of small talk that a whole request is; without an embedder its phrases alone tell."""
+    said = without_prelude(request)
+    return small_talk(said) or small_talk(request) or _like_an_example(said, similarity)
+
+
+def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
+    """By the nearest example, where a text names nothing that can be looked up."""
+    reading = links_in_words(text)
+    named = entities.repository(reading) or entities.numbers(reading) or entities.path(reading)
+    if similarity.embedder is None or named or "`" in text or len(text.split()) > LONGEST_LIKE:
+        return None
+    near = similarity.to_each(text, [example for _, example in _EXAMPLES])
+    best = max(range(len(near)), key=near.__getitem__)
+    return _EXAMPLES[best][0] if near[best] >= LIKE else None
 
 
 def opens_with_a_greeting(text: str) -> bool:

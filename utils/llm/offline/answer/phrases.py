@@ -36,13 +36,25 @@ _NAMES = {
 
 def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     """An answer to small talk."""
-    if kind is Talk.THANKS:
-        return "You're welcome."
-    if kind is Talk.BYE:
-        return "Goodbye."
-    if kind is Talk.GREETING:
-        return f"Hello. {abilities(tools)}"
-    return f"Hello. I am the platform engineer's offline model, a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
+    match kind:
+        case Talk.THANKS:
+            return "You're welcome."
+        case Talk.BYE:
+            return "Goodbye."
+        case Talk.NOTED:
+            return "All right. Ask whenever you like."
+        case Talk.SORRY:
+            return (
+                "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
+                "Ask for one thing at a time, in the words of the documents or with the name of the repository."
+            )
+        case Talk.GREETING:
+            return f"Hello. {abilities(tools)}"
+        case Talk.HELP:
+            return (
+                "Hello. I am the platform engineer's offline model: a program and no person, a demonstration without a language model. "
+                f"I find and quote, and make nothing up. {abilities(tools)}"
+            )
 
 
 def of_each_state(states: Mapping[str, int]) -> str:
