@@ -140,6 +140,23 @@ def test_a_part_of_a_question_that_no_section_fits_is_named(heading, score):
     assert heading not in headings(text)[:2]
 
 
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("How do I rotate the folder key in HashiCorp Vault?", "HashiCorp Vault"),
+        ("does the folder key need python 3.9 or newer", "3.9"),
+        ("How do I rotate the folder key, on Friday, with Ctrl-C? I have GPU and OpenSSL", None),
+    ],
+)
+def test_a_name_that_no_section_has_is_named(asked, named):
+    found = Articles(articles=[article("Rotate the key of the folder with OpenSSL.", heading="Folder key")])
+    text = passages_text(asked, found, WORDS)
+    first = text.split("\n")[0]
+    assert first == (
+        f"No section that I found mentions {named}." if named else "**Folder key** \u2014 docs/guide.md"
+    )
+
+
 def test_each_of_two_named_things_has_room_on_the_screen():
     def section(name, heading, score):
         text = "\n\n".join(f"{name} fact {n}." for n in range(20))

@@ -26,6 +26,8 @@ def chat():
         "could u merge PR 3 of acme/rocket plz",
         "hey, plz label #4 of acme/rocket 'bug, urgent'",
         "Would you mind assigning #3 in acme/rocket to hubot?",
+        'Would you mind opening a new issue in acme/rocket with the title "Docs link is dead"?',
+        "Issue 2 in acme/rocket is solved, so it would be lovely if you could close it for me.",
         'I need you to leave a comment under PR 5 of acme/rocket that says "ship it"',
         "start a new release v2 in acme/rocket",
         "slap the label wontfix on #4 of acme/rocket",

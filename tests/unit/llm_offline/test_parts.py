@@ -32,6 +32,37 @@ def test_the_one_of_a_list_is_one_of_what_the_part_before_lists(chat):
     assert names == ["list_pull_requests", "list_pull_requests"]
 
 
+def test_two_places_in_two_repositories_are_two_requests(chat):
+    said = "newest issue in acme/rocket and oldest one in octo-org/octo-repo"
+    calls = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert [(call["args"]["repo"], call["args"]["direction"]) for call in calls] == [
+        ("rocket", "desc"),
+        ("octo-repo", "asc"),
+    ]
+
+
+def test_a_question_to_the_documents_behind_a_list_is_a_part_of_its_own(chat):
+    said = "open issues of acme/rocket, and how does the offline model differ from a real one?"
+    calls = chat.bind_tools(tools_of("supervisor")).invoke([HumanMessage(said)]).tool_calls
+    assert [call["name"] for call in calls] == ["github", "rag"]
+
+
+def test_issues_that_are_searched_for_are_listed_and_no_code_is_searched(chat):
+    said = "search in hello-world (octocat) for issues which mention 'login'"
+    (call,) = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert (call["name"], call["args"]["owner"], call["args"]["repo"]) == (
+        "list_issues",
+        "octocat",
+        "hello-world",
+    )
+
+
+def test_neither_a_label_nor_an_assignee_is_no_label_of_that_name(chat):
+    said = "issues of acme/rocket that carry neither a label nor an assignee"
+    (call,) = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert call["args"] == {"owner": "acme", "repo": "rocket", "assignee": "none"}
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

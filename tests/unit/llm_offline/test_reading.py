@@ -20,7 +20,6 @@ NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
     "text, expected",
     [
         ("PRs of octocat/hello-world", ("octocat", "hello-world")),
-        ("the repo hello-world of octocat", ("octocat", "hello-world")),
         ("releases of vercel/next.js", ("vercel", "next.js")),
         ("show docs/context.md", None),
         ("read docs/index.md of acme/rocket", ("acme", "rocket")),
@@ -38,6 +37,12 @@ def test_repositories(text, expected):
     [
         ("https://github.com/acme/rocket/pull/87", "pull request 87 of acme/rocket"),
         ("https://ghe.corp.io/acme/rocket/issues/3", "issue 3 of acme/rocket"),
+        ("the repo hello-world of octocat", "the repo octocat/hello-world"),
+        ("issues of hello-world by octocat", "issues of octocat/hello-world"),
+        ("issues of octo-repo#3 (octo-org)", "issues of issue 3 of octo-org/octo-repo"),
+        ("octocat's hello-world, issues", "octocat/hello-world, issues"),
+        ("commits of acme/rocket by octocat", "commits of acme/rocket by octocat"),
+        ("the sub-agents of ours and issues", "the sub-agents of ours and issues"),
         ("https://github.com/acme/rocket/actions/runs/77/job/1", "workflow run 77 of acme/rocket"),
         ("https://github.com/acme/rocket/blob/main/src/a.py", "file src/a.py of acme/rocket on branch main"),
         ("acme/rocket#3", "issue 3 of acme/rocket"),

@@ -61,10 +61,13 @@ def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, lis
 
 def _verb(match: re.Match[str], text: str) -> str | None:
     word, following = match["verb"].lower().replace("-", ""), match["next"]
-    minds = "mind" in match["polite"].lower()
-    if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
+    at = match.start("verb")
+    if "mind" in match["polite"].lower():
+        plain = (f"{text[:at]}{base}{text[match.end('verb') :]}" for base in _without_ing(word))
+        text = next((each for each in plain if FORMS["with_an_object"].match(each, at)), text)
+    elif word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss")):
         return None  # "merged pull requests", "closing date of …", "comments of …"
-    at, verb = match.start("verb"), stem(_SAME.get(word, word))
+    verb = stem(_SAME.get(word, word))
     puts = FORMS["put"].match(text, at) and not (word in WORDS["reading"] or opens_a_request(word))
     if puts or FORMS["with_an_object"].match(text, at):
         return verb
@@ -72,3 +75,9 @@ def _verb(match: re.Match[str], text: str) -> str | None:
         return None
     needs_an_object = stem(word) in _NOUNS and match["begins"].strip()
     return None if needs_an_object and not FORMS["acted_on"].match(following) else verb
+
+
+def _without_ing(word: str) -> list[str]:
+    """The verbs that a form with "ing" may be of: "open" of "opening", "file" of "filing", "put" of "putting"."""
+    base = word.removesuffix("ing")
+    return [base, f"{base}e", base[:-1]]

@@ -107,15 +107,21 @@ def _joints(text: str, start: int, end: int) -> list[Span]:
 
     def speaks_of_the_left(before: Span, span: Span) -> bool:
         said = text[slice(*span)]
-        if asks_for_more(said) and _REPOSITORY.search(text, *before):
+        named_before = _REPOSITORY.search(text, *before)
+        if asks_for_more(said) and named_before:
             return True
+        if FORMS["placed_row"].match(said) and not named_before:
+            return True  # "the issues and the latest commits of a/b" is cut by its nouns
         if _NAMES.search(said):
             return False
         if FORMS["more_of_it"].match(text, before[1]):
             return True
         if FORMS["how"].search(text, *before) and FORMS["does"].match(said):
             return True
-        return bool(FORMS["aside"].match(text, before[1])) and not opens_a_request(text[slice(*before)])
+        left = text[slice(*before)]
+        if FORMS["has"].search(left) and not (_NAMES.search(left) or FORMS["of_the_one"].search(said)):
+            return False  # "now the pull requests too, and how does …"
+        return bool(FORMS["aside"].match(text, before[1])) and not opens_a_request(left)
 
     return _glued(cuts(text, FORMS["joint"], start, end), speaks_of_the_left)
 

@@ -38,11 +38,10 @@ class Number(NamedTuple):
 def repository(text: str) -> tuple[str, str] | None:
     """Owner and name of the first repository that a sentence names."""
     found = _slashed(text)
-    if found:  # "release/1.9 of octocat/hello-world" names a branch first
-        match = next((match for match in found if not _is_branch(text, match)), found[0])
-        return match[1], match[2]
-    named = FORMS["repo_of"].search(text)
-    return (named[2], named[1]) if named else None
+    if not found:
+        return None
+    match = next((match for match in found if not _is_branch(text, match)), found[0])
+    return match[1], match[2]  # "release/1.9 of octocat/hello-world" names a branch first
 
 
 def repositories(text: str) -> list[tuple[str, str]]:
@@ -194,4 +193,8 @@ def owner(text: str) -> str | None:
 def labels(text: str) -> list[str]:
     """Names of labels."""
     found = [next(filter(None, match.groups())) for match in FORMS["label"].finditer(text)]
-    return [label for label in dict.fromkeys(found) if label.lower() not in {"the", "a", "with"}]
+    return [
+        label
+        for label in dict.fromkeys(found)
+        if label.lower() not in {"the", "a", "with", "nor", "or", "and"}
+    ]

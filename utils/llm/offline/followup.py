@@ -60,13 +60,15 @@ def without_opening(text: str) -> str:
 
 
 def picked_row(text: str, call: Call) -> dict[str, Any] | None:
-    """The row of the last result that a message points at: "the second one", "#28"."""
+    """The row of the last result that a message points at: "the second one", "#28", "it" where there is one."""
     result = parse_result(call.result or "")
     if not isinstance(result, Items) or not result.items:
         return None
     match = FORMS["ordinal"].search(text)
     if match:
         return _at(result.items, match[1].lower())
+    if len(result.items) == 1 and FORMS["of_the_one"].search(text):
+        return result.items[0]
     wanted = {number.value for number in entities.numbers(text)}
     return next((row for row in result.items if row.get("number") in wanted or row.get("id") in wanted), None)
 

@@ -140,7 +140,7 @@ class Planner:
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
             return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
-        leans = context.previous and self._leans(reading, context.previous) and not about_the_product(reading)
+        leans = context.previous and self._leans(reading, context.previous)
         step = self._follow(clause, context) if leans and not change else self._routed(clause, context)
         if step.tool is None or step.tool.text_parameter:
             return [step]
@@ -158,6 +158,9 @@ class Planner:
     def _leans(self, reading: str, previous: Call) -> bool:
         """Whether words stand for nothing without the call before them; part of a sentence ("at what time?") only after a search."""
         searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
+        of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
+        if about_the_product(reading) and not of_a_row:
+            return False
         return followup.follows_up(reading) or (searched and followup.goes_on(reading))
 
     def _routed(self, clause: Clause, context: Context) -> Step:
@@ -228,7 +231,7 @@ class Planner:
         stays = (FORMS["of_the_one"] if tool.shows_one else FORMS["of_those"]).search(reading)
         if stays and found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, tool, previous)
-        if found.tool and found.tool != tool and not followup.is_bare(reading):
+        if found.tool and found.tool != tool and not followup.is_bare(followup.without_opening(reading)):
             own = next((score for score, each in found.ranking if each == tool), 0.0)
             beside = context.subject and opens_a_request(reading) and not FORMS["ones"].search(reading)
             nearer = found.score >= own + (NEARER if tool.delegates else 0.0)

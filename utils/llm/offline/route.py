@@ -12,7 +12,7 @@ from functools import lru_cache
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
 from utils.llm.offline.followup import points_back, without_opening
-from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.grammar import FORMS, WORDS, part
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
@@ -48,7 +48,7 @@ LISTS = 0.6
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
 _HALF_NAMED = re.compile(
-    r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
+    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
 _ORDERS = (

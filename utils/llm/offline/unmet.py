@@ -36,7 +36,7 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     tool, arguments = step.tool, step.arguments
     if tool is None or step.missing or tool.text_parameter or tool.changes:
         return ()
-    text = without_form(_without_story(step.clause.text, tool))
+    text = without_form(_without_story(step.clause.reading, tool))
     if is_foreign(text):
         return tuple(word for word in foreign_words(text) if stem(word.lower()) not in _known_words(known))
     if arguments.get("assignee") == "none":

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.answer.tables import joined
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
@@ -74,6 +75,7 @@ _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
 NOTHING = "I found nothing about that in the documents."
+NOT_NAMED = "No section that I found mentions {}."
 UNSURE_OF = "I am not sure that these sections answer this part: {}"
 UNSURE = "I am not sure that the documents answer this. These sections come nearest:"
 
@@ -118,7 +120,11 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
     lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
     named = UNSURE_OF.format(lacking) if lacking else ""
-    return joined("" if sure else UNSURE, named, *shown.values(), see_also, "" if sure else found.note or "")
+    names = ", ".join(_names_that_are_missing(question, found.articles))
+    nowhere = NOT_NAMED.format(names) if names else ""
+    return joined(
+        nowhere, "" if sure else UNSURE, named, *shown.values(), see_also, "" if sure else found.note or ""
+    )
 
 
 def briefly(asked: str, text: str) -> str:
@@ -176,6 +182,13 @@ def _scores(article: Article) -> Mapping[str, float]:
     """By the parts of what was asked."""
     scores: Mapping[str, float] = article.metadata.get("parts") or {}
     return scores
+
+
+def _names_that_are_missing(question: str, articles: Sequence[Article]) -> list[str]:
+    """Names and versions in a question that no passage has: "HashiCorp Vault", "3.9"."""
+    present = {stem for each in articles for stem in content_stems(f"{_place(each)} {each.content}")}
+    names = (match[0] for match in FORMS["proper_name"].finditer(question))
+    return [name for name in dict.fromkeys(names) if not set(content_stems(name)) & present]
 
 
 def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Section]:
