@@ -12,8 +12,10 @@ from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.route import asks_of_a_repository, is_order
-from utils.llm.offline.words import words
+from utils.llm.offline.words import content_stems, words
 
+LITTLE = 2
+"""Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
 FEW = 2
 """Words that are too few to state something."""
 
@@ -49,6 +51,8 @@ def _only_states(text: str) -> bool:
         return True
     if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["asks_inside"].search(text):
         return False
+    if FORMS["also"].search(text) and asks_of_a_repository(text):
+        return False  # "now the pull requests too"
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
         return of_themselves and not (asks_of_a_repository(text) or FORMS["wants"].search(text))
@@ -59,6 +63,8 @@ def _only_states(text: str) -> bool:
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
     alone = set(words(clause.text)) - WORDS["stop"]
+    if points_back(clause.text) and len(content_stems(clause.text)) <= LITTLE:
+        alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)
 
