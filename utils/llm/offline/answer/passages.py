@@ -15,6 +15,7 @@ from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
 from utils.llm.offline.answer.tables import joined
 from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
@@ -186,6 +187,8 @@ def _scores(article: Article) -> Mapping[str, float]:
 
 def _names_that_are_missing(question: str, articles: Sequence[Article]) -> list[str]:
     """Names and versions in a question that no passage has: "HashiCorp Vault", "3.9"."""
+    if is_foreign(question):
+        return []  # German nouns begin with a capital
     present = {stem for each in articles for stem in content_stems(f"{_place(each)} {each.content}")}
     names = (match[0] for match in FORMS["proper_name"].finditer(question))
     return [name for name in dict.fromkeys(names) if not set(content_stems(name)) & present]
