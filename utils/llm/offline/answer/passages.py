@@ -38,7 +38,7 @@ ANY = 1_000
 """Lines that the nearest block of the best section may take."""
 BELOW = 0.4
 """Score by which a section may be worse than the best to be quoted too."""
-OPENS = 0.1
+OPENS = 0.3
 """What the first block of a section is worth besides its closeness: sections say first what matters."""
 LONG_TABLE = 900
 """Characters of a table from which only the rows that are nearest to the question are shown."""
