@@ -157,6 +157,13 @@ def test_a_name_that_no_section_has_is_named(asked, named):
     )
 
 
+def test_what_answers_a_question_in_another_language_is_never_sure():
+    found = Articles(articles=[article("Der Port 8000.", heading="Auf welchem Port")])
+    assert passages_text("Auf welchem Port hört der Dienst und wie ändere ich das?", found, WORDS).startswith(
+        "I am not sure"
+    )
+
+
 def test_each_of_two_named_things_has_room_on_the_screen():
     def section(name, heading, score):
         text = "\n\n".join(f"{name} fact {n}." for n in range(20))

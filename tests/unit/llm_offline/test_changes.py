@@ -27,6 +27,7 @@ def chat():
         "hey, plz label #4 of acme/rocket 'bug, urgent'",
         "Would you mind assigning #3 in acme/rocket to hubot?",
         'Would you mind opening a new issue in acme/rocket with the title "Docs link is dead"?',
+        "The branch old-stuff in acme/rocket is of no use. Get rid of it.",
         "Issue 2 in acme/rocket is solved, so it would be lovely if you could close it for me.",
         'I need you to leave a comment under PR 5 of acme/rocket that says "ship it"',
         "start a new release v2 in acme/rocket",

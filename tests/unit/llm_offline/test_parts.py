@@ -63,6 +63,25 @@ def test_neither_a_label_nor_an_assignee_is_no_label_of_that_name(chat):
     assert call["args"] == {"owner": "acme", "repo": "rocket", "assignee": "none"}
 
 
+def test_that_repository_is_the_one_before_the_question_to_the_documents(chat):
+    said = "the last 3 commits in acme/rocket, then explain the error codes, and finally tell me who opened the newest issue in that repo"
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == ["github", "rag", "github"]
+
+
+def test_which_of_them_is_asked_of_the_rows_that_were_listed(chat):
+    said = (
+        "How many PRs are waiting in acme/rocket right now, and which of them has been sitting there longest?"
+    )
+    assert [arguments.get("state") for _, arguments in _calls(chat, "github", said)] == [None, "open"]
+
+
+def test_who_was_told_to_look_at_a_repository_asks_for_what_comes_after(chat):
+    said = (
+        "Hi, I'm new on the team and was told to look at acme/rocket. Could you show me what its README says?"
+    )
+    assert [name for name, _ in _calls(chat, "github", said)] == ["get_file"]
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

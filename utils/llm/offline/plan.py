@@ -159,7 +159,8 @@ class Planner:
         """Whether words stand for nothing without the call before them; part of a sentence ("at what time?") only after a search."""
         searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
         of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
-        if about_the_product(reading) and not of_a_row:
+        of_another = searched and FORMS["own_repository"].search(reading)  # "the newest issue in that repo"
+        if of_another or (about_the_product(reading) and not of_a_row):
             return False
         return followup.follows_up(reading) or (searched and followup.goes_on(reading))
 
@@ -241,7 +242,8 @@ class Planner:
 
     def _again(self, clause: Clause, tool: ToolSpec, previous: Call) -> Step:
         """The previous call with what the new words say in place of what it said; free text is the new words alone."""
-        filled = fill(tool, clause.text, self.now, previous.arguments)
+        states = {p.name: p.default for p in tool.parameters if p.name in ("state", "status") and p.default}
+        filled = fill(tool, clause.text, self.now, {**states, **previous.arguments})
         topic = followup.without_opening(clause.text)
         said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
         if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):

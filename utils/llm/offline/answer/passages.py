@@ -110,7 +110,8 @@ def passages_text(question: str, found: Articles, similarity: Similarity) -> str
     near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
     if not about and not any(near):
         return joined(NOTHING, found.note or "")
-    sure = about and (sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED)
+    fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
+    sure = about and fits and not is_foreign(question)
     asked = _sections_of_parts(sections, found.articles, similarity)
     sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
         [sections[0], *(each for each in asked.values() if each)], sections
