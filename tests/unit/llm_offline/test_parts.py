@@ -82,6 +82,25 @@ def test_who_was_told_to_look_at_a_repository_asks_for_what_comes_after(chat):
     assert [name for name, _ in _calls(chat, "github", said)] == ["get_file"]
 
 
+def test_an_order_is_a_part_of_its_own_and_no_background(chat):
+    said = "Weigh the anvil and list the open issues of acme/rocket"
+    bound = chat.bind_tools(tools_of("supervisor"))
+    asked = [HumanMessage(said)]
+    reply = bound.invoke(asked)
+    assert [call["args"] for call in reply.tool_calls] == [{"request": "list the open issues of acme/rocket"}]
+    result = ToolMessage("There are none.", tool_call_id=reply.tool_calls[0]["id"])
+    assert "Not done: “Weigh the anvil”" in bound.invoke([*asked, reply, result]).text
+
+
+def test_of_two_orders_in_one_part_the_one_that_can_be_done_is_done(chat):
+    bound = chat.bind_tools(tools_of("supervisor"))
+    asked = [HumanMessage("Tell me how to back up my data and order a pizza")]
+    reply = bound.invoke(asked)
+    assert [call["args"] for call in reply.tool_calls] == [{"request": "Tell me how to back up my data"}]
+    result = ToolMessage("Copy the folder.", tool_call_id=reply.tool_calls[0]["id"])
+    assert "Not done: “order a pizza”" in bound.invoke([*asked, reply, result]).text
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

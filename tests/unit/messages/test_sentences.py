@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.messages.sentences import alternatives, questions, sentences
+from utils.messages.sentences import alternatives, orders, questions, sentences
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,14 @@ from utils.messages.sentences import alternatives, questions, sentences
         (
             "explain how it runs in Docker, and after that tell me which port it listens on",
             ["explain how it runs in Docker", "tell me which port it listens on"],
+        ),
+        (
+            "Drop the production database, then explain what an artifact is",
+            ["Drop the production database", "explain what an artifact is"],
+        ),
+        (
+            "Delete everything and tell me how to add an agent",
+            ["Delete everything", "tell me how to add an agent"],
         ),
         ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
     ],
@@ -70,3 +78,25 @@ def test_an_abbreviation_ends_no_sentence():
 )
 def test_two_things_that_are_named_side_by_side_are_told_apart(text, each):
     assert alternatives(text) == each
+
+
+@pytest.mark.parametrize(
+    "text", ["Reboot the server", "please email the report to Bob", "Delete everything", "Weigh it"]
+)
+def test_a_verb_before_its_object_is_an_order(text):
+    assert orders(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yesterday the server died",
+        "Got a weird error",
+        "I have a server",
+        "With the chart",
+        "Using the page",
+        "",
+    ],
+)
+def test_what_is_told_is_no_order(text):
+    assert not orders(text)

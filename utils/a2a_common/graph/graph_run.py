@@ -26,7 +26,8 @@ from utils.a2a_common.graph.user_message import Content, answer_text, user_conte
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, TextRestarted
-from utils.messages.told import dated, said_at
+from utils.messages.text import text_of
+from utils.messages.told import dated, of_own_words, said_at
 from utils.resilience.ledger import close_open_calls
 
 if TYPE_CHECKING:
@@ -198,6 +199,9 @@ class GraphRun:
         """The user's message. When it was written is kept with it, so that later requests begin as this one does."""
         now = datetime.now(UTC)
         kept = {**said_at(now), **(dated(now.date()) if self._dated else {})}
+        own = self._request.text if self._request.text.strip() else ""
+        if len(text_of(content)) > len(own):
+            kept |= of_own_words(len(own))
         return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=kept)
 
     def _answer(self) -> Any:

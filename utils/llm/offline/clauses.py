@@ -10,6 +10,7 @@ from utils.llm.offline.entities import quotes_hidden
 from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.words import spelled_out
+from utils.messages.sentences import orders
 
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
@@ -23,6 +24,7 @@ _AND = re.compile(
 )
 
 
+_ORDERED = re.compile(r",?\s+(?:and|then)\s+(?:then\s+|also\s+)?")
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
 
 
@@ -83,6 +85,19 @@ def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
         spans.append((start, match.start()))
         start = match.end()
     return [*spans, (start, end)]
+
+
+def at_orders(clause: Clause, request: str) -> list[Clause]:
+    """A clause cut before each order in it, "… back up my data | and order a pizza", which `split` leaves whole: "to stop and start the
+    service" reads the same.
+    """
+    spans: list[Span] = []
+    start = clause.start
+    for joint in _ORDERED.finditer(request, clause.start, clause.end):
+        if orders(request[joint.end() : clause.end]):
+            spans.append((start, joint.start()))
+            start = joint.end()
+    return [_clause(request, *span) for span in (*spans, (start, clause.end))]
 
 
 def _items(text: str, start: int) -> list[Span]:

@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from utils.messages.text import message_text
+from utils.messages.told import own_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +23,13 @@ class Call:
 
 @dataclass(slots=True)
 class Turn:
-    """One request of the user with all that followed."""
+    """One request of the user with all that followed. `came_along`: files or data stood beside the words, which are no request."""
 
     request: str
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0
     answer: str = ""
+    came_along: bool = False
 
 
 def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
@@ -36,7 +38,8 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     found: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
-            found.append(Turn(message_text(message)))
+            words = own_words(message)
+            found.append(Turn(words, came_along=len(words) < len(message_text(message))))
         elif isinstance(message, AIMessage) and found:
             _add(found[-1], message, results)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.clauses import Clause, at_orders, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
 from utils.llm.offline.grammar import FORMS, WORDS
@@ -98,13 +98,21 @@ class Planner:
                 spans[index],
                 last.arguments if last else {},
             )
-            steps += self._steps(_with_noun(clause, last.tool if last else None), context)
+            found = self._steps(_with_noun(clause, last.tool if last else None), context)
+            declined = len(found) == 1 and found[0].tool is None and not found[0].why
+            steps += (declined and self._of_orders(clause, request, context)) or found
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
         searched = next((call for call in calls if call.tool in libraries), None)
         steps = [sent(step, request, whole=whole, before=searched) for step in steps]
         return [replace(step, unmet=left_out(step, self.tools)) for step in steps]
+
+    def _of_orders(self, clause: Clause, request: str, context: Context) -> list[Step]:
+        """The steps of a clause that would be declined as a whole, order by order; none where all of them would be."""
+        parts = at_orders(clause, request)
+        steps = [step for part in parts for step in self._steps(part, context)] if parts[1:] else []
+        return steps if any(step.tool for step in steps) else []
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""

@@ -57,8 +57,10 @@ def reply(
     listed = turns(messages)
     if not listed:
         return Reply(phrases.abilities(tools))
-    steps = Planner(tools, similarity, now).plan(listed)
     turn = listed[-1]
+    if turn.came_along and not turn.request.strip():
+        return Reply(phrases.NO_WORDS)
+    steps = Planner(tools, similarity, now).plan(listed)
     used = call_ids(messages)
     if waits_for_answer(messages):
         return _answered(turn, steps, similarity, used)

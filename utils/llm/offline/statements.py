@@ -13,6 +13,7 @@ from utils.llm.offline.followup import points_back
 from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.route import asks_of_a_repository, is_order
 from utils.llm.offline.words import content_stems, words
+from utils.messages.sentences import orders
 
 LITTLE = 2
 """Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
@@ -45,7 +46,7 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
 
 
 def _only_states(text: str) -> bool:
-    if is_order(text):
+    if is_order(text) or orders(text):
         return False
     if len(words(text)) == 1 or FORMS["states"].search(text):
         return True

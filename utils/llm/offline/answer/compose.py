@@ -43,6 +43,8 @@ def compose(turn: Turn, steps: Sequence[Step], calls: Sequence[Call], similarity
     first += [phrases.searched_for(step.excerpt) for step in steps if step.excerpt]
     if is_foreign(turn.request) and any(parse_result(call.result or "") for call in calls):
         first.insert(0, phrases.ENGLISH_ONLY)
+    if turn.came_along and not any(phrases.CAME_ALONG in (call.result or "") for call in calls):
+        first.insert(0, phrases.CAME_ALONG)
     done = made(steps)
     whole = Step(Clause(turn.request, 0, len(turn.request)))
     parts = list(zip(calls, [*done, *(whole for _ in calls)], strict=False))

@@ -19,7 +19,7 @@ from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import alternatives, questions, sentences
+from utils.messages.sentences import alternatives, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -65,6 +65,8 @@ PART_FOUND = 0.85
 chosen with the questions of tests/eval that ask several things."""
 PART_FITS = 0.6
 """Fit of that section to the part and to the whole question, together."""
+ORDER_FITS = 0.8
+"""The same of a part that orders something to be done, which is seldom done by the documents: "Email the report to Bob"."""
 OTHERS = 2
 """Sections that are linked."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
@@ -175,7 +177,8 @@ def _sections_of_parts(
         best = max(articles, key=lambda each: _scores(each).get(part, 0.0))
         [alone] = _sections(part, [each for each in articles if each.url == best.url], similarity)
         whole = next((each for each in sections if each.article.url == best.url), None)
-        fits = whole is sections[0] or alone.fit + (whole.fit if whole else 0.0) >= PART_FITS
+        least = ORDER_FITS if orders(part) else PART_FITS
+        fits = whole is sections[0] or alone.fit + (whole.fit if whole else 0.0) >= least
         found[part] = (whole or alone) if _scores(best)[part] >= PART_FOUND and fits else None
     return found
 

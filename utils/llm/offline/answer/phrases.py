@@ -17,6 +17,8 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
+CAME_ALONG = "I did not look into what came along with the message: I read its words alone."
+NO_WORDS = "Write in words what you want to know: I do not look into files and data that come along. A language model does (docs/offline-model.md)."
 NOT_DONE = "Not done: “{}”. {}"
 """A part of the request that nothing was done for, and why."""
 NOT_WEIGHED = "I cannot weigh “{}”, so this is shown in any case."
