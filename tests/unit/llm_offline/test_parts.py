@@ -101,6 +101,16 @@ def test_of_two_orders_in_one_part_the_one_that_can_be_done_is_done(chat):
     assert "Not done: “order a pizza”" in bound.invoke([*asked, reply, result]).text
 
 
+def test_an_order_after_a_list_keeps_its_own_verb(chat):
+    bound = chat.bind_tools(tools_of("github"))
+    reply = bound.invoke([HumanMessage("List the issues of acme/rocket and weigh the anvil")])
+    result = ToolMessage("There are none.", tool_call_id=reply.tool_calls[0]["id"])
+    text = bound.invoke(
+        [HumanMessage("List the issues of acme/rocket and weigh the anvil"), reply, result]
+    ).text
+    assert "Not done: “weigh the anvil”" in text
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

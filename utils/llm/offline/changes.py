@@ -15,6 +15,7 @@ from utils.llm.offline.clauses import opens_a_request
 from utils.llm.offline.grammar import FORMS, LEXICON, WORDS
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
+from utils.messages.sentences import orders
 
 _SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb in verbs.split()}
 _ALONE, _NOUNS = (frozenset(map(stem, WORDS[name])) for name in ("change", "noun"))
@@ -46,17 +47,27 @@ def changes_github(text: str) -> bool:
 
 
 def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
-    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all."""
-    change = asked_change(clause)
-    if change is None:
-        return []
+    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
+
+    A verb that no list of ours has is one of a change where the examples of such a tool begin with it: "Scrap the widget Red".
+    """
     own = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
-    verbs = {text: asked_change(text) for _, texts in own for text in texts}
-    same = [
-        (tool, [text for text in texts if (asked := verbs[text]) and asked.verb == change.verb])
-        for tool, texts in own
-    ]
-    return [(tool, texts) for tool, texts in same if texts] or own
+    verb = _verb_of(clause)
+    same = [(tool, [text for text in texts if any(verb) and _verb_of(text) == verb]) for tool, texts in own]
+    found = [(tool, texts) for tool, texts in same if texts]
+    return found or (own if verb[0] else [])
+
+
+def _verb_of(text: str) -> tuple[str, str]:
+    """The verb that a change is asked for with, or else the one that a text begins with."""
+    change = asked_change(text)
+    return (change.verb, "") if change else ("", _first_verb(text))
+
+
+def _first_verb(text: str) -> str:
+    """The stem of the first word of an order; empty for a question or a wish to be shown something."""
+    first = FORMS["first_word"].match(text)
+    return stem(first[1].lower()) if first and orders(text[first.start(1) :]) else ""
 
 
 def _verb(match: re.Match[str], text: str) -> str | None:

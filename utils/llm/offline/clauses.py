@@ -160,6 +160,11 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
         return [whole]
     left, right = text[: joint.start()], text[joint.end() :]
     first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
+    if orders(right):
+        if not (first and opens_a_request(left)):
+            return [whole]
+        own = _clause(request, start, start + joint.start())
+        return [own, *_coordinated(request, start + joint.end(), end, nouns)]
     if not first or not second or first.rstrip("s") == second.rstrip("s"):
         return [whole]
     found = FORMS["verb"].match(FORMS["lead"].sub("", left))

@@ -72,13 +72,15 @@ def outside(tools: Sequence[ToolSpec]) -> str:
 
 def abilities(tools: Sequence[ToolSpec]) -> str:
     """A line for each tool, and requests to try."""
-    described = [tool for tool in tools if tool.examples and not tool.changes] or list(tools)
+    reading = [tool for tool in tools if tool.examples and not tool.changes]
+    changing = [tool for tool in tools if tool.examples and tool.changes and tool.parameters]
+    described = [*reading, *changing] or list(tools)
     if not described:
         return "I have no tools at the moment, and without them I know nothing. Where agents are still starting, ask again in a moment."
     lines = [f"- **{tool.name.replace('_', ' ')}**: {_summary(tool)}." for tool in described[:SHOWN]]
     more = len(described) - SHOWN
     lines += [f"- … and {more} more."] if more > 0 else []
-    examples = [f"- {text}" for text in _examples(described)]
+    examples = [f"- {text}" for text in _examples(reading or described)]
     tried = ["", "Try one of these:", "", *examples] if examples else []
     return "\n".join(["This is what I can ask:", "", *lines, *tried])
 
