@@ -39,6 +39,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 """Begins with what can only be a verb, before its object: "Reboot the server", "email me"."""
+_THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
 _ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
 """Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
 _FEWEST_OF_A_QUESTION = 3
@@ -70,12 +71,14 @@ def questions(text: str) -> list[str]:
     """
     found: list[str] = []
     told: list[str] = []
-    for part in (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence)):
+    parts = (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence))
+    for part in (_THEN.sub("", part) for part in parts):
         if len(told) == 1 and _ALSO.match(part):
             found.append(told.pop())
         told.append(part)
         long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))
-        if not part.endswith(":") and (orders(part) or (_ASKS.search(part) and long_enough)):
+        asks = _ASKS.search(part) or (found and _ALSO.match(part))
+        if not part.endswith(":") and (orders(part) or (asks and long_enough)):
             found.append(" ".join(told))
             told = []
     return found[:_MOST] if len(found) > 1 else []

@@ -29,7 +29,13 @@ def _next_calls(model, said, result, then):
 
 
 @pytest.mark.parametrize(
-    "then", ["does it have any comments?", "is it assigned to anybody?", "has it been closed?"]
+    "then",
+    [
+        "does it have any comments?",
+        "which files does it touch?",
+        "is it assigned to anybody?",
+        "has it been closed?",
+    ],
 )
 def test_a_question_about_what_an_issue_has_stays_with_the_issue(models, then):
     said = "Who opened issue 7 of acme/rocket?"

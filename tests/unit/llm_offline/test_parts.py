@@ -111,6 +111,42 @@ def test_an_order_after_a_list_keeps_its_own_verb(chat):
     assert "Not done: “weigh the anvil”" in text
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("what branches are there in acme/rocket & how do I add an agent?", ["github", "rag"]),
+        (
+            "- issues in acme/rocket\n- how does the offline model work\n- branches of acme/rocket",
+            ["github", "rag", "github"],
+        ),
+        ("first: what is an agent card? second: list the issues of acme/rocket", ["rag", "github"]),
+        ("check the latest release of acme/rocket, see what our docs say about upgrading", ["github", "rag"]),
+        ("Open issues in acme/rocket, newest first. The make target for the full check.", ["github", "rag"]),
+        ("open issues in acme/rocket\n\nalso: how do I set a token for one agent", ["github", "rag"]),
+    ],
+)
+def test_each_part_goes_to_its_agent_however_it_is_joined(chat, said, asked):
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == asked
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("last 5 commits on acme/rocket plus the README of acme/pad pls", ["list_commits", "get_file"]),
+        ("pull up issue #2 of acme/rocket, and add the label 'triage' to it", ["get_issue", "refuse_change"]),
+        ('if issue 5 in acme/rocket is still open comment "any news?" on it', ["refuse_change"]),
+        ("say hi on issue 1 in acme/rocket in my name", ["refuse_change"]),
+        ("check whether acme/rocket has a CONTRIBUTING file", ["get_file"]),
+        (
+            "open issues in acme/rocket without any label and not by a bot, plus PRs with comments",
+            ["list_issues", "list_pull_requests"],
+        ),
+    ],
+)
+def test_each_part_about_a_repository_has_its_call(chat, said, asked):
+    assert [name for name, _ in _calls(chat, "github", said)] == asked
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

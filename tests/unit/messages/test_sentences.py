@@ -33,6 +33,8 @@ from utils.messages.sentences import alternatives, orders, questions, sentences
             "Delete everything and tell me how to add an agent",
             ["Delete everything", "tell me how to add an agent"],
         ),
+        ("How do I stop it? and order pizza for all", ["How do I stop it?", "and order pizza for all"]),
+        ("how to back it up\nthen how to upgrade it", ["how to back it up", "how to upgrade it"]),
         ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
     ],
 )

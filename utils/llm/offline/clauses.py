@@ -26,6 +26,10 @@ _AND = re.compile(
 
 _ORDERED = re.compile(r",?\s+(?:and|then)\s+(?:then\s+|also\s+)?")
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
+_BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
+_ORDINAL = re.compile(
+    r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(first|second|third|fourth|fifth)(?:ly)?:\s+", re.IGNORECASE
+)
 
 
 Span = tuple[int, int]
@@ -104,7 +108,18 @@ def _items(text: str, start: int) -> list[Span]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
     marks = {match[1] for match in _NUMBERED.finditer(text, start)}
     listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
-    return cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
+    for form, several in (
+        (_NUMBERED, listed),
+        (_BULLET, _twice(_BULLET, text)),
+        (_ORDINAL, _twice(_ORDINAL, text)),
+    ):
+        if several:
+            return cuts(text, form, start, len(text))
+    return [(start, len(text))]
+
+
+def _twice(form: re.Pattern[str], text: str) -> bool:
+    return len(form.findall(text)) > 1
 
 
 def _sentences(text: str, first: int, last: int) -> list[Span]:
@@ -158,6 +173,7 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     joint = _AND.search(text)
     if not joint or FORMS["starts"].match(text[joint.end() :]):
         return [whole]
+    joint = next((each for each in _AND.finditer(text) if _joins_nouns(text, each, nouns)), joint)
     left, right = text[: joint.start()], text[joint.end() :]
     first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
     if orders(right):
@@ -174,6 +190,12 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
 
 
+def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
+    """Whether what stands on both sides of a joint is about a noun each: "issues without a label and with comments, plus branches"."""
+    first, second = _noun(text[: joint.start()], nouns), _noun(_AND.split(text[joint.end() :])[0], nouns)
+    return bool(first and second)
+
+
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
     lower = spelled_out(text).lower()
     return next((noun for noun in nouns if re.search(rf"(?<![\w-]){re.escape(noun)}(?![\w-])", lower)), None)
@@ -181,4 +203,4 @@ def _noun(text: str, nouns: Sequence[str]) -> str | None:
 
 def _clause(request: str, start: int, end: int) -> Clause:
     text = request[start:end]
-    return Clause((FORMS["lead"].sub("", text) or text).strip(" ,;\n"), start, end)
+    return Clause((FORMS["lead"].sub("", text) or text).strip(" ,;\n").lstrip(":- "), start, end)

@@ -237,6 +237,8 @@ class Planner:
         if row and found.tool and (named := followup.named_by(row, tool, found.tool)):
             step = self._filled(clause, found.tool, context)
             return replace(step, arguments=step.arguments | named)
+        if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
+            return self._again(clause, tool, previous)
         stays = (FORMS["of_the_one"] if tool.shows_one else FORMS["of_those"]).search(reading)
         if stays and found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading)):
             return self._again(clause, tool, previous)

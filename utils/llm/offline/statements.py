@@ -54,6 +54,8 @@ def _only_states(text: str) -> bool:
         return False
     if FORMS["also"].search(text) and asks_of_a_repository(text):
         return False  # "now the pull requests too"
+    if FORMS["thing_alone"].match(text):
+        return False
     of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
         return of_themselves and not (asks_of_a_repository(text) or FORMS["wants"].search(text))

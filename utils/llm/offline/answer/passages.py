@@ -177,8 +177,9 @@ def _sections_of_parts(
         best = max(articles, key=lambda each: _scores(each).get(part, 0.0))
         [alone] = _sections(part, [each for each in articles if each.url == best.url], similarity)
         whole = next((each for each in sections if each.article.url == best.url), None)
-        least = ORDER_FITS if orders(part) else PART_FITS
-        fits = whole is sections[0] or alone.fit + (whole.fit if whole else 0.0) >= least
+        ordered = orders(part)
+        fit = alone.fit + (whole.fit if whole else 0.0)
+        fits = fit >= ORDER_FITS if ordered else whole is sections[0] or fit >= PART_FITS
         found[part] = (whole or alone) if _scores(best)[part] >= PART_FOUND and fits else None
     return found
 
