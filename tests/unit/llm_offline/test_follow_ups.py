@@ -71,6 +71,7 @@ def test_the_only_row_of_a_list_is_the_one_that_is_spoken_of(models):
         ("That was not my question. This is useless.", "I am sorry"),
         ("Right, that's me done for the week. Enjoy your weekend!", "Goodbye."),
         ("thanks so much, that is just the list my boss wanted", "You're welcome."),
+        ("lol ok that was quicker than asking my colleague. cheers", "You're welcome."),
         ("do you really understand me or do you only compare words?", "a program and no person"),
     ],
 )

@@ -147,6 +147,30 @@ def test_each_part_about_a_repository_has_its_call(chat, said, asked):
     assert [name for name, _ in _calls(chat, "github", said)] == asked
 
 
+def test_a_number_without_a_repository_is_asked_back(chat):
+    assert [name for name, _ in _calls(chat, "supervisor", "has issue 17 been closed yet")] == ["github"]
+    assert (
+        "Which repository"
+        in chat.bind_tools(tools_of("github")).invoke([HumanMessage("has issue 17 been closed yet")]).text
+    )
+
+
+def test_the_most_recently_opened_issue_may_be_closed(chat):
+    [(_, arguments)] = _calls(chat, "github", "what does the most recently opened issue of acme/rocket say?")
+    assert arguments["state"] == "all"
+
+
+def test_what_is_sent_to_the_documents_is_looked_up_there(chat):
+    said = "need a dump of all state before tonight's maintenance window, nightly cron ideally"
+    assert [name for name, _ in _calls(chat, "rag", said)] == ["search"]
+
+
+def test_whether_the_latest_run_went_green_is_asked_of_all_runs(chat):
+    said = "did ci go green on the latest run in acme/rocket"
+    [(name, arguments)] = _calls(chat, "github", said)
+    assert (name, arguments.get("status")) == ("list_workflow_runs", None)
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

@@ -10,7 +10,8 @@ from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
-from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.words import spelled_out
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
@@ -214,6 +215,20 @@ def test_search_terms_leave_the_command_out_but_keep_a_question():
     )
     assert search_terms("find usages of retry in a/b", keep_question=False, repository=True) == "retry"
     assert search_terms("where is load defined in a/b?", keep_question=False, repository=True) == "load"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "great, list the issues, thanks",
+        "my rag agent is down, thanks",
+        "the pods crash all the time. cheers",
+        "Docker compose for two replicas, thanks",
+        "it still does not work, thanks",
+    ],
+)
+def test_thanks_behind_a_request_or_a_complaint_are_no_small_talk(said):
+    assert talk_of(said, Similarity(None)) is None
 
 
 def test_small_talk_is_the_whole_message_or_none():

@@ -105,6 +105,8 @@ def _value(slot: Slot) -> Any:
         if parameter.name in NAMES[taken]:
             return read(slot)
     if parameter.choices:
+        if parameter.name in NAMES["state"]:
+            text = FORMS["placed_state"].sub(" ", text)  # "the most recently opened issue" may be closed
         ordered = parameter.name in NAMES["order"]
         return choice(FORMS["counted"].sub(" ", text) if ordered else text, parameter.choices)
     if parameter.kind == "boolean":
@@ -168,7 +170,8 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     if not one or not FORMS["whether"].match(plain):
         return set()
     stated = (p for p in tool.parameters if p.choices and p.name in NAMES["state"])
-    return {p.name for p in stated if choice(plain[: one.end()], p.choices) is None}
+    named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"
+    return {p.name for p in stated if choice(named, p.choices) is None}
 
 
 def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:

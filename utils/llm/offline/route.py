@@ -103,7 +103,10 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued
-    if repositories and (changes_github(clause) or changes or _half_named(clause) or _only_rows(clause)):
+    of_github = (
+        changes_github(clause) or changes or _half_named(clause) or _numbered(clause) or _only_rows(clause)
+    )
+    if repositories and of_github:
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -129,7 +132,8 @@ def route(
     enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
-    asks = bool(FORMS["question"].search(clause)) or is_foreign(clause)
+    searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
+    asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
     if library and (outside < least or FORMS["notation"].search(clause)):
         return Route(library, best, ranking)
@@ -148,6 +152,12 @@ def _half_named(clause: str) -> bool:
     text = links_in_words(clause)
     unnamed = entities.repository(text) is None and not about_the_product(clause)
     return unnamed and bool(_HALF_NAMED.search(text) and FORMS["has"].search(_HALF_NAMED.sub(" ", text)))
+
+
+def _numbered(clause: str) -> bool:
+    """Whether a clause speaks of an issue, a pull request or a run by its number: "has issue 17 been closed yet?"."""
+    named = (number.noun for number in entities.numbers(links_in_words(clause)))
+    return not about_the_product(clause) and any(noun and FORMS["rows"].fullmatch(noun) for noun in named)
 
 
 def _only_rows(clause: str) -> bool:

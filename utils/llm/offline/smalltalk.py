@@ -11,6 +11,7 @@ from utils.llm.offline import entities
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
+from utils.messages.sentences import orders
 
 
 class Talk(Enum):
@@ -44,7 +45,7 @@ def small_talk(text: str) -> Talk | None:
     plain = _NOT_SAID.sub(" ", text.replace("\u2019", "'"))
     if len(plain.split()) > LONGEST:
         return None
-    phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
+    phrases = _phrases(plain)
     phrases = [each for each in phrases if not FORMS["smalltalk_aside"].fullmatch(each)] or phrases
     if FORMS["thanked"].fullmatch(plain):
         return Talk.THANKS
@@ -55,7 +56,21 @@ def small_talk(text: str) -> Talk | None:
 def talk_of(request: str, similarity: Similarity) -> Talk | None:
     """The kind of small talk that a whole request is; without an embedder its phrases alone tell."""
     said = without_prelude(request)
-    return small_talk(said) or small_talk(request) or _like_an_example(said, similarity)
+    return small_talk(said) or small_talk(request) or _ends_as(said) or _like_an_example(said, similarity)
+
+
+def _ends_as(text: str) -> Talk | None:
+    """Thanks or a farewell at the end of a remark that asks nothing and complains of nothing: "quicker than asking Dave. cheers"."""
+    last = small_talk(_phrases(text)[-1]) if _phrases(text) else None
+    if last not in (Talk.THANKS, Talk.BYE) or len(text.split()) > LONGEST_LIKE:
+        return None
+    if FORMS["no_remark"].search(text) or not FORMS["remark"].search(text):
+        return None
+    return None if any(orders(each) or FORMS["starts"].match(each) for each in _phrases(text)) else last
+
+
+def _phrases(text: str) -> list[str]:
+    return [" ".join(each.split()) for each in _CUT.split(_NOT_SAID.sub(" ", text)) if each.strip()]
 
 
 def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
