@@ -138,7 +138,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "something of its turn is left running",
-                "utils/a2a_common/execution/turn_runner.py::_first",
+                "utils/a2a_common/engine/turn_runner.py::_first",
                 "waiting.cancel()",
                 "waiting.done()",
                 "tests/e2e/wire/test_life_cycle.py::test_a_task_that_waits_costs_nothing_and_its_reply_is_taken",

@@ -9,7 +9,7 @@ _HANDLER = "utils/a2a_common/handler/request_handler.py"
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
 _RESPONSE = "utils/a2a_common/execution/response_stream.py"
 _GUARD = "utils/a2a_common/tasks/transitions.py"
-_RUNNER = "utils/a2a_common/execution/turn_runner.py"
+_RUNNER = "utils/a2a_common/engine/turn_runner.py"
 
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
 _PIECES = "tests/e2e/wire/test_artifacts.py::"
@@ -79,7 +79,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a canceled turn may still write",
-                _RUNNER + "::ExecutorRunner.cancel",
+                _RUNNER + "::TurnRunner.cancel",
                 "await queue.append(canceled_status(task_id, context_id))",
                 "_ = canceled_status",
                 _LIFE + "test_a_cancel_ends_the_task_even_when_the_executor_says_nothing",

@@ -13,13 +13,12 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
 
 from utils.a2a_common.execution.event_sink import EventSink
-from utils.a2a_common.execution.failures import failure_of
 from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, plan_artifact, task_tree
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.a2a_common.tasks.endings import failure
+from utils.a2a_common.tasks.endings import failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent
 from utils.observability.observed import observed_turn

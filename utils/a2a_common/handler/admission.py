@@ -12,7 +12,7 @@ from a2a.types.a2a_pb2 import AgentCard, Message, Role, SendMessageRequest, Task
 from a2a.utils.errors import InvalidParamsError, TaskNotFoundError, UnsupportedOperationError
 from a2a.utils.task import validate_history_length
 
-from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.handler.keyed_locks import KeyedLocks
@@ -60,7 +60,7 @@ class Admission:
     def __init__(
         self,
         log: TaskLog,
-        engine: Engine,
+        engine: TurnEngine,
         pending_input: PendingInputRouter,
         consent: Consent,
         *,

@@ -16,7 +16,7 @@ from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
-from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
 from utils.a2a_common.protocol.owner import owner_of
@@ -62,7 +62,7 @@ class PendingInputRouter:
         policy: Decides whether a message answers a question.
     """
 
-    def __init__(self, log: TaskLog, engine: Engine, policy: PendingInputPolicy) -> None:
+    def __init__(self, log: TaskLog, engine: TurnEngine, policy: PendingInputPolicy) -> None:
         self._log = log
         self._engine = engine
         self._policy = policy

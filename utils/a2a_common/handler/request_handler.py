@@ -20,8 +20,8 @@ from a2a.utils.errors import (
 )
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
-from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
 from utils.a2a_common.handler.before_turn import FirstAnswer, NoPreparation, Preparation
 from utils.a2a_common.handler.caller_rules import principal_in
@@ -90,7 +90,7 @@ class PlatformRequestHandler(RequestHandler):
     def __init__(
         self,
         log: TaskLog,
-        engine: Engine,
+        engine: TurnEngine,
         webhooks: Webhooks,
         *,
         card: pb.AgentCard,

@@ -19,10 +19,9 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
-from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.engine.turn_engine import LEAST_REST
-from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.before_turn import NoPreparation, Preparation
 from utils.a2a_common.handler.caller_limits import CallerLimits
 from utils.a2a_common.handler.consent import Consent
@@ -206,7 +205,7 @@ class Parts:
     """
 
     handler: RequestHandler
-    engine: Engine
+    engine: TurnEngine
     push: PushSender
 
 
@@ -243,16 +242,16 @@ def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
     return CallerLimits(per_minute, at_once)
 
 
-def _conversations(service: AgentService, engine: Engine) -> list[Conversations]:
+def _conversations(service: AgentService, engine: TurnEngine) -> list[Conversations]:
     if service.deletion is None:
         return []
     deletion = Deletion(service.deletion, service.log, service.push_configs)
     return [Conversations(service.log, engine, deletion, service.deletion.titles)]
 
 
-def _engine(service: AgentService, settings: ServerSettings) -> Engine:
+def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
-    runner = ExecutorRunner(service.executor, service.log, stop_seconds=stop_seconds)
+    runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     turns, waiting = settings.max_concurrent_turns, settings.max_waiting_turns
     if service.queue is None:
         return LocalEngine(service.log, service.runs, runner, max_turns=turns, max_waiting=waiting)
