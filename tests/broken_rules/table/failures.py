@@ -212,13 +212,13 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "no text: once more",
                 _REMOTE + "::RemoteAgent._follow",
-                "events = follow_message(self._connection, self._message(call), maybe_sent=call.maybe_sent, "
+                "events = follow_message(self.connection, call.message(signed=self.connection.knows_senders), maybe_sent=call.maybe_sent, "
                 "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds))",
-                "async for event in follow_message(self._connection, self._message(call)):\n"
+                "async for event in follow_message(self.connection, call.message(signed=self.connection.knows_senders)):\n"
                 "    task.apply(event)\n"
                 "if task.text():\n"
                 "    return\n"
-                "events = follow_message(self._connection, self._message(call), maybe_sent=call.maybe_sent, "
+                "events = follow_message(self.connection, call.message(signed=self.connection.knows_senders), maybe_sent=call.maybe_sent, "
                 "known_task=call.known_task, patience=replace(_PATIENCE, restart_seconds=call.restart_seconds))",
                 _REACH + "test_an_agent_that_completes_without_a_word_is_not_asked_again",
             ),

@@ -337,7 +337,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a changed card closes the client that is in use",
-                "utils/a2a_common/client/client_pool.py::ClientPool._close_unused",
+                "utils/a2a_common/client/remote_agents.py::ClientPool._close_unused",
                 "pooled.replaced and (not pooled.users)",
                 "pooled.replaced",
                 "tests/e2e/delegation/test_changed_card.py::test_a_delegation_that_runs_while_the_agents_card_changes_is_completed",
