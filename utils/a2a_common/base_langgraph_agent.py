@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.a2a_common.graph.user_message import Content
-    from utils.a2a_common.protocol.message_answers import MessageAnswers
+    from utils.a2a_common.protocol.before_turn import MessageAnswers
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 

@@ -16,7 +16,7 @@ from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError
 
 from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
 from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
-from utils.a2a_common.engine.pace import Pace
+from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.endings import copy_of

@@ -23,14 +23,13 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.before_turn import FirstAnswer, NoPreparation, Preparation
-from utils.a2a_common.handler.caller_rules import principal_in
+from utils.a2a_common.handler.callers import principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.webhooks import Webhooks
-from utils.a2a_common.protocol.message_answers import MessageAnswers
+from utils.a2a_common.protocol.before_turn import MessageAnswers, NoPreparation, Preparation
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -113,7 +112,7 @@ class PlatformRequestHandler(RequestHandler):
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
-        self._answers = FirstAnswer(answers)
+        self._answers = answers
         self._preparation = preparation or NoPreparation()
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
@@ -121,7 +120,7 @@ class PlatformRequestHandler(RequestHandler):
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
         """Answer a message with its task, when the turn ends or with its first event when asked to."""
-        if (answer := await self._answers.answer(params.message, context)) is not None:
+        if (answer := await self._first_answer(params.message, context)) is not None:
             return answer
         course = await self._begin(params, context)
         at_once = params.configuration.return_immediately
@@ -144,7 +143,7 @@ class PlatformRequestHandler(RequestHandler):
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
         check_streaming(self._card)
-        if (answer := await self._answers.answer(params.message, context)) is not None:
+        if (answer := await self._first_answer(params.message, context)) is not None:
             yield answer
             return
         course = await self._begin(params, context)
@@ -166,6 +165,13 @@ class PlatformRequestHandler(RequestHandler):
         async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
             async for event in events:
                 yield event
+
+    async def _first_answer(self, message: pb.Message, call: ServerCallContext) -> pb.Message | None:
+        """The first answer that an extension has; without one the message is for a turn."""
+        for each in self._answers:
+            if (answer := await each.answer(message, call)) is not None:
+                return answer
+        return None
 
     async def _begin(self, params: pb.SendMessageRequest, call: ServerCallContext) -> Course:
         """Submit the turn of a message, unless it has been submitted before.

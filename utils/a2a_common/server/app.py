@@ -22,14 +22,13 @@ from starlette.types import Lifespan
 from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
-from utils.a2a_common.handler.before_turn import NoPreparation, Preparation
-from utils.a2a_common.handler.caller_limits import CallerLimits
+from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
-from utils.a2a_common.protocol.message_answers import MessageAnswers
+from utils.a2a_common.protocol.before_turn import MessageAnswers, NoPreparation, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.conversations import Conversations

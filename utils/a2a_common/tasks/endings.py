@@ -10,13 +10,15 @@ from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, 
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
 from utils.a2a_common.tasks.turn import Turn
-from utils.errors import CRASHED, INTERNAL, PlatformError
+from utils.errors import CRASHED, INTERNAL, PlatformError, StorageError, StorageFull
 from utils.events import Failed
 
 log = structlog.get_logger(__name__)
 
 UNFORESEEN = Failed(INTERNAL, CRASHED)
 """The sentence of an unexpected error."""
+
+NOT_STORED = "The answer could not be stored, so that it may be incomplete. Try again; if it stays so, tell an operator."
 
 
 def failure_of(error: Exception) -> Failed:
@@ -62,6 +64,15 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
     )
     status = TaskStatus(state=TaskState.TASK_STATE_FAILED, message=sentence)
     return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, "")})
+
+
+def storage_end(head: Task, now: float, cause: StorageError) -> TaskStatusUpdateEvent:
+    """The event that ends a task whose events could not be stored, with the code of that; says where the disk was full."""
+    full = isinstance(cause, StorageFull)
+    sentence = f"The answer may be incomplete. {cause.message}" if full else NOT_STORED
+    event = failed_status(head.id, head.context_id, Failed(cause.code, sentence, cause.retryable))
+    event.status.timestamp.FromNanoseconds(round(now * 1e9))
+    return event
 
 
 def canceled_status(task_id: str, context_id: str) -> TaskStatusUpdateEvent:

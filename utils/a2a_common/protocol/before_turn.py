@@ -1,29 +1,26 @@
-"""What is asked about a message before its turn begins: whether it is one for a turn, and what the agent does first."""
+"""What an agent is asked about a message before a turn begins: whether its extensions answer it, and what must be done first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Message
 
-from utils.a2a_common.protocol.message_answers import MessageAnswers
-from utils.auth.principal import Principal
+if TYPE_CHECKING:
+    from utils.auth.principal import Principal
 
 
-class FirstAnswer:
-    """The first answer that any of these has; without one the message is for a turn."""
-
-    def __init__(self, answers: Sequence[MessageAnswers] = ()) -> None:
-        self._answers = answers
+class MessageAnswers(Protocol):
+    """Answers messages of an extension, without a model, a turn or a task: such as those that ask for conversations."""
 
     async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
-        """The first answer."""
-        for each in self._answers:
-            if (answer := await each.answer(message, call)) is not None:
-                return answer
-        return None
+        """The answer to a message that is for it; `None` for one that begins or continues a turn.
+
+        Raises:
+            A2AError: The message is refused.
+            StorageError: The storage failed.
+        """
 
 
 class Preparation(Protocol):
