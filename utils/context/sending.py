@@ -8,8 +8,8 @@ from typing import Any
 from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage
 
+from utils.context.called_usage import ReportedUsage
 from utils.context.pipeline import Prepared
-from utils.context.reported_usage import ReportedUsage
 from utils.context.tools import TOOL_NAMES
 from utils.llm.offline import MODEL_NAME
 from utils.messages.counter import with_count

@@ -36,12 +36,11 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
+from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
-from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
 from utils.a2a_common.server.page_login import PageLogin
 from utils.a2a_common.server.probes import metrics_route, nothing_stored, probe_routes
@@ -285,8 +284,7 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     """The middleware of every request, from the outside in."""
     return [
         Middleware(CutOff),
-        Middleware(TrailingSlash),
-        Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *_gate(service),
         *service.middleware,
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),

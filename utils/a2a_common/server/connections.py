@@ -16,8 +16,8 @@ import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from utils.a2a_common.server.http.address import PROBES
 from utils.a2a_common.server.http.answers import local_path, refusal
-from utils.a2a_common.server.http.host_origin import PROBES
 
 if TYPE_CHECKING:
     from utils.protection_settings import ProtectionSettings

@@ -18,9 +18,8 @@ from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
 from utils.a2a_common.tasks.endings import NOT_STORED, storage_end
 from utils.a2a_common.tasks.ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
-from utils.a2a_common.tasks.event_codec import record_of
-from utils.a2a_common.tasks.heads import row_of
 from utils.a2a_common.tasks.live import Cut, LiveLog
+from utils.a2a_common.tasks.stored_form import record_of, row_of
 from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history, replay
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Record, TaskLogStore, Write
