@@ -132,6 +132,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._memory: LongTermMemory | None = None
         self._remembering: Remembering | None = None
         self.message_answers = (MemoryRequests(lambda: self._memory),)
+        self.preparation = self._access
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
     from a2a.server.events import EventQueue
 
-    from utils.auth.principal import Principal
-
 
 class _Run(NamedTuple):
     """A running turn, and an event that is set when its last A2A event was published."""
@@ -74,9 +72,6 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         self._agent = agent
         self._turn_seconds = turn_seconds
         self._runs: dict[str, _Run] = {}
-
-    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Do what a turn needs of the one who sent its message, before it begins; nothing, for most agents."""
 
     @property
     def begins_with_task(self) -> bool:

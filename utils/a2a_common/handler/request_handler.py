@@ -29,7 +29,7 @@ from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.webhooks import Webhooks
-from utils.a2a_common.protocol.before_turn import MessageAnswers, NoPreparation, Preparation
+from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -113,7 +113,7 @@ class PlatformRequestHandler(RequestHandler):
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
         self._answers = answers
-        self._preparation = preparation or NoPreparation()
+        self._preparation = preparation
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
     async def on_message_send(
@@ -192,7 +192,8 @@ class PlatformRequestHandler(RequestHandler):
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, owner)
                 after = whole.sequence
-            await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
+            if self._preparation is not None:
+                await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
             await self._submit(params, call, admitted, after)
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted)

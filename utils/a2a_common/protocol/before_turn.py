@@ -34,10 +34,3 @@ class Preparation(Protocol):
             caller: Who sent the message; `None` where callers are not known.
             credential: What shows that, which nothing else holds any more; empty where there is none.
         """
-
-
-class NoPreparation:
-    """Nothing is needed."""
-
-    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Do nothing."""

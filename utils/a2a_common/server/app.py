@@ -28,7 +28,7 @@ from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputP
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
-from utils.a2a_common.protocol.before_turn import MessageAnswers, NoPreparation, Preparation
+from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.conversations import Conversations
@@ -143,7 +143,7 @@ class AgentService:
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
-    preparation: Preparation = field(default_factory=NoPreparation)
+    preparation: Preparation | None = None
     deletion: DeletionPlan | None = None
     message_answers: Sequence[MessageAnswers] = ()
     queue: TurnQueue | None = None
