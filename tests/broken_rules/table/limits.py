@@ -35,9 +35,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer is always Markdown",
-                "utils/a2a_common/execution/publisher.py::Publisher.__init__",
-                "ResponseStream(sink, accepted.text if accepted.takes_text else None)",
-                "ResponseStream(sink)",
+                "utils/a2a_common/execution/event_sink.py::EventSink.__init__",
+                "ResponseStream(self._artifact, accepted.text if accepted.takes_text else None)",
+                "ResponseStream(self._artifact)",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
             broken(
