@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.a2a_common.graph.user_message import Content
-    from utils.a2a_common.protocol.message_answers import MessageAnswers
+    from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 
@@ -108,9 +108,8 @@ class BaseLangGraphAgent(ABC):
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
-        self.message_answers: Sequence[
-            MessageAnswers
-        ] = ()  # to messages of its own extensions, without a task
+        self.message_answers: Sequence[MessageAnswers] = ()  # to messages of its own extensions: no task
+        self.preparation: Preparation | None = None  # by the one who sent a message, before its turn begins
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def system_prompt(self) -> str:

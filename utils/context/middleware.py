@@ -22,19 +22,17 @@ from langgraph.types import Command
 
 from utils.context import announce
 from utils.context.block import with_known
+from utils.context.called_usage import reported_usage, summary_usage
 from utils.context.compaction import Compaction
 from utils.context.learnt_windows import SMALLEST, LearntWindows, key_of
 from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
-from utils.context.remaining_calls import calls_left
 from utils.context.report import Report
-from utils.context.reported_usage import reported_usage
 from utils.context.sending import measured, sent_request, shown_tools
-from utils.context.side_usage import report_usage
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
-from utils.context.summary_usage import summary_usage
+from utils.context.task_meter import calls_left, report_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of

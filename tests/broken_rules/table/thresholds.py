@@ -30,7 +30,7 @@ THRESHOLDS: tuple[Rule, ...] = (
             ),
             broken(
                 "the task's budget is not looked at",
-                "utils/context/remaining_calls.py::calls_left",
+                "utils/context/task_meter.py::calls_left",
                 "left.append(int(steps - meter.steps) - 1)",
                 "pass",
                 _CALLS + "test_calls_are_left_by_the_turns_limit_and_the_tasks_budget",

@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from tests.unit.context.conversations import COUNTER, RecordingSummariser, calls, human
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import standard
-from utils.context.remaining_calls import calls_left
+from utils.context.task_meter import calls_left
 from utils.resilience.budget import Budget, Meter
 
 WINDOW = 40_000

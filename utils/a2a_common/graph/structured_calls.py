@@ -28,7 +28,7 @@ from langgraph.constants import TAG_NOSTREAM
 from utils.a2a_common.graph.stream_translator import usage_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.context.side_usage import report_usage
+from utils.context.task_meter import report_usage
 from utils.context.tools import TOOL_NAMES
 from utils.events import Usage
 from utils.llm.reply.native_calls import new_id

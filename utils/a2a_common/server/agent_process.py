@@ -203,11 +203,10 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         await agent.build()
 
     agent.url = url
-    executor = agent.executor()
     service = AgentService(
         card=card,
-        executor=executor,
-        preparation=executor,
+        executor=agent.executor(),
+        preparation=agent.preparation,
         pending_input=agent,
         log=TaskLog(agent.runtime.stores.task_log()),
         runs=agent.runtime.stores.runs(),

@@ -1,16 +1,23 @@
-"""Connections to remote agents: one pool for each, so that a slow agent cannot use up the others' connections."""
+"""`RemoteAgents`: reaches the agents of the registry, over connections of their own.
+
+Each agent has a pool, so that a slow one cannot use up the others' connections.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Container
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import structlog
 
 from utils.a2a_common.client.connection import Connection, NoInterface, http_client, web_interfaces
-from utils.a2a_common.client.credentials import Origin, origin_of
+from utils.a2a_common.client.credentials import ActingFor, Origin, acting_for, origin_of
+from utils.a2a_common.client.registry import SubAgentRegistry
+from utils.a2a_common.client.remote_agent import RemoteAgent
+from utils.a2a_common.client.sentences import SUB_AGENT_UNKNOWN
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCard
 
     from utils.a2a_common.client.credentials import Credentials
+    from utils.persistence.stores import Contexts
 
 log = structlog.get_logger(__name__)
 
@@ -41,6 +49,47 @@ class _Pooled:
     http: httpx.AsyncClient
     users: int = 0
     replaced: bool = False
+
+
+class RemoteAgents:
+    """Reaches an agent for whom it is asked.
+
+    Args:
+        registry: The agents and their cards.
+        pool: The connections to them.
+        contexts: Says who a conversation belongs to.
+        progress_seconds: Silence of an agent after which progress is reported in its place.
+    """
+
+    def __init__(
+        self, registry: SubAgentRegistry, pool: ClientPool, contexts: Contexts, *, progress_seconds: float
+    ) -> None:
+        self._registry = registry
+        self._pool = pool
+        self._contexts = contexts
+        self._progress_seconds = progress_seconds
+
+    @asynccontextmanager
+    async def reach(self, name: str, whom: ActingFor) -> AsyncIterator[RemoteAgent]:
+        """The agent, by a client that stays open as long as it is held, whatever becomes of the agent's card.
+
+        An agent that cannot be reached is looked at often.
+
+        Raises:
+            SubAgentUnavailable: Its card is not known, or names no address.
+        """
+        card = self._registry.get(name).card
+        if card is None:
+            raise SubAgentUnavailable(SUB_AGENT_UNKNOWN.format(agent=name))
+        async with self._pool.connection(name, card) as connection:
+            person = await self._contexts.person(whom.conversation)
+            with acting_for(replace(whom, person=person.key, tenant=person.tenant)):
+                yield RemoteAgent(
+                    name,
+                    connection,
+                    progress_seconds=self._progress_seconds,
+                    on_away=partial(self._registry.doubt, name),
+                )
 
 
 class ClientPool:

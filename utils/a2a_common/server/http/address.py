@@ -1,4 +1,6 @@
-"""Host and origin check: refuses requests that a web page made a browser send.
+"""`AddressGuard`: reads what a request is addressed to. Refuses those that a web page made a browser send.
+
+`/path/` is `/path`: no redirect, which would lose a POST's body in many clients.
 
 A server on loopback without authentication is open to every page that the user visits: the page's
 name is made to resolve to 127.0.0.1 (DNS rebinding), or it posts across origins. Both show in the
@@ -24,8 +26,11 @@ METRICS = "/metrics"
 """Open to any address as `Host`, since scrapers ask by address. Rebinding needs a name: names are checked."""
 
 
-class HostOrigin:
-    """Accepts loopback names, the public URL's host and the allowed hosts; `*` accepts every host."""
+class AddressGuard:
+    """Accepts loopback names, the public URL's host and the allowed hosts; `*` accepts every host.
+
+    The application behind sees the path without trailing slashes, down to the root's own.
+    """
 
     def __init__(self, app: ASGIApp, *, public_url: str | None, allowed_hosts: str) -> None:
         self._app = app
@@ -35,6 +40,9 @@ class HostOrigin:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on or refuse it."""
+        if scope["type"] == "http" and scope["path"].endswith("/"):
+            stripped = local_path(scope).rstrip("/") or "/"
+            scope = {**scope, "path": scope.get("root_path", "") + stripped}
         if scope["type"] == "http" and not self._any and local_path(scope) not in PROBES:
             headers = Headers(scope=scope)
             host = _host(headers.get("host", ""))

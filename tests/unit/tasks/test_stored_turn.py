@@ -6,8 +6,7 @@ import pytest
 from a2a.types.a2a_pb2 import SendMessageRequest
 
 from tests.unit.tasks.events import said
-from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.turn_codec import decode, encode
+from utils.a2a_common.tasks.turn import Turn, decode_turn, encode_turn
 
 TURN = Turn(
     task_id="t",
@@ -25,20 +24,23 @@ TURN = Turn(
 
 
 def test_a_turn_comes_back_as_it_was_stored():
-    assert decode(encode(TURN)) == TURN
+    assert decode_turn(encode_turn(TURN)) == TURN
 
 
 def test_what_a_later_version_adds_is_ignored():
-    fields = json.loads(encode(TURN))
+    fields = json.loads(encode_turn(TURN))
     fields["later"] = 1
     fields["request"]["later"] = {"deep": True}
-    assert decode(json.dumps(fields).encode()) == TURN
+    assert decode_turn(json.dumps(fields).encode()) == TURN
 
 
 def test_what_an_earlier_version_did_not_store_has_its_default():
-    fields = json.loads(encode(TURN))
+    fields = json.loads(encode_turn(TURN))
     del fields["trace"], fields["deadline"], fields["extensions"]
-    assert (decode(json.dumps(fields).encode()).deadline, decode(json.dumps(fields).encode()).trace) == (
+    assert (
+        decode_turn(json.dumps(fields).encode()).deadline,
+        decode_turn(json.dumps(fields).encode()).trace,
+    ) == (
         None,
         {},
     )
@@ -47,4 +49,4 @@ def test_what_an_earlier_version_did_not_store_has_its_default():
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'{"request": {"message": 1}}'])
 def test_what_is_no_turn_is_an_error(body):
     with pytest.raises(ValueError):
-        decode(body)
+        decode_turn(body)

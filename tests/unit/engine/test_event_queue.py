@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from tests.unit.engine.turns import OWNER
 from tests.unit.tasks.faulty_store import FaultyStore
-from utils.a2a_common.execution.event_queue import LogQueue
+from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import ProtocolViolation
 from utils.observability import catalogue

@@ -11,9 +11,15 @@ from collections.abc import Callable
 
 import structlog
 from a2a.server.events.event_queue import Event, EventQueue
-from a2a.types.a2a_pb2 import Task
+from a2a.types.a2a_pb2 import (
+    Message,
+    Task,
+    TaskArtifactUpdateEvent,
+    TaskState,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
 
-from utils.a2a_common.execution.shown_task import as_changes
 from utils.a2a_common.tasks.entries import Fenced, Suspended
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import StorageError
@@ -77,7 +83,7 @@ class LogQueue(EventQueue):
         Raises:
             ProtocolViolation: It cannot be part of this task, or no client could read it.
         """
-        events, self._shown = as_changes(event, self._shown) if self._shown is not None else [event], None
+        events, self._shown = _as_changes(event, self._shown) if self._shown is not None else [event], None
         if not events:
             return not self._writer.lost.is_set()
         return all([await self._append(each) for each in events])
@@ -117,3 +123,27 @@ class LogQueue(EventQueue):
         if self.closed == UNREAD:
             self.closed = ""
             log.info("event_queue.reopened", message="Queue reopened", task_id=self._task_id)
+
+
+def _as_changes(event: Event, shown: Task) -> list[Event]:
+    """The first event of an executor as events after `shown`: its task as artifacts and status, its message as the end.
+
+    Not every executor says whether it answers with a task or with one message, and a client whose turn waits is not left
+    without a sign of life until it does: the task is shown before. Pure.
+    """
+    if isinstance(event, Message):
+        answered = TaskStatus(state=TaskState.TASK_STATE_COMPLETED, message=event)
+        return [TaskStatusUpdateEvent(task_id=shown.id, context_id=shown.context_id, status=answered)]
+    if not isinstance(event, Task) or event.id != shown.id:
+        return [event]
+    changes: list[Event] = [
+        TaskArtifactUpdateEvent(task_id=shown.id, context_id=shown.context_id, artifact=artifact)
+        for artifact in event.artifacts
+    ]
+    said = event.status.HasField("message") or event.HasField("metadata")
+    if said or event.status.state != shown.status.state:
+        status = TaskStatusUpdateEvent(task_id=shown.id, context_id=shown.context_id, status=event.status)
+        if event.HasField("metadata"):
+            status.metadata.CopyFrom(event.metadata)
+        changes.append(status)
+    return changes

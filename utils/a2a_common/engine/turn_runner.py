@@ -9,15 +9,21 @@ from functools import partial
 import structlog
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
-from a2a.types.a2a_pb2 import Task, TaskState
+from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
-from utils.a2a_common.execution.event_queue import LogQueue
-from utils.a2a_common.execution.failures import UNFORESEEN, failure_of
-from utils.a2a_common.execution.request_parser import TurnContext
-from utils.a2a_common.tasks.endings import canceled_status, copy_of, failed_status, failure, submitted
+from utils.a2a_common.engine.event_queue import LogQueue
+from utils.a2a_common.tasks.endings import (
+    UNFORESEEN,
+    canceled_status,
+    copy_of,
+    failed_status,
+    failure,
+    failure_of,
+    submitted,
+)
 from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.turn import Turn, stored_call
 from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
 from utils.errors import NoAnswer
 from utils.events import Failed
@@ -28,7 +34,38 @@ STOP_SECONDS = 5.0
 """Default of `stop_seconds`: the default of `SHUTDOWN_GRACE_SECONDS`."""
 
 
-class ExecutorRunner:
+class TurnContext(RequestContext):
+    """What an executor knows of its turn, from the call or from storage.
+
+    Attributes:
+        resumed: Whether an earlier process accepted the turn, which goes on here.
+        answers: Whether the message answers a question of the task.
+        deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
+        suspended: Set before the executor is stopped so that the turn can go on in another process.
+    """
+
+    def __init__(
+        self, turn: Turn, call: ServerCallContext | None, task: Task | None, *, resumed: bool
+    ) -> None:
+        request = SendMessageRequest()
+        request.CopyFrom(turn.request)
+        super().__init__(
+            call or stored_call(turn), request, task_id=turn.task_id, context_id=turn.context_id, task=task
+        )
+        self.resumed = resumed
+        self.answers = task is not None and _answers(turn, task)
+        self.deadline = turn.deadline
+        self.suspended = asyncio.Event()
+
+
+def _answers(turn: Turn, task: Task) -> bool:
+    """Whether the task waited for this message. A resumed turn may have left that state: only the first began the task."""
+    if task.status.state in INTERRUPTED:
+        return True
+    return bool(task.history) and task.history[0].message_id != turn.request.message.message_id
+
+
+class TurnRunner:
     """Runs turns with an executor, which may be written for the SDK alone.
 
     An executor that raises, says nothing, or returns while its task is working leaves a failed task. It is stopped
