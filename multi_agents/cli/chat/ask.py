@@ -33,7 +33,7 @@ async def ask(
     In a conversation where a task waits, the text is its answer, or another request: see `Chat.turn`.
     """
     waiting = ""
-    if context_id and not peer.connection.reports_activity:
+    if context_id and not peer.connection.matches_answers:
         known = await known_conversation(peer, context_id)
         waiting = known.waiting_task if known else ""
     context_id = context_id or str(uuid4())

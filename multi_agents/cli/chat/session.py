@@ -67,11 +67,10 @@ class Chat:
     async def turn(self, text: str) -> bool:
         """One message and its answer. Whether to go on.
 
-        Where a task waits, an agent of this project decides whether the message answers it or is another request; an agent
-        that is not known to do that is told the task.
+        Where a task waits, an agent whose card says so decides whether the message answers it or is another request, as the
+        supervisor does; any other agent is told the task.
         """
-        decides = self.peer.connection.reports_activity
-        answered = "" if decides else self.waiting_task
+        answered = "" if self.peer.connection.matches_answers else self.waiting_task
         message = user_message(
             text, context_id=self.context_id, task_id=answered, secret=secret_for(self.peer, self.context_id)
         )

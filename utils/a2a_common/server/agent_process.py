@@ -146,10 +146,11 @@ async def _with_known_window(settings: AgentSettings) -> AgentSettings:
 
 def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     """The card of an agent that is reached at `url`."""
-    from utils.a2a_common.server.card import build_card
+    from utils.a2a_common.server.card import build_card, with_matched_answers
     from utils.a2a_common.server.card_security import with_credentials
     from utils.llm.factory import describe_model
 
+    options = with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth)
     return build_card(
         name=agent.name,
         description=agent.description,
@@ -159,8 +160,15 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         model=describe_model(agent.runtime.settings.llm),
         input_modes=_input_modes(agent),
         output_modes=agent.output_modes,
-        options=with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth),
+        options=with_matched_answers(options) if _matches_answers(agent) else options,
     )
+
+
+def _matches_answers(agent: BaseLangGraphAgent) -> bool:
+    """Whether the agent decides itself if a message that names no task answers the question that waits."""
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+    return type(agent).is_answer is not BaseLangGraphAgent.is_answer
 
 
 def _input_modes(agent: BaseLangGraphAgent) -> Sequence[str]:

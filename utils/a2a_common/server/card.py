@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.protocol.card_description import with_model
@@ -13,6 +14,7 @@ from utils.a2a_common.protocol.extensions import (
     ARTIFACT_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    MATCHES_ANSWERS,
     NEXT_EXTENSION,
     PLAN_EXTENSION,
     QUESTION_EXTENSION,
@@ -92,6 +94,12 @@ def build_card(
         card.icon_url = options.icon_url
     _announce_security(card, options)
     return card
+
+
+def with_matched_answers(options: CardOptions) -> CardOptions:
+    """The options of an agent that decides whether a message without a task answers its question."""
+    params = {**options.extension_params.get(QUESTION_EXTENSION, {}), MATCHES_ANSWERS: True}
+    return replace(options, extension_params={**options.extension_params, QUESTION_EXTENSION: params})
 
 
 def _interfaces(base: str, grpc_url: str) -> list[AgentInterface]:
