@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import Finished, run
+from tests.e2e.cli.command import PIPE, Finished, environment, finish, run
 from tests.e2e.cli.test_up import Scene
+from tests.preloaded import process as preloaded
 
 WRONG = {
     "TURN_TIMEOUT_SECONDS": "abc",
@@ -126,6 +127,63 @@ async def test_an_env_file_that_is_no_text_is_a_sentence(tmp_path, command):
     assert done.code == 2
     assert (done.out + done.err).count(".env is not text in UTF-8") == 1
     assert "Traceback" not in done.err
+
+
+SWITCHED_ON = 'AUTH_MODE="api-key'
+"""A quote is opened and not closed. Left out, it would leave the service open to everybody."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("chat", "--ask", "hi"), ("chat", "--url", "http://127.0.0.1:1", "--ask", "hi"), ("up",), ("web",),
+        ("serve", "supervisor"), ("ingest", "README.md"), ("agents",), ("tasks", "list"), ("keys", "list"),
+        ("keys", "create", "ann"), ("conversations", "list"), ("memory", "list"), ("login",), ("logout",),
+        ("db", "status"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+async def test_a_line_of_an_env_file_that_cannot_be_read_ends_each_command(tmp_path, command):
+    (tmp_path / ".env").write_text(f"# the service\n\n{SWITCHED_ON}\nLOG_LEVEL=info\n")
+    done = await run(*command, home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "Error [settings_invalid]: Line 3 of the file .env cannot be read: the quotes around the value of AUTH_MODE are "
+        "not closed, or something follows them. Correct it, or begin it with #.\n"
+    )
+
+
+async def test_an_agent_that_is_started_by_itself_reads_the_same_env_file(tmp_path):
+    (tmp_path / ".env").write_text(f"{SWITCHED_ON}\n")
+    env = environment(tmp_path)
+    started = await preloaded.start(
+        ("-m", "agents.rag"), env=env, cwd=tmp_path, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    done = await finish(started)
+    assert done.code == 2
+    assert done.err.startswith("Line 1 of the file .env cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('GITHUB_TOKEN="ghp_secret', "the quotes around the value of GITHUB_TOKEN are not closed"),
+        (
+            "export GITHUB_TOKEN='ghp_secret' 'b'",
+            "the quotes around the value of GITHUB_TOKEN are not closed",
+        ),
+        ("GITHUB_TOKEN ghp_secret", "it is neither NAME=VALUE nor a comment"),
+        ("GITHUB_TOKEN:ghp_secret", "it is neither NAME=VALUE nor a comment"),
+        ("=ghp_secret", "it is neither NAME=VALUE nor a comment"),
+    ],
+)
+async def test_doctor_tells_the_line_that_cannot_be_read_and_never_a_value(tmp_path, line, why):
+    (tmp_path / ".env").write_text(f"LOG_LEVEL=info\n\n  \n{line}\n")
+    done = await run("doctor", "--json", home=tmp_path)
+    assert done.code == 2
+    (sentence,) = told(done, "wrong")
+    assert sentence.startswith(f"Line 4 of the file .env cannot be read: {why}")
+    assert "secret" not in done.out + done.err
 
 
 async def test_an_env_file_of_another_editor_is_read(tmp_path):
