@@ -37,6 +37,12 @@ class PortTaken(ServiceUnreachable):
     code = "port_taken"
 
 
+class NotReady(ServiceUnreachable):
+    """A process of the service runs, and does not get ready."""
+
+    code = "service_not_ready"
+
+
 class ChildSettingsWrong(ServiceUnreachable):
     """An agent refused to start because of its settings."""
 

@@ -69,7 +69,7 @@ class StartView(Protocol):
     def __exit__(self, *exc: object) -> None: ...
 
     def report(self, name: str, state: Readiness) -> None:
-        """Take in a change."""
+        """Take in what a look at a process showed."""
 
 
 ShowStart = Callable[[ServicePlan], StartView]
