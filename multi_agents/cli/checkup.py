@@ -24,6 +24,7 @@ from multi_agents.cli.settings_groups import (
     unknown_settings,
     wrong_settings,
 )
+from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
@@ -66,12 +67,14 @@ async def all_checks(agents_file: Path) -> list[Finding]:
         findings += check_own_settings(one, environ)
     if any(finding.level == "wrong" for finding in findings):
         return findings
+    entries = configured_agents(agents_file)
+    at_home = environ | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
+    findings += await check_start(agents_file, at_home, entries, own)
     findings += await ask_models(environ, own)
     findings += await asyncio.to_thread(lambda: list(check_home()))
     findings += await check_database(environ)
     findings += check_retention(environ)
     findings += check_memory(environ)
-    entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
 

@@ -28,8 +28,17 @@ Start = Callable[[Planned], Awaitable[Child]]
 
 
 @asynccontextmanager
-async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: Path) -> AsyncIterator[Start]:
-    """What starts one process of the plan; usable for the length of the block, which the processes outlive."""
+async def process_starter(
+    plan: ServicePlan, environ: Mapping[str, str], logs: Path, *options: str
+) -> AsyncIterator[Start]:
+    """What starts one process of the plan; usable for the length of the block, which the processes outlive.
+
+    Args:
+        plan: What there is to start.
+        environ: The variables of the service.
+        logs: Where each process has its log.
+        options: Further arguments of each process.
+    """
     method = ProcessSettings.load(environ).start_method
     server = None
     if method is StartMethod.FORK and can_adopt():
@@ -38,7 +47,7 @@ async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: P
     async def start(planned: Planned) -> Child:
         target = Target(
             planned.module,
-            ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent"),
+            ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent", *options),
             child_environment(plan, planned, environ),
         )
         log = await asyncio.to_thread(_fresh_log, logs, planned.name)

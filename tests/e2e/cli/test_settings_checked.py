@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.cli.command import PIPE, Finished, environment, finish, run
 from tests.e2e.cli.test_up import Scene
+from tests.ports import free_port
 from tests.preloaded import process as preloaded
 
 WRONG = {
@@ -50,6 +51,46 @@ async def test_doctor_tells_every_wrong_value_of_every_group_and_agent(tmp_path)
 async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_path, name, settings):
     done = await run("doctor", "--json", home=tmp_path, **settings)
     assert (done.code, [name in sentence for sentence in told(done, "wrong")]) == (2, [True])
+
+
+CONTRADICTIONS = [
+    ("AUTH_ISSUERS", {"AUTH_MODE": "oidc"}),
+    ("AUTH_MODE", {"HOST": "0.0.0.0"}),
+    ("LLM_TOOL_CALLS", {"LLM_TOOL_CALLS": "json"}),
+    ("GITHUB_APP_KEY_FILE", {"GITHUB_APP_ID": "1"}),
+    ("GRPC_TLS_CERT_FILE", {"GRPC_TLS_CERT_FILE": "/nope"}),
+]
+"""Values that can be read one by one, and with which an agent does not start."""
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), CONTRADICTIONS, ids=lambda one: one if isinstance(one, str) else ""
+)
+async def test_doctor_refuses_what_keeps_an_agent_from_starting(tmp_path, name, settings):
+    done = await run("doctor", "--json", home=tmp_path, **settings)
+    assert done.code == 2
+    (sentence,) = told(done, "wrong")
+    assert " cannot be started: " in sentence
+    assert name in sentence
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+async def test_a_start_is_refused_with_the_sentence_of_doctor(tmp_path):
+    settings = {"AUTH_MODE": "oidc"}
+    checked = await run("doctor", "--json", home=tmp_path, **settings)
+    (sentence,) = told(checked, "wrong")
+    started = await run("up", "--port", str(free_port()), home=tmp_path, **settings)
+    assert started.code == 2
+    assert sentence.partition(" cannot be started: ")[2] in started.err
+
+
+async def test_doctor_checks_the_settings_that_one_agent_has_for_itself(tmp_path):
+    (tmp_path / "agents.yaml").write_text(
+        "rag: {module: agents.rag, port: 8002, env: {ENGINE: distributed}}\ngithub: {module: agents.github, port: 8001}\n"
+    )
+    done = await run("doctor", "--json", "--agents-file", str(tmp_path / "agents.yaml"), home=tmp_path)
+    (sentence,) = told(done, "wrong")
+    assert sentence.startswith("rag cannot be started: ENGINE=distributed needs DATABASE_URL")
 
 
 @pytest.mark.parametrize(

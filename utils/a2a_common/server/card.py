@@ -30,6 +30,8 @@ from utils.errors import SettingsError
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface
 
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
 _EXTENSIONS = {
     ACTIVITY_EXTENSION: "Plan, tool calls, delegations and compactions as they happen, in status metadata.",
     PLAN_EXTENSION: "The plan as an artifact too, for clients that request this extension.",
@@ -96,8 +98,12 @@ def build_card(
     return card
 
 
-def with_matched_answers(options: CardOptions) -> CardOptions:
-    """The options of an agent that decides whether a message without a task answers its question."""
+def with_matched_answers(options: CardOptions, agent_class: type[BaseLangGraphAgent]) -> CardOptions:
+    """The options; they say so where an agent decides itself if a message that names no task answers its question."""
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+    if agent_class.is_answer is BaseLangGraphAgent.is_answer:
+        return options
     params = {**options.extension_params.get(QUESTION_EXTENSION, {}), MATCHES_ANSWERS: True}
     return replace(options, extension_params={**options.extension_params, QUESTION_EXTENSION: params})
 
