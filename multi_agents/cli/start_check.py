@@ -13,6 +13,7 @@ from multi_agents.cli.model.finding import Finding
 from multi_agents.cli.own_settings import OwnSettings
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.local import LaunchOptions, planned
+from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.starter import process_starter
 from utils.a2a_common.client.agents_file import AgentEntry
 
@@ -25,6 +26,15 @@ async def check_start(
 ) -> list[Finding]:
     """Whether every process of the service could be started with these settings."""
     plan = planned(LaunchOptions(None, agents_file), environ, entries, own)
+    try:
+        return list(findings_of(await _said(plan, environ)))
+    except OSError as error:
+        why = f"a start could not be tried, since no temporary file can be written: {error.strerror}; see TMPDIR"
+        return [Finding("start", "wrong", why)]
+
+
+async def _said(plan: ServicePlan, environ: Mapping[str, str]) -> dict[str, list[str]]:
+    """What each process of the plan prints."""
     with TemporaryDirectory() as logs:
         children: list[Child] = []
         async with process_starter(plan, environ, Path(logs), "--check") as start:
@@ -35,8 +45,7 @@ async def check_start(
                 await asyncio.wait(waits, timeout=CHECK_SECONDS)
             finally:
                 await asyncio.gather(*(child.stop(grace=0) for child in children))
-        said = {child.planned.name: _lines(child.log) for child in children}
-    return list(findings_of(said))
+        return {child.planned.name: _lines(child.log) for child in children}
 
 
 def _lines(log: Path) -> list[str]:

@@ -27,6 +27,7 @@ from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
+from utils.whole_file import write_new
 
 ASKED_ONLY = "This agent was asked to forget; it deletes nothing on request. It may keep the requests of the conversation"
 NOTHING = "Nothing was said in this conversation yet: there is nothing to delete."
@@ -191,8 +192,7 @@ def save(answer: str, name: str) -> str:
         return "Name the file: /save answer.md"
     path = Path(name).expanduser().absolute()
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(answer.rstrip("\n") + "\n")
+        write_new(path, (answer.rstrip("\n") + "\n").encode())
     except FileExistsError:
         return f"{path} exists already. Choose another name."
     except OSError as error:

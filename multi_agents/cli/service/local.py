@@ -44,6 +44,7 @@ from utils.errors import SettingsError
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
+from utils.whole_file import check_room
 
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
@@ -122,6 +123,7 @@ async def until_alone(service: Service) -> None:
 async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -> AsyncIterator[Service]:
     for problem in wrong_settings():
         raise problem
+    await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
     entries = configured_agents(options.agents_file)
     own = await _checked_own_settings(options.agents_file, environ, entries)

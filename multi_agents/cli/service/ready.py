@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 
@@ -13,6 +14,8 @@ from multi_agents.cli.errors import ChildSettingsWrong, NotReady, PortTaken, Ser
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ports import is_free
+from utils.errors import PlatformError, StorageError, StorageFull
+from utils.whole_file import check_room
 
 POLL_SECONDS = 0.15
 SILENT_SECONDS = 120.0
@@ -123,12 +126,24 @@ def how_it_ended(child: Child) -> str:
     return f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
 
 
-def ended(child: Child) -> ServiceUnreachable:
-    """The error for a process that ended by itself, with the last lines of its log."""
-    lines = "".join(f"\n  | {line}" for line in child.last_lines())
+def ended(child: Child) -> PlatformError:
+    """The error for a process that ended by itself, with the last lines of its log; without room on the disk it has none to tell."""
+    last = child.last_lines()
+    said_why = last and child.process.returncode == ExitCode.USAGE
+    if not said_why and (full := _full(child.log.parent)):
+        return StorageFull(f"{child.planned.name} {how_it_ended(child)}. {full.message}")
+    lines = "".join(f"\n  | {line}" for line in last)
     return _kind(child)(
         f"{child.planned.name} {how_it_ended(child)}. The last lines of {child.log}:{lines or ' (empty)'}"
     )
+
+
+def _full(folder: Path) -> StorageFull | None:
+    try:
+        check_room(folder)
+    except StorageError as error:
+        return error if isinstance(error, StorageFull) else None
+    return None
 
 
 def _kind(child: Child) -> type[ServiceUnreachable]:

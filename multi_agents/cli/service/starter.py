@@ -20,6 +20,7 @@ from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
 from utils.processes.request import Target
 from utils.processes.settings import ProcessSettings, StartMethod
+from utils.whole_file import writing
 
 FORK_SERVER = "fork-server"
 """Name of its log."""
@@ -84,9 +85,10 @@ async def _spawn(target: Target, log: Path) -> asyncio.subprocess.Process:
 
 def _fresh_log(logs: Path, name: str) -> Path:
     """An empty `logs/NAME.log`; the log before is kept as `.1`."""
-    logs.mkdir(parents=True, exist_ok=True)
     log = logs / f"{name}.log"
-    if log.exists():
-        log.replace(logs / f"{name}.log.1")
-    log.touch(mode=0o600)
+    with writing(log):
+        logs.mkdir(parents=True, exist_ok=True)
+        if log.exists():
+            log.replace(logs / f"{name}.log.1")
+        log.touch(mode=0o600)
     return log
