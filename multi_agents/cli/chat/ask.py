@@ -49,8 +49,8 @@ async def ask(
         if result.view.notice and not quiet:
             say(result.view.notice)
         if result.view.waits and not quiet:
-            command = f'platform-engineer chat --context {result.view.task.context_id} --ask "…"'
-            say(f"To answer: {command}", to_copy=True)
+            command = peer.command("chat", "--context", result.view.task.context_id)
+            say(f'To answer: {command} --ask "…"', to_copy=True)
     return result.exit_code
 
 

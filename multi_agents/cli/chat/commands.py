@@ -84,7 +84,7 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
         case SlashCommand.SAVE:
             say(await asyncio.to_thread(save, chat.answer, argument))
         case SlashCommand.CONVERSATIONS:
-            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id)
+            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id, chat.peer)
         case SlashCommand.RESUME:
             await resume(chat, argument)
         case _:
@@ -108,7 +108,7 @@ async def resume(chat: Chat, which: str) -> None:
     """
     found = await conversations.conversations_of(chat.peer)
     if not which:
-        conversations.show(found, chat.context_id)
+        conversations.show(found, chat.context_id, chat.peer)
         return
     await go_on(chat, conversations.chosen(found, which))
 

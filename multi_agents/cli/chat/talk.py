@@ -74,5 +74,5 @@ async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> Non
 
 
 def _say_goodbye(chat: Chat) -> None:
-    again = f" To go on: platform-engineer chat --resume {short_id(chat.context_id)}"
-    say(f"Goodbye.{again if chat.turns else ''}")
+    again = f" To go on: {chat.peer.command('chat', '--resume', short_id(chat.context_id))}"
+    say(f"Goodbye.{again if chat.turns else ''}", to_copy=True)

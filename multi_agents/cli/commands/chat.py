@@ -159,7 +159,7 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
     from multi_agents.cli.peer.connection import connect
 
     downloads = Downloads(asked.downloads or home_folder() / DOWNLOADS)
-    async with connect(url, asked.token) as peer:
+    async with connect(url, asked.token, local=asked.url is None) as peer:
         if asked.text is None:
             from multi_agents.cli.chat.talk import talk
 

@@ -137,7 +137,7 @@ def _print(line: str) -> None:
 
 def _with_peer(url: str | None, token: str, work: Work, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or running_url(), token) as peer:
+        async with connect(url or running_url(), token, local=url is None) as peer:
             return await work(peer)
 
     return run(main(), as_json=as_json)

@@ -101,7 +101,7 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
 
 def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or running_url()) as peer:
+        async with connect(url or running_url(), local=url is None) as peer:
             with plain_errors(peer.url):
                 return await action(peer)
 

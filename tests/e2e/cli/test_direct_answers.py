@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -61,7 +62,9 @@ async def test_a_question_of_an_agent_that_was_asked_directly_is_answered_by_the
     async with served([calls(call(tool, widget="Green")), f"Done: {result}"]) as url:
         asked = await run("chat", "--url", url, "--context", "c", "--ask", "Green, please", home=tmp_path)
         assert (asked.code, question in asked.err) == (5, True)
-        told = await run("chat", "--url", url, "--context", "c", "--ask", answer, "--json", home=tmp_path)
+        hint = asked.err.split("To answer: platform-engineer ")[1].splitlines()[0]
+        typed = [answer if word == "…" else word for word in shlex.split(hint)]
+        told = await run(*typed, "--json", home=tmp_path)
         tasks = await run("tasks", "list", "--url", url, "--json", home=tmp_path)
     end = json.loads(told.out.splitlines()[-1])
     assert (end["state"], end["answer"]) == ("completed", f"Done: {result}")
