@@ -81,13 +81,20 @@ class Chat:
         except ServiceUnreachable:
             raise
         except CliError as error:
-            say(f"Error [{error.code}]: {error.message}")
-            self.waiting_task, self.last = "", error.exit_code
+            self.waiting_task = ""
+            self.refuse(error)
             return True
         self.turns += 1
         await self._note(result)
         self.quit = result.quit
         return not result.quit
+
+    def refuse(self, error: CliError) -> None:
+        """Say why a message has no answer; the chat goes on."""
+        if self.as_json:
+            print_json({"event": "error", "code": error.code, "message": error.message})
+        say(f"Error [{error.code}]: {error.message}")
+        self.last = error.exit_code
 
     def begin(self, context_id: str = "") -> None:
         """Leave this conversation for a new one, or for that with the id."""
