@@ -81,6 +81,8 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
         say("The task was canceled.")
     elif view.shortcoming:
         say(reason_line("Incomplete", view.shortcoming.message, view))
+    elif view.works:
+        say("The task has not ended yet.")
     elif not view.answer:
         say("The agent ended without an answer.")
 
