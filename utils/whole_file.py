@@ -31,7 +31,14 @@ def not_written(path: Path | str | None, error: OSError) -> StorageError:
         return StorageFull(
             f"There is no room for {path or 'what is to be stored'} ({why}). Free some space and try again."
         )
+    if error.errno in (errno.EEXIST, errno.ENOTDIR) and path and (file := _in_the_way(Path(path))):
+        return StorageError(f"{file} is a file, and a folder is needed there. Move it away and try again.")
     return StorageError(f"{path or 'A file'} cannot be written: {why}.")
+
+
+def _in_the_way(path: Path) -> Path | None:
+    """The file that stands where a folder is needed for the path, or as it."""
+    return next((one for one in (path, *path.parents) if one.exists() and not one.is_dir()), None)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.cli.command import CLI, PIPE, Finished, environment, finish, run
+from tests.ports import free_port
 
 CODE = """
 from pathlib import Path
@@ -65,6 +66,23 @@ async def test_a_full_disk_is_one_of_the_things_that_stand_in_the_way(tmp_path):
     (found,) = [one for one in json.loads(done.out) if one["check"] == "data folder"]
     assert (found["level"], found["message"].startswith("There is no room for ")) == ("wrong", True)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "command", "code"),
+    [("logs", ("up",), 2), ("rag", ("up",), 2), ("rag", ("ingest", "."), 1)],
+    ids=["logs", "agent", "ingest"],
+)
+async def test_a_file_in_the_place_of_a_folder_is_named_with_the_way_out(tmp_path, file, command, code):
+    (tmp_path / file).touch()
+    port = ("--port", str(free_port())) if command == ("up",) else ()
+    done = await run(*command, *port, home=tmp_path)
+    assert done.code == code
+    assert (
+        f"{tmp_path / file} is a file, and a folder is needed there. Move it away and try again." in done.err
+    )
+    assert "Traceback" not in done.err
+    assert "internal_error" not in done.err
 
 
 async def test_a_process_that_died_of_it_and_a_line_that_cannot_be_kept_are_no_riddle(tmp_path):
