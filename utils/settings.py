@@ -70,13 +70,8 @@ class HomeSettings(EnvSettings):
     )
 
     def agent_home(self, agent: str) -> Path:
-        """The folder of one agent, created when missing.
-
-        Raises:
-            StorageError: It cannot be made.
-        """
-        folder = self.home / agent
-        with writing(folder):
+        """The folder of one agent, created when missing; `StorageError` where that fails."""
+        with writing(folder := self.home / agent):
             folder.mkdir(parents=True, exist_ok=True)
         return folder
 
