@@ -77,8 +77,12 @@ class StartupIngestion:
     @property
     def detail(self) -> str:
         """What it is busy with, or why it failed: a phrase for an operator; empty when all is done."""
-        busy = self._reading or (self._embedding and not self._ended)
-        return self._detail if busy else self._failed
+        return self._detail if self.works else self._failed
+
+    @property
+    def works(self) -> bool:
+        """Whether it goes on; otherwise it is done or has failed."""
+        return self._reading or (self._embedding and not self._ended)
 
     @property
     def missing(self) -> str:

@@ -109,7 +109,7 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     call = ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds)
-    calls = _structured_calls(settings)
+    calls = structured_calls(settings)
     inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), call, RowFiles())
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
@@ -121,7 +121,12 @@ def _embed(runtime: AgentRuntime) -> Embed | None:
     return embedder.embed if embedder is not None else None
 
 
-def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
+def structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
+    """What lets a model call tools by structured output, where LLM_TOOL_CALLS asks for it.
+
+    Raises:
+        SettingsError: The provider does not do that.
+    """
     from utils.errors import SettingsError
     from utils.llm.settings import ToolCalls
     from utils.settings import ModelProvider

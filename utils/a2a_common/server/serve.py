@@ -70,6 +70,11 @@ def serve(
             if tending := _tending(agent_class, options, *settings, encryption):
                 runner.run(tending)
                 return 0
+            if options.check:
+                from utils.a2a_common.server.start_check import check_start
+
+                runner.run(check_start(agent_class, environ, default_port))
+                return 0
             runner.run(
                 run_agent(
                     agent_class,
@@ -148,6 +153,11 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("--port", help="port to listen on (default: PORT or the agent's own)")
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="stop when the process that started this one ends"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="say whether the agent could be started with its settings, and exit",
     )
     parser.add_argument(
         "--database",
