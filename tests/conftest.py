@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 
 import hypothesis
@@ -78,6 +79,10 @@ def pytest_collection_finish() -> None:
 
     It looks seldom, since the objects of a test live for as long as that.
     """
+    if "boto3" in sys.modules:
+        from tests.boto import share_descriptions
+
+        share_descriptions()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

@@ -67,7 +67,12 @@ def test_a_program_finds_its_own_folder_variables_and_arguments_and_no_thread_or
 )
 def test_a_program_ends_as_with_a_new_interpreter(tmp_path: Path, code: str) -> None:
     new = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, env=variables(), capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=variables(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     done = preloaded.run(["-c", code], cwd=tmp_path, env=variables(), timeout=SECONDS)
     assert (done.returncode, done.stdout) == (new.returncode, new.stdout)

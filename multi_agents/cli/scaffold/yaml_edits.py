@@ -189,7 +189,9 @@ def _plain(text: str) -> Any:
     import yaml
 
     try:
-        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a tenth of the time, where PyYAML came with libyaml
+        loader = getattr(
+            yaml, "CSafeLoader", yaml.SafeLoader
+        )  # a tenth of the time, where PyYAML came with libyaml
         return _unshared(yaml.load(text, loader))  # noqa: S506 - both are safe
     except yaml.YAMLError as error:
         raise CannotEdit("it is not valid YAML") from error
