@@ -1,6 +1,6 @@
 """Importing this loads the ranks of the default encoding: for a process that forks others, which all count tokens.
 
-Each of them would read and index the ranks itself, a fifth of a second, and hold 40 MB of its own.
+Each of them would read and index the ranks itself, a fifth of a second, and hold 70 MB of its own.
 """
 
 from __future__ import annotations
