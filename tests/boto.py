@@ -17,4 +17,4 @@ def _loaded(path: str, open_method: Any) -> Any:
 
 def share_descriptions() -> None:
     """Parse each description once, in this process; its readers leave it as it is."""
-    JSONFileLoader._load_file = lambda _, path, open_method: _loaded(path, open_method)  # type: ignore[method-assign]
+    JSONFileLoader._load_file = lambda _, path, open_method: _loaded(path, open_method)
