@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 
 import hypothesis
@@ -74,8 +75,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector leave alone what all tests share: a full collection takes half a second otherwise."""
+    """Have the garbage collector leave alone what all tests share: a full collection takes half a second otherwise.
+
+    It looks seldom, since the objects of a test live for as long as that.
+    """
+    if "boto3" in sys.modules:
+        from tests.boto import share_descriptions
+
+        share_descriptions()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

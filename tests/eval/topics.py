@@ -44,7 +44,7 @@ class Said:
 def conversations() -> Iterator[list[Said]]:
     """What was said in the first runs of the sets."""
     for file in sorted(SETS.glob("set*.first.yaml")):
-        for entry in yaml.safe_load(file.read_text("utf-8")):
+        for entry in yaml.load(file.read_text("utf-8"), yaml.CSafeLoader):
             yield [_said(entry["kind"], each["said"], each.get("answer") or "") for each in entry["replies"]]
 
 

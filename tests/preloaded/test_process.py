@@ -50,6 +50,35 @@ def test_a_program_finds_its_own_folder_variables_and_arguments_and_no_thread_or
     assert not ROOMS & set(seen["modules"])
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "raise SystemExit('a reason')",
+        "raise SystemExit(259)",
+        "raise SystemExit(-1)",
+        "raise SystemExit(None)",
+        "1 / 0",
+        "raise KeyboardInterrupt",
+        "import atexit; atexit.register(print, 'last'); print('first'); raise SystemExit(3)",
+        "import threading, time; threading.Thread(target=lambda: (time.sleep(0.05), print('later'))).start()",
+        "import threading, time; threading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
+        "import os, sys; print('text'); os.close(1)",
+    ],
+)
+def test_a_program_ends_as_with_a_new_interpreter(tmp_path: Path, code: str) -> None:
+    new = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=variables(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    done = preloaded.run(["-c", code], cwd=tmp_path, env=variables(), timeout=SECONDS)
+    assert (done.returncode, done.stdout) == (new.returncode, new.stdout)
+    assert done.stderr.splitlines()[-1:] == new.stderr.splitlines()[-1:]
+
+
 def test_a_module_of_another_folder_runs_as_with_a_new_interpreter(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "import sys\nprint(__spec__.name, sys.argv[1:], file=sys.stderr)\nsys.exit(7)"

@@ -21,6 +21,7 @@ from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
+from utils.processes.garbage import look_seldom
 from utils.settings import HomeSettings, process_environment
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def serve(
     Returns:
         The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting or a file that must be mended.
     """
+    look_seldom()
     keep_files_private()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
