@@ -185,10 +185,17 @@ def agent_tool(
 
 
 def declared_tools(agent: object) -> Sequence[AgentTool]:
-    """The methods of an agent that are tools, in the order of their definition, a base class's first."""
+    """The methods of an agent that are tools, in the order of their definition, a base class's first.
+
+    Raises:
+        TypeError: A tool is hidden by an attribute that the agent sets on itself.
+    """
     names: dict[str, None] = {}
     for cls in reversed(type(agent).__mro__):
         names |= {name: None for name, value in vars(cls).items() if isinstance(value, AgentTool)}
+    if hidden := names.keys() & vars(agent).keys():
+        told = f"{type(agent).__name__}.{min(hidden)} is a tool, but `{min(hidden)}` is an attribute that the agent"
+        raise TypeError(f"{told} sets on itself. Give the tool another name.")
     found = (getattr(agent, name) for name in names)
     return [tool for tool in found if isinstance(tool, AgentTool)]
 
