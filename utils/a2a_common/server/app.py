@@ -67,11 +67,6 @@ log = structlog.get_logger(__name__)
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
 
-NOT_STORED = (
-    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
-)
-"""What `/readyz` says where a request sent now would fail for that."""
-
 STOPPING = "The agent is stopping."
 """What `/readyz` says once the process was told to stop."""
 
@@ -311,8 +306,8 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
     async def readiness() -> Readiness:
         if drain.begun:
             return Readiness(ready=False, detail=STOPPING)
-        if not await service.log.writable():
-            return Readiness(ready=False, detail=NOT_STORED)
+        if reason := await service.log.not_written():
+            return Readiness(ready=False, detail=reason)
         return await service.readiness()
 
     return readiness
