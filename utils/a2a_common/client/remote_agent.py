@@ -27,7 +27,13 @@ from utils.a2a_common.protocol.conversations import Action, Asked, Kept, parse_k
 from utils.a2a_common.protocol.delegation_context import DelegationContext
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
+from utils.errors import (
+    DelegationFailed,
+    OutcomeUnknown,
+    PeerLimitExceeded,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
 from utils.events import (
     DelegationFinished,
     DelegationProgress,
@@ -301,11 +307,16 @@ class RemoteAgent:
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
                 message = cleaned(error.message or task.said)
-                raise DelegationFailed(
+                failure = DelegationFailed(
                     message or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
+                if (
+                    error.code == OutcomeUnknown.code
+                ):  # the answer tells what else was done, and what was found out
+                    failure.advice = with_words(OutcomeUnknown.advice, task.text())
+                raise failure
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise DelegationFailed(with_words(ended, task.said))
