@@ -83,6 +83,24 @@ async def test_a_part_without_usable_content_is_refused(wire, part):
     assert wire.agent.seen == []
 
 
+@pytest.mark.parametrize(
+    "texts", [[" \n\t "], ["\u00a0\u200b"], [" ", "\n"]], ids=["spaces", "invisible", "two parts"]
+)
+async def test_a_message_in_which_nothing_is_to_be_seen_is_refused(wire, texts):
+    refused = await wire.send(parts=[{"text": text} for text in texts])
+    assert refused["error"]["code"] == -32602
+    assert refused["error"]["message"] == "message holds only white space or invisible characters."
+    rest = await post(wire, "/rest/message:send", json.dumps({"message": message(texts[0])}))
+    assert (rest.status_code, rest.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert wire.agent.seen == []
+
+
+async def test_a_blank_text_may_stand_beside_another_part(wire):
+    for other in ({"text": "hi"}, {"data": {"a": 1}}):
+        answer = await wire.send(parts=[{"text": " \n"}, other])
+        assert "error" not in answer
+
+
 async def test_good_base64_passes_in_both_alphabets():
     async with serving(echo, takes_files=True) as wire:
         for raw in ("QUJD", "_-8=", "+/8", ""):
