@@ -39,6 +39,7 @@ from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.answers import http_error, server_error
+from utils.a2a_common.server.http.client_faults import leave_out_client_faults
 from utils.a2a_common.server.http.host_origin import HostOrigin
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
@@ -325,6 +326,7 @@ def _routes(
         routes.append(metadata_route(service.authenticator, service.url))
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
+    leave_out_client_faults()
     routes += create_jsonrpc_routes(
         handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
     )

@@ -10,6 +10,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from utils.a2a_common.protocol.json_body import BadJson, parse
+from utils.a2a_common.protocol.rpc_codes import INVALID_JSON
 from utils.a2a_common.server.http.answers import is_json_rpc, local_path, refusal
 from utils.a2a_common.server.http.body_rules import (
     Complaint,
@@ -91,6 +92,8 @@ def _query_complaint(scope: Scope) -> Complaint | None:
 
 
 def _body_complaint(scope: Scope, body: bytes) -> Complaint | None:
+    if not body and is_json_rpc(scope):
+        return Complaint(400, "The body is empty: send a JSON-RPC request.", INVALID_JSON)
     if not body:
         return None
     headers = Headers(scope=scope)
