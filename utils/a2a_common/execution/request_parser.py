@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from a2a.server.agent_execution import RequestContext
-from a2a.types.a2a_pb2 import SendMessageRequest, Task
+from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
@@ -47,6 +47,7 @@ class TurnContext(RequestContext):
         answers: Whether the message answers a question of the task.
         deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
         suspended: Set before the executor is stopped so that the turn can go on in another process.
+        accepted_at: When its message was accepted, in seconds since 1970.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class TurnContext(RequestContext):
         self.answers = task is not None and _answers(turn, task)
         self.deadline = turn.deadline
         self.suspended = asyncio.Event()
+        self.accepted_at = turn.accepted_at
 
 
 def _answers(turn: Turn, task: Task) -> bool:
@@ -112,11 +114,20 @@ def _seconds_left(turn: TurnContext | None, delegation: DelegationContext | None
     return delegation.deadline_seconds if delegation else None
 
 
-def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
+def task_tree(request: AgentRequest, context: RequestContext) -> TaskTree:
     """The tree of delegations below the request's task, with those of the task's earlier turns."""
-    parent = request.delegation.parent_task_id if request.delegation else ""
+    parent, task = request.delegation.parent_task_id if request.delegation else "", context.current_task
     before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
-    return TaskTree(parent, before if isinstance(before, Mapping) else None)
+    known = before if isinstance(before, Mapping) else None
+    return TaskTree(parent, known, gone_by=_gone_by(context, task))
+
+
+def _gone_by(context: RequestContext, task: Task | None) -> float | None:
+    """Seconds since a turn was accepted that another process was working on; `None` for one that had not begun."""
+    begun = task is not None and task.status.state == TaskState.TASK_STATE_WORKING
+    if not (isinstance(context, TurnContext) and context.resumed and begun and context.accepted_at):
+        return None
+    return max(0.0, time.time() - context.accepted_at)
 
 
 def plan_artifact(task: Task | None) -> PlanUpdated | None:
