@@ -69,6 +69,12 @@ def test_every_command_stands_on_the_page_of_the_command_line():
         assert re.search(rf"`[^`]*\b{words[-1]}\b", told), f"{name} is not told"
 
 
+def test_every_command_stands_in_the_table_of_commands():
+    rows = _first_column(_section(_page("cli.md"), "The command line"))
+    words = [set(" ".join(re.findall(r"`([^`]+)`", row)).split()) for row in rows]
+    assert [name for name in _commands() if not any(set(name.split()) <= row for row in words)] == []
+
+
 def test_the_page_names_only_options_that_exist():
     every = [get_command(app), *_commands().values()]
     known = {option for command in every for part in command.params for option in part.opts}
