@@ -24,7 +24,7 @@ from agents.rag.ingest.progress import Outcome, Progress
 from agents.rag.ingest.shipped import read_shipped
 from agents.rag.settings import RagSettings
 from utils.embeddings import Embedder
-from utils.errors import PlatformError
+from utils.errors import PlatformError, StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -111,6 +111,8 @@ class StartupIngestion:
             self._answers = await self._index.complete(self._model)
             async with self._index.ingesting(self._on_wait):
                 await self._ingest()
+        except StorageError as error:
+            self._fail(error, error.for_operator)
         except PlatformError as error:
             self._fail(error, error.message)
         finally:
@@ -122,6 +124,8 @@ class StartupIngestion:
             ingester = Ingester(self._index, self._settings, None)
             summary = await ingester.read(self._targets, self._on_progress, configured=True)
             log.info("rag.ingested", summary=str(summary))
+        except StorageError as error:
+            self._fail(error, error.for_operator)
         except PlatformError as error:
             self._fail(error, error.message)
         except Exception as error:  # noqa: BLE001 - a background task: its end state is the failed detail

@@ -31,7 +31,7 @@ from multi_agents.platform_engineer.delegation_words import (
 )
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
-from multi_agents.platform_engineer.passed_files import content_for, passed_files
+from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
@@ -217,6 +217,7 @@ class Delegation:
                     name=name,
                     additional_kwargs={
                         FINISHED_AT: time.time(),
+                        **in_words(task),
                         **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),
                     },
                     artifact=data_of(task),

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
-from utils.a2a_common.graph.identity import check_identity, default_prompt
+from utils.a2a_common.graph.identity import check_class, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.conversations import Kept
@@ -64,8 +64,8 @@ CLEARED = "Forgotten. The conversation begins anew."
 class BaseLangGraphAgent(ABC):
     """An agent on a LangGraph graph: a model, a prompt and tools, served over A2A.
 
-    A subclass without name or description is refused with a `TypeError` where it is defined, unless ABC
-    is among its own bases.
+    A subclass without name or description, or with another thing in the place of an attribute or method of this
+    class, is refused with a `TypeError` where it is defined, unless ABC is among its own bases.
 
     Class attributes:
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
@@ -99,7 +99,7 @@ class BaseLangGraphAgent(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if ABC not in cls.__bases__:
-            check_identity(cls)
+            check_class(cls, BaseLangGraphAgent)
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime

@@ -256,8 +256,8 @@ async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Pa
     ingestion = StartupIngestion(EmbeddedIndex(store.path), settings, None, [str(documents)])
     ingestion.start()
     await ingestion.wait()
-    assert ingestion.detail
-    assert "sqlite" not in ingestion.detail.lower()
+    assert f"{tmp_path.name}/index.sqlite in PLATFORM_ENGINEER_HOME is damaged. Delete it" in ingestion.detail
+    assert "no such table" not in ingestion.detail
     assert not ingestion.ready
     assert not ingestion.works
 

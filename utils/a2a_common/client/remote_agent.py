@@ -24,7 +24,13 @@ from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED,
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
+from utils.errors import (
+    DelegationFailed,
+    OutcomeUnknown,
+    PeerLimitExceeded,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
 from utils.events import (
     DelegationFinished,
     DelegationProgress,
@@ -140,7 +146,7 @@ class RemoteAgent:
             if not finished and not stopped:
                 await self._cancel_unfinished(call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
-            seconds = time.monotonic() - started
+            seconds = _worked(call, task, time.monotonic() - started)
             end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
@@ -237,14 +243,23 @@ class RemoteAgent:
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
                 message = cleaned(error.message or task.said)
-                raise DelegationFailed(
+                failure = DelegationFailed(
                     message or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
+                if error.code == OutcomeUnknown.code:  # its answer tells what was found out
+                    failure.advice = with_words(OutcomeUnknown.advice, task.text())
+                raise failure
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise DelegationFailed(with_words(ended, task.said))
+
+
+def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
+    """How long a sub-task took: of one that an earlier process had sent, what its agent says, if that is more than was waited here."""
+    told = task.sub_tasks.seconds if task.sub_tasks is not None else None
+    return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
 
 
 def _progress(

@@ -42,6 +42,7 @@ class TurnContext(RequestContext):
         answers: Whether the message answers a question of the task.
         deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
         suspended: Set before the executor is stopped so that the turn can go on in another process.
+        accepted_at: When its message was accepted, in seconds since 1970.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class TurnContext(RequestContext):
         self.answers = task is not None and _answers(turn, task)
         self.deadline = turn.deadline
         self.suspended = asyncio.Event()
+        self.accepted_at = turn.accepted_at
 
 
 def _answers(turn: Turn, task: Task) -> bool:

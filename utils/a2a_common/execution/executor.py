@@ -82,7 +82,7 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         """Work on one message; returns when the task has ended or waits for the user."""
         request = self._timed(agent_request(context, self._agent.name))
         sink = EventSink(event_queue, request.task_id, request.context_id, request.accepted)
-        sink.tree = task_tree(request, context.current_task)
+        sink.tree = task_tree(request, context)
         sink.plan_artifact = plan_artifact(context.current_task)
         known = context.current_task.artifacts if context.current_task is not None else ()
         if context.current_task is None:

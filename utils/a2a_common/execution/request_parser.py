@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from a2a.types.a2a_pb2 import TaskState
+
 from utils.a2a_common.engine.turn_runner import TurnContext
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
@@ -77,11 +79,20 @@ def _seconds_left(turn: TurnContext | None, delegation: DelegationContext | None
     return delegation.deadline_seconds if delegation else None
 
 
-def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
+def task_tree(request: AgentRequest, context: RequestContext) -> TaskTree:
     """The tree of delegations below the request's task, with those of the task's earlier turns."""
-    parent = request.delegation.parent_task_id if request.delegation else ""
+    parent, task = request.delegation.parent_task_id if request.delegation else "", context.current_task
     before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
-    return TaskTree(parent, before if isinstance(before, Mapping) else None)
+    known = before if isinstance(before, Mapping) else None
+    return TaskTree(parent, known, gone_by=_gone_by(context, task))
+
+
+def _gone_by(context: RequestContext, task: Task | None) -> float | None:
+    """Seconds since a turn was accepted that another process was working on; `None` for one that had not begun."""
+    begun = task is not None and task.status.state == TaskState.TASK_STATE_WORKING
+    if not (isinstance(context, TurnContext) and context.resumed and begun and context.accepted_at):
+        return None
+    return max(0.0, time.time() - context.accepted_at)
 
 
 def plan_artifact(task: Task | None) -> PlanUpdated | None:

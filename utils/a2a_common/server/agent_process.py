@@ -48,7 +48,7 @@ log = structlog.get_logger(__name__)
 EXIT_SETTINGS = 2
 """Exit code for a wrong setting."""
 
-_NOT_LISTENING = (
+NOT_LISTENING = (
     "This agent cannot listen on {}:{}: another program uses that port, or the address is not of this machine. "
     "Choose another with --port or PORT, or --host or HOST."
 )
@@ -289,7 +289,7 @@ async def run_agent(
             if app.failure is not None:
                 raise app.failure from None
             if app.complete:
-                raise SystemExit(fail(_NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
+                raise SystemExit(fail(NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
             raise
 
 

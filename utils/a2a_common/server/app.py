@@ -38,6 +38,7 @@ from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
 from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
+from utils.a2a_common.server.http.client_faults import leave_out_client_faults
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
@@ -63,11 +64,6 @@ log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
-
-NOT_STORED = (
-    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
-)
-"""What `/readyz` says where a request sent now would fail for that."""
 
 STOPPING = "The agent is stopping."
 """What `/readyz` says once the process was told to stop."""
@@ -307,8 +303,8 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
     async def readiness() -> Readiness:
         if drain.begun:
             return Readiness(ready=False, detail=STOPPING)
-        if not await service.log.writable():
-            return Readiness(ready=False, detail=NOT_STORED)
+        if reason := await service.log.not_written():
+            return Readiness(ready=False, detail=reason)
         return await service.readiness()
 
     return readiness
@@ -326,6 +322,7 @@ def _routes(
         routes.append(metadata_route(service.authenticator, service.url))
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
+    leave_out_client_faults()
     routes += create_jsonrpc_routes(
         handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
     )

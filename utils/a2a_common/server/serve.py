@@ -135,15 +135,18 @@ def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
     """The agent class at `module:Class`.
 
     Raises:
-        SettingsError: There is no such module or class, or it is no agent.
+        SettingsError: There is no such module or class, or it is no agent, or its class is refused as it is defined.
     """
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.graph.identity import AgentClassError
 
     module, _, name = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise SettingsError("agent", f"There is no agent at {path!r}; expected module:Class.") from error
+    except AgentClassError as error:
+        raise SettingsError("agent", str(error)) from error
     if not (isinstance(found, type) and issubclass(found, BaseLangGraphAgent)):
         raise SettingsError("agent", f"{path} is not a subclass of BaseLangGraphAgent.")
     return found

@@ -99,9 +99,9 @@ class TaskLog:
         await self.elsewhere.stop()
         await self._store.close()
 
-    async def writable(self) -> bool:
-        """Whether a write would succeed now, as far as is known without a long wait."""
-        return await self._store.writable()
+    async def not_written(self) -> str:
+        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
+        return await self._store.not_written()
 
     async def claim(self, task_id: str, owner: str) -> TaskWriter:
         """Begin a new attempt, which fences off every earlier writer. The task need not exist.

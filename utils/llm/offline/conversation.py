@@ -8,6 +8,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from utils.messages.handles import full_output_of
+from utils.messages.results import IN_WORDS
 from utils.messages.text import message_text
 from utils.messages.told import own_words
 
@@ -60,10 +62,16 @@ def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
     )
 
 
+def _quotable(result: ToolMessage) -> str:
+    """What a user may be shown of a result: not what it notes of files, which stand below the answer."""
+    words = result.additional_kwargs.get(IN_WORDS)
+    return str(words) if words and full_output_of(result) is None else message_text(result)
+
+
 def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage]) -> None:
     for call in message.tool_calls:
         result = results.get(call["id"] or "")
-        text = message_text(result) if result is not None else None
+        text = _quotable(result) if result is not None else None
         turn.calls.append(Call(call["name"], call["args"], text))
     if message.tool_calls:
         turn.rounds += 1

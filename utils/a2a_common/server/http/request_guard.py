@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from utils.a2a_common.protocol.json_body import BadJson, parse
 from utils.a2a_common.protocol.rpc_codes import (
+    INVALID_JSON,
     INVALID_PARAMS,
     INVALID_REQUEST,
     SERVER_REFUSED,
@@ -28,6 +29,8 @@ from utils.a2a_common.server.http.answers import is_json_rpc, local_path, refusa
 _LIST_PATH = re.compile(r"/rest(?:/[^/]+)?/tasks")
 _WITHOUT_BODY = {"GET", "HEAD", "OPTIONS"}
 _BAD_STATUS = "status is not a task state, such as TASK_STATE_WORKING."
+
+_MEMBERS = frozenset({"jsonrpc", "id", "method", "params"})
 
 _SHOWN = 3
 """Problems that are named in one answer about a request of protocol 0.3."""
@@ -118,6 +121,10 @@ def _query_complaint(scope: Scope) -> Complaint | None:
 
 
 def _body_complaint(scope: Scope, body: bytes) -> Complaint | None:
+    if not body and is_json_rpc(scope):
+        return Complaint(400, "The body is empty: send a JSON-RPC request.", INVALID_JSON)
+    if not body and is_json_rpc(scope):
+        return Complaint(400, "The body is empty: send a JSON-RPC request.", INVALID_JSON)
     if not body:
         return None
     headers = Headers(scope=scope)
@@ -170,16 +177,18 @@ def _media_type_complaint(content_type: str) -> Complaint | None:
 
 
 def _rpc_complaint(body: Any, version: str) -> Complaint | None:
-    """A JSON-RPC request needs an id, parameters in an object, and an existing status for ListTasks.
+    """A JSON-RPC request is an object of the members of JSON-RPC, with an id, parameters in an object, and an existing status for ListTasks.
 
     A JSON-RPC notification has no answer, and without its answer a client would not know the id of its task. An unknown
     status would list all tasks.
     """
+    if isinstance(body, list):
+        return _bad("Send one request as an object: batches are not supported.", INVALID_REQUEST)
     if not isinstance(body, dict):
-        return None
-    if "method" in body and "id" not in body:
-        return _bad("Give the request an id: every operation has an answer.", INVALID_REQUEST)
-    rpc_id = body.get("id") if isinstance(body.get("id"), str | int) else None
+        return _bad("A JSON-RPC request is an object.", INVALID_REQUEST)
+    rpc_id = body.get("id") if _is_id(body.get("id")) else None
+    if told := _envelope_complaint(body):
+        return _bad(told, INVALID_REQUEST, rpc_id)
     if "params" in body and not isinstance(body["params"], dict):
         return _bad("params must be an object.", INVALID_PARAMS, rpc_id)
     legacy = _legacy_complaint(body, version)
@@ -189,6 +198,26 @@ def _rpc_complaint(body: Any, version: str) -> Complaint | None:
     if body.get("method") == "ListTasks" and status is not None and not _is_state(str(status)):
         return _bad(_BAD_STATUS, INVALID_PARAMS, rpc_id)
     return None
+
+
+def _envelope_complaint(body: dict[str, Any]) -> str:
+    """What is wrong with the members of a JSON-RPC request besides its parameters; empty for nothing."""
+    if body.get("jsonrpc") != "2.0":
+        return 'The member "jsonrpc" must be "2.0".'
+    method = body.get("method")
+    if not isinstance(method, str) or not method or method.startswith("rpc."):  # which JSON-RPC reserves
+        return 'The member "method" must name an operation, such as SendMessage.'
+    if "id" not in body:
+        return "Give the request an id: every operation has an answer."
+    if body["id"] is not None and not _is_id(body["id"]):
+        return 'The member "id" must be a string or an integer.'
+    if body.keys() - _MEMBERS:
+        return "A JSON-RPC request has no members but jsonrpc, id, method and params."
+    return ""
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def _legacy_complaint(body: dict[str, Any], version: str) -> tuple[int, str] | None:
@@ -209,8 +238,6 @@ def _legacy_complaint(body: dict[str, Any], version: str) -> tuple[int, str] | N
             VERSION_NOT_SUPPORTED,
             f"{method} is a method of A2A 0.3. Send A2A-Version: 0.3 or the 1.0 method.",
         )
-    if body.get("jsonrpc") != "2.0":
-        return INVALID_REQUEST, 'The member "jsonrpc" must be "2.0".'
     try:
         model.model_validate(body)
     except ValidationError as error:
