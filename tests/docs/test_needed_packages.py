@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 
 import pytest
@@ -19,6 +20,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@cache
 def _installed_by_setup() -> set[str]:
     """The modules that `make setup` puts there, besides Python's and those of the checkout."""
     locked = {_plain(name) for name in LOCKED.findall((ROOT / "requirements.lock").read_text("utf-8"))}
@@ -26,6 +28,7 @@ def _installed_by_setup() -> set[str]:
     return {module for module, names in found if locked & set(map(_plain, names))} | {"pip", "venv"}
 
 
+@cache
 def _install_all() -> re.Pattern[str]:
     targets = ["setup-dev", *FOR_DEVELOPERS.findall((ROOT / "Makefile").read_text("utf-8"))]
     return re.compile(rf"\bmake (?:[\w-]+ )*(?:{'|'.join(targets)})\b")
