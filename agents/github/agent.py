@@ -68,7 +68,7 @@ class GitHubAgent(BaseLangGraphAgent):
         "runs with their logs."
     )
     skills = _skills((*SPECS, refusal(write=False)))
-    shown_examples = 0  # names and arguments say what a tool does; fifteen schemas are long enough
+    shown_examples = 0  # names and arguments say what a tool does; so many schemas are long enough
 
     def __init__(self, runtime: AgentRuntime) -> None:
         super().__init__(runtime)

@@ -24,6 +24,8 @@ Handler = Callable[[Request], Response]
 _REPO = "/repos/{owner}/{repo}"
 _BAD_TOKEN = "token bad-token"  # noqa: S105 - a value that tests send to be refused
 _LOG_LINES = 3_000
+_SHORTEST_HASH = 4
+"""Characters of a hash from which GitHub looks for a commit."""
 
 
 def routes(data: GitHubData, log_host: str | None) -> list[BaseRoute]:
@@ -77,6 +79,8 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
         "/issues/{number:int}/comments": lambda request: _page(request, example("issue_comments")),
         "/branches": lambda request: _page(request, branches),
         "/commits": lambda request: _page(request, commits),
+        "/commits/{ref:path}": lambda request: _commit(request, commits, {*_names(branches, releases)}),
+        "/compare/{pair:path}": lambda request: _comparison(request, commits, {*_names(branches, releases)}),
         "/contents": _contents,
         "/contents/{path:path}": _contents,
         "/releases": lambda request: _page(request, releases),
@@ -105,6 +109,33 @@ def _problem(status: int, message: str) -> Response:
 
 def _row(row: dict[str, Any] | None) -> Response:
     return _problem(404, "Not Found") if row is None else JSONResponse(row)
+
+
+def _names(branches: Sequence[dict[str, Any]], releases: Sequence[dict[str, Any]]) -> list[str]:
+    """What names a commit besides its hash."""
+    return ["HEAD", "main", *(each["name"] for each in branches), *(each["tag_name"] for each in releases)]
+
+
+def _hash_of(ref: str, commits: Sequence[dict[str, Any]], names: set[str]) -> str | None:
+    """The hash of the commit that a branch, a tag or the beginning of a hash names."""
+    if ref in names:
+        return str(commits[0]["sha"])
+    found = (str(each["sha"]) for each in commits if len(ref) >= _SHORTEST_HASH)
+    return next((sha for sha in found if sha.startswith(ref)), None)
+
+
+def _commit(request: Request, commits: Sequence[dict[str, Any]], names: set[str]) -> Response:
+    ref = request.path_params["ref"]
+    sha = _hash_of(ref, commits, names)
+    if sha is None:
+        return _problem(422, f"No commit found for SHA: {ref}")
+    return JSONResponse(example("commit") | {"sha": sha})
+
+
+def _comparison(request: Request, commits: Sequence[dict[str, Any]], names: set[str]) -> Response:
+    base, _, head = request.path_params["pair"].partition("...")
+    known = (_hash_of(base, commits, names), _hash_of(head, commits, names))
+    return JSONResponse(example("comparison")) if all(known) else _problem(404, "Not Found")
 
 
 def _signed_in(request: Request) -> Response | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agents.github.client import GitHubClient
 from agents.github.tools.branches import LIST_BRANCHES
 from agents.github.tools.code import SEARCH_CODE
-from agents.github.tools.commits import LIST_COMMITS
+from agents.github.tools.commits import GET_COMMIT, GET_COMPARISON, LIST_COMMITS
 from agents.github.tools.files import GET_FILE, LIST_DIRECTORY
 from agents.github.tools.issues import GET_ISSUE, LIST_ISSUES
 from agents.github.tools.logs import GET_JOB_LOGS
@@ -32,6 +32,8 @@ SPECS: tuple[ToolSpec[Any], ...] = (
     LIST_ISSUES,
     GET_ISSUE,
     LIST_COMMITS,
+    GET_COMMIT,
+    GET_COMPARISON,
     LIST_BRANCHES,
     GET_FILE,
     LIST_DIRECTORY,

@@ -1,15 +1,26 @@
-"""Commits of a repository."""
+"""Commits of a repository: list them, read one with its changes, compare two."""
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from agents.github.client import GitHubClient, Row
+from agents.github.client import GitHubClient, Row, path_of
 from agents.github.tools.arguments import Moment, Paged, RepositoryArguments
+from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
-from agents.github.tools.project import day, field, login, one_line, text
+from agents.github.tools.project import clip, day, field, login, one_line, rows_of, text
 from agents.github.tools.spec import ToolSpec
-from utils.messages.results import Items
+from utils.messages.results import Items, Record
+
+_MESSAGE = 4_000
+"""Characters kept of a commit's message."""
+_TITLE = 160
+"""Characters kept of its first line in a list."""
+_FILES = 100
+_COMMITS = 100
+"""Commits and files of a comparison that are shown: the newest commits, the first files."""
+_NEWEST = "HEAD"
+"""GitHub's name for the newest commit of the default branch."""
 
 
 class ListCommits(RepositoryArguments, Paged):
@@ -20,6 +31,21 @@ class ListCommits(RepositoryArguments, Paged):
     author: str | None = Field(None, description="User or e-mail address.")
     since: Moment | None = Field(None, description="After.")
     until: Moment | None = Field(None, description="Before.")
+
+
+class GetCommit(RepositoryArguments):
+    """Which commit to read."""
+
+    sha: str = Field(min_length=1, description="Hash, or a branch or tag for its newest commit.")
+    include_diff: bool = Field(False, description="Include the changed lines.")
+
+
+class GetComparison(RepositoryArguments):
+    """What to compare."""
+
+    base: str = Field(min_length=1, description="Branch, tag or commit.")
+    head: str = Field(_NEWEST, min_length=1, description="Branch, tag or commit.")
+    include_diff: bool = Field(False, description="Include the changed lines.")
 
 
 async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
@@ -34,11 +60,56 @@ async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
     return await list_of_repository(github, args, "commits", "commits", row=_row, params=params)
 
 
+async def get_commit(github: GitHubClient, args: GetCommit) -> Record:
+    """One commit with the files that it changes; GitHub gives the first three hundred of them."""
+    path = path_of("repos", args.owner, args.repo, "commits", args.sha)
+    raw = await github.get_row(path, f"commit {args.sha} of {args.full_name}")
+    files = rows_of(raw.get("files"))
+    item = _row(raw) | {
+        "message": clip(text(field(raw, "commit", "message")) or "", _MESSAGE),
+        "additions": field(raw, "stats", "additions"),
+        "deletions": field(raw, "stats", "deletions"),
+        "files": [changed_file(row) for row in files[:_FILES]],
+    }
+    if args.include_diff:
+        item["diff"] = patches(files)
+    note = f"The first {_FILES} of its files are listed." if len(files) > _FILES else None
+    return Record(kind="commit", item=item, note=note, source=text(raw.get("html_url")))
+
+
+async def get_comparison(github: GitHubClient, args: GetComparison) -> Record:
+    """What `head` has that `base` has not, from their last common commit on."""
+    pair = f"{args.base}...{args.head}"
+    path = path_of("repos", args.owner, args.repo, "compare", pair)
+    raw = await github.get_row(path, f"the comparison {pair} of {args.full_name}", per_page=_COMMITS)
+    commits, files = rows_of(raw.get("commits")), rows_of(raw.get("files"))
+    total = raw.get("total_commits")
+    item = {
+        "base": args.base,
+        "head": args.head,
+        "ahead_by": raw.get("ahead_by"),
+        "behind_by": raw.get("behind_by"),
+        "commits": [_line(row) for row in reversed(commits)],
+        "files": [changed_file(row) for row in files[:_FILES]],
+    }
+    if args.include_diff:
+        item["diff"] = patches(files)
+    cut = isinstance(total, int) and total > len(commits)
+    note = f"{len(commits)} of {total} commits are listed, the oldest of them." if cut else None
+    return Record(kind="comparison", item=item, note=note, source=text(raw.get("html_url")))
+
+
+def _line(raw: Row) -> str:
+    """A commit in a line: "6dcb09b5b578 on 2011-04-14 by octocat: Fix all the bugs"."""
+    row = _row(raw)
+    return f"{row['sha']} on {row['date']} by {row['author'] or 'someone'}: {row['message']}"
+
+
 def _row(raw: Row) -> Row:
     message = text(field(raw, "commit", "message")) or ""
     return {
         "sha": str(raw.get("sha") or "")[:12],
-        "message": one_line(message.split("\n", 1)[0], 160),
+        "message": one_line(message.split("\n", 1)[0], _TITLE),
         "author": login(raw.get("author")) or text(field(raw, "commit", "author", "name")),
         "date": day(field(raw, "commit", "author", "date")),
         "url": text(raw.get("html_url")),
@@ -63,5 +134,34 @@ LIST_COMMITS = ToolSpec(
         "Who touched src/main.py of octo-org/octo-repo lately?",
         "What has octocat pushed to octo-org/octo-repo this week?",
         "What happened on main of octocat/hello-world between Monday and Friday?",
+    ),
+)
+
+GET_COMMIT = ToolSpec(
+    name="get_commit",
+    description="Read one commit: message, author, changed files, lines added and removed.",
+    arguments=GetCommit,
+    run=get_commit,
+    examples=(
+        "Show commit 6dcb09b5b578 of octocat/hello-world",
+        "What did commit 7fd1a60b01f9 in octo-org/octo-repo change?",
+        "Which files does commit 6dcb09b of octocat/hello-world touch?",
+        "Who wrote commit 762941318ee1 of django/django, and when?",
+        "The diff of commit 553c2077f0ed in octocat/hello-world",
+    ),
+)
+
+GET_COMPARISON = ToolSpec(
+    name="get_comparison",
+    description="Compare two branches, tags or commits: the commits and files between them.",
+    arguments=GetComparison,
+    run=get_comparison,
+    examples=(
+        "Compare v1.0.1 and v1.0.3 of octocat/hello-world",
+        "What changed between v2.1 and v2.2 in octo-org/octo-repo?",
+        "The difference between main and develop in django/django",
+        "How far is the branch develop behind main in octocat/hello-world?",
+        "Is release-1.9 ahead of main in octo-org/octo-repo?",
+        "Which commits are in main and not in v4.2 of django/django?",
     ),
 )

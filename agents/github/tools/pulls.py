@@ -10,6 +10,7 @@ from pydantic import Field
 from agents.github.client import GitHubClient, Row, path_of
 from agents.github.paging import read_list
 from agents.github.tools.arguments import LimitArgument, Moment, PageArgument, RepositoryArguments
+from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
 from agents.github.tools.project import clip, comment, day, field, login, names, one_line, text
 from agents.github.tools.spec import ToolSpec
@@ -23,8 +24,6 @@ _COMMENT = 500
 _COMMENTS = 20
 """Comments on a page; the last page is read."""
 _FILES = 100
-_PATCHES = 6_000
-"""Characters kept of all patches together."""
 
 
 class ListPullRequests(RepositoryArguments):
@@ -89,13 +88,13 @@ async def get_pull_request(github: GitHubClient, args: GetPullRequest) -> Record
         _checks(github, args, text(field(raw, "head", "sha"))),
     )
     item = _record(raw) | {
-        "files": [_file(row) for row in files.rows],
+        "files": [changed_file(row) for row in files.rows],
         "reviews": [_review(row) for row in reviews.rows],
         "discussion": comments,
         "checks": checks,
     }
     if args.include_diff:
-        item["diff"] = _patches(files.rows)
+        item["diff"] = patches(files.rows)
     note = "Not all changed files are listed." if files.more else None
     return Record(kind="pull request", item=item, note=note, source=text(raw.get("html_url")))
 
@@ -166,20 +165,11 @@ def _record(raw: Row) -> Row:
     }
 
 
-def _file(raw: Row) -> str:
-    return f"{raw.get('filename')} ({raw.get('status')}, +{raw.get('additions')} -{raw.get('deletions')})"
-
-
 def _review(raw: Row) -> str:
     said = one_line(raw.get("body"), _COMMENT)
     head = f"{login(raw.get('user')) or 'someone'} {str(raw.get('state') or '').lower()}"
     when = day(raw.get("submitted_at"))
     return head + (f" on {when}" if when else "") + (f": {said}" if said else "")
-
-
-def _patches(files: list[Row]) -> str:
-    parts = [f"--- {row.get('filename')}\n{row['patch']}" for row in files if text(row.get("patch"))]
-    return clip("\n".join(parts), _PATCHES)
 
 
 LIST_PULL_REQUESTS = ToolSpec(

@@ -79,6 +79,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
             "page": 2,
         },
     ),
+    ("get_commit", {**REPO, "sha": "00000001dcb0", "include_diff": True}),
+    ("get_comparison", {**REPO, "base": "v1.0.1", "head": "main", "include_diff": True}),
     ("get_repository", REPO),
     ("list_branches", {**REPO, "limit": 2, "page": 2}),
     ("get_file", {**REPO, "path": "big.log", "ref": "main", "first_line": 2, "limit": 2}),

@@ -9,16 +9,27 @@ from typing import Any
 import pytest
 
 from agents.github.testing.data import example
-from agents.github.tools import code, commits, issues, project, pulls, releases, repositories, workflows
+from agents.github.tools import (
+    changed_files,
+    code,
+    commits,
+    issues,
+    project,
+    pulls,
+    releases,
+    repositories,
+    workflows,
+)
 
 PROJECTIONS: list[tuple[Callable[[dict[str, Any]], object], dict[str, Any]]] = [
     (pulls._row, example("pulls")[0]),
     (pulls._record, example("pull")),
-    (pulls._file, example("pull_files")[0]),
+    (changed_files.changed_file, example("pull_files")[0]),
     (pulls._review, example("pull_reviews")[0]),
     (issues._row, example("issues")[0]),
     (lambda row: project.comment(row, 1_000), example("issue_comments")[0]),
     (commits._row, example("commits")[0]),
+    (commits._line, example("commit")),
     (releases._row, example("releases")[0]),
     (repositories._row, example("repositories")[0]),
     (code._row, example("search_code")["items"][0]),

@@ -26,6 +26,35 @@ async def test_the_changed_lines_come_when_they_are_asked_for(call):
     assert "@@ -132,7 +132,7 @@ module Test" in result.item["diff"]
 
 
+async def test_a_commit_comes_with_the_files_that_it_changes(call):
+    result = await call("get_commit", **REPO, sha="00000003dcb0")
+    assert result.item["sha"] == "00000003dcb0"
+    assert result.item["message"] == "Fix all the bugs"
+    assert result.item["files"] == ["file1.txt (modified, +10 -2)"]
+    assert (result.item["additions"], result.item["deletions"]) == (104, 4)
+    assert "diff" not in result.item
+    with_diff = await call("get_commit", **REPO, sha="main", include_diff=True)
+    assert with_diff.item["diff"].startswith("--- file1.txt\n@@ -29,7 +29,7 @@")
+
+
+async def test_a_commit_that_is_not_there_is_said_so(call):
+    with pytest.raises(UpstreamRefused, match=r"commit feedface of octocat/hello-world"):
+        await call("get_commit", **REPO, sha="feedface")
+
+
+async def test_a_comparison_says_what_one_version_has_that_another_has_not(call, github):
+    result = await call("get_comparison", **REPO, base="v1.0.1", head="release-1")
+    assert (result.item["ahead_by"], result.item["behind_by"]) == (1, 2)
+    assert result.item["commits"] == ["6dcb09b5b578 on 2011-04-14 by octocat: Fix all the bugs"]
+    assert result.item["files"] == ["file1.txt (added, +103 -21)"]
+    assert github.recorder.requests[-1].path.endswith("/compare/v1.0.1...release-1")
+
+
+async def test_a_comparison_without_an_end_goes_to_the_newest_commit(call, github):
+    await call("get_comparison", **REPO, base="v1.0.1")
+    assert github.recorder.requests[-1].path.endswith("/compare/v1.0.1...HEAD")
+
+
 async def test_an_issue_comes_with_its_comments(call):
     result = await call("get_issue", **REPO, number=3)
     assert result.item["text"] == "I'm having a problem with this."
