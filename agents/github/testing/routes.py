@@ -79,6 +79,7 @@ def _repository_routes(data: GitHubData, log_host: str | None) -> dict[str, Hand
         "/issues/{number:int}/comments": lambda request: _page(request, example("issue_comments")),
         "/branches": lambda request: _page(request, branches),
         "/commits": lambda request: _page(request, commits),
+        "/commits/{ref}/pulls": lambda request: _page(request, example("pulls")),
         "/commits/{ref:path}": lambda request: _commit(request, commits, {*_names(branches, releases)}),
         "/compare/{pair:path}": lambda request: _comparison(request, commits, {*_names(branches, releases)}),
         "/contents": _contents,

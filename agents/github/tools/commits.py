@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from pydantic import Field
 
 from agents.github.client import GitHubClient, Row, path_of
+from agents.github.paging import read_list
 from agents.github.tools.arguments import Moment, Paged, RepositoryArguments
 from agents.github.tools.changed_files import changed_file, patches
 from agents.github.tools.listing import list_of_repository
@@ -16,6 +19,7 @@ _MESSAGE = 4_000
 """Characters kept of a commit's message."""
 _TITLE = 160
 """Characters kept of its first line in a list."""
+_PULLS = 10
 _FILES = 100
 _COMMITS = 100
 """Commits and files of a comparison that are shown: the newest commits, the first files."""
@@ -61,15 +65,20 @@ async def list_commits(github: GitHubClient, args: ListCommits) -> Items:
 
 
 async def get_commit(github: GitHubClient, args: GetCommit) -> Record:
-    """One commit with the files that it changes; GitHub gives the first three hundred of them."""
+    """One commit with the files that it changes, of which GitHub gives the first three hundred, and the pull requests that brought it."""
+    what = f"commit {args.sha} of {args.full_name}"
     path = path_of("repos", args.owner, args.repo, "commits", args.sha)
-    raw = await github.get_row(path, f"commit {args.sha} of {args.full_name}")
+    raw, pulls = await asyncio.gather(
+        github.get_row(path, what),
+        read_list(github, f"{path}/pulls", f"the pull requests of {what}", {}, limit=_PULLS),
+    )
     files = rows_of(raw.get("files"))
     item = _row(raw) | {
         "message": clip(text(field(raw, "commit", "message")) or "", _MESSAGE),
         "additions": field(raw, "stats", "additions"),
         "deletions": field(raw, "stats", "deletions"),
         "files": [changed_file(row) for row in files[:_FILES]],
+        "pull_requests": [f"#{row.get('number')} {one_line(row.get('title'), _TITLE)}" for row in pulls.rows],
     }
     if args.include_diff:
         item["diff"] = patches(files)
@@ -139,7 +148,7 @@ LIST_COMMITS = ToolSpec(
 
 GET_COMMIT = ToolSpec(
     name="get_commit",
-    description="Read one commit: message, author, changed files, lines added and removed.",
+    description="Read one commit: message, author, changed files, the pull request that brought it.",
     arguments=GetCommit,
     run=get_commit,
     examples=(
@@ -148,6 +157,7 @@ GET_COMMIT = ToolSpec(
         "Which files does commit 6dcb09b of octocat/hello-world touch?",
         "Who wrote commit 762941318ee1 of django/django, and when?",
         "The diff of commit 553c2077f0ed in octocat/hello-world",
+        "Which pull request introduced commit 6dcb09b5b578 in octo-org/octo-repo?",
     ),
 )
 

@@ -32,6 +32,7 @@ async def test_a_commit_comes_with_the_files_that_it_changes(call):
     assert result.item["message"] == "Fix all the bugs"
     assert result.item["files"] == ["file1.txt (modified, +10 -2)"]
     assert (result.item["additions"], result.item["deletions"]) == (104, 4)
+    assert result.item["pull_requests"] == ["#1347 Amazing new feature"]
     assert "diff" not in result.item
     with_diff = await call("get_commit", **REPO, sha="main", include_diff=True)
     assert with_diff.item["diff"].startswith("--- file1.txt\n@@ -29,7 +29,7 @@")

@@ -348,7 +348,7 @@ def test_what_was_done_last_is_one_thing_but_not_what_was_done_in_a_time(chat, r
         ("which commits came to acme/rocket after that date?", "after that date"),
         ("merged pull requests of acme/rocket in 2024", "in 2024"),
         ("list PRs in acme/rocket that touch the Makefile", "Makefile"),
-        ("which PR introduced commit 6dcb09b in acme/rocket?", "6dcb09b"),
+        ("which issue mentions commit 6dcb09b in acme/rocket?", "issue"),
         ("last 5 commits in acme/rocket not by octocat", "not by octocat"),
     ],
 )

@@ -91,8 +91,66 @@ def test_a_follow_up_stays_with_the_one_thing_that_was_shown(models):
 
 def test_what_a_list_of_commits_does_not_show_is_named(models):
     rows = Items(kind="commits", items=[{"sha": "abc1234", "message": "Fix"}])
+    said = "The last 3 commits of acme/rocket, and which files do they touch?"
+    assert "“which files do they touch”" in _answer(models["github"], said, rows)
+
+
+def test_the_last_commit_is_shown_with_its_files(models):
+    rows = Items(kind="commits", items=[{"sha": "abc1234", "message": "Fix"}])
+    commit = Record(kind="commit", item={"sha": "abc1234", "files": ["src/main.py (modified, +1 -1)"]})
     said = "What's in the last commit of acme/rocket, which files does it touch?"
-    assert "“which files does it touch”" in _answer(models["github"], said, rows)
+    answer = _answer(models["github"], said, rows, commit)
+    assert "src/main.py" in answer
+    assert "Not applied" not in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "pair"),
+    [
+        ("compare v1.0.1 and v1.0.3 of acme/rocket", ("v1.0.1", "v1.0.3")),
+        ("what changed between release-1.9 and main in acme/rocket?", ("release-1.9", "main")),
+        ("how far is the branch topic-x behind main in acme/rocket", ("main", "topic-x")),
+        ("is develop ahead of v2.1 in acme/rocket?", ("v2.1", "develop")),
+        ("what is new in v1.3 compared to v1.2, acme/rocket", ("v1.2", "v1.3")),
+    ],
+)
+def test_two_versions_are_compared_the_older_one_first(models, said, pair):
+    assert _calls(models["github"], said) == [("get_comparison", {"base": pair[0], "head": pair[1]})]
+
+
+def test_what_to_compare_is_asked_for_where_it_is_not_said(models):
+    reply = models["github"].invoke([HumanMessage("Compare two branches of acme/rocket")])
+    assert reply.tool_calls == []
+    assert "the two branches, tags or commits to compare" in reply.text
+
+
+def test_who_has_the_most_of_a_list_is_counted(models):
+    rows = Items(
+        kind="issues", items=[{"number": n, "author": "hubot" if n % 3 else "mona"} for n in range(9)]
+    )
+    answer = _answer(models["github"], "Who opened most of the issues in acme/rocket?", rows)
+    assert "By author, of the 9 found: hubot 6, mona 3." in answer
+
+
+def test_how_the_last_run_went_is_asked_and_chooses_no_runs(models):
+    for said in (
+        "did the last CI run of acme/rocket pass or fail",
+        "acme/rocket - did CI pass on the latest run?",
+    ):
+        assert _calls(models["github"], said) == [("list_workflow_runs", {"limit": 1})]
+
+
+def test_the_one_that_was_opened_last_may_be_closed_by_now(models):
+    said = "The pull request that was opened last in acme/rocket"
+    assert _calls(models["github"], said)[0][1]["state"] == "all"
+
+
+def test_a_wish_to_leave_it_as_it_is_changes_and_looks_up_nothing(models):
+    for said in ("hm, no, leave it as it is", "no, leave that open"):
+        assert (
+            _calls(models["supervisor"], "Close issue 1 of acme/rocket", AIMessage("Not done."), said) == []
+        )
+    assert _calls(models["supervisor"], "leave a comment on issue 1 of acme/rocket: done")
 
 
 def test_comments_that_are_asked_for_are_no_order(models):

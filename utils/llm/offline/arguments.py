@@ -18,6 +18,9 @@ from utils.llm.offline.slots import free_word
 from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
 
+MANY = 100
+"""Rows of a list of which the most frequent author is asked for: what GitHub gives at once."""
+
 
 class Filled(NamedTuple):
     """Arguments that were found, the required ones that were not, and the part that stands for a text that was too long."""
@@ -127,6 +130,9 @@ def _repository(slot: Slot) -> str | None:
 
 def _branch(slot: Slot) -> str | None:
     name, text = slot.parameter.name, slot.text
+    if slot.tool.compares:
+        pair = entities.comparison(text)
+        return pair[name == "head"] if pair else None
     hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
     if name == "head" and "from" not in text.lower():
         return None
@@ -149,7 +155,8 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    return entities.limit(text) or (1 if _only_one(tool, text) else None)
+    counted = MANY if FORMS["most_of_whom"].search(text) else None
+    return entities.limit(text) or (1 if _only_one(tool, text) else counted)
 
 
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -167,7 +174,7 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     """States that are asked about and say not which rows are wanted: "did the latest run go green?"."""
     plain = spelled_out(text)
     one = _only_one(tool, text)
-    if not one or not FORMS["whether"].match(plain):
+    if not one or not FORMS["whether"].match(plain.replace(entities.repository_text(plain) or "\0", "")):
         return set()
     stated = (p for p in tool.parameters if p.choices and p.name in NAMES["state"])
     named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"

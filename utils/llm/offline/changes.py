@@ -30,7 +30,7 @@ class Change(NamedTuple):
 
 def asked_change(text: str) -> Change | None:
     """The first change that a text asks for."""
-    plain = entities.quotes_hidden(text)
+    plain = FORMS["unchanged"].sub(lambda match: "." * len(match[0]), entities.quotes_hidden(text))
     at = 0
     while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)

@@ -159,6 +159,12 @@ def branch(text: str) -> str | None:
     return READERS["branch"].read(text)
 
 
+def comparison(text: str) -> tuple[str, str] | None:
+    """The older and the newer of two branches, tags or commits that are compared."""
+    match = FORMS["comparison"].search(text)
+    return (match[1], match[2]) if match else None
+
+
 def commit(text: str) -> str | None:
     """A commit's hash."""
     match = _SHA.search(text)

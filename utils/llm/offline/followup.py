@@ -128,7 +128,7 @@ def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[st
     known = repository_arguments(tool, repository_of(call.arguments))
     for parameter in needed:
         value = row.get(parameter.name)
-        if value is None and parameter.is_identifier:
+        if value is None and parameter.kind == "integer":
             value = row.get("id") if parameter.name.endswith("_id") else row.get("number", row.get("id"))
         if value is not None:
             known[parameter.name] = value

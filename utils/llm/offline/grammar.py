@@ -53,7 +53,7 @@ class Reader(NamedTuple):
 
 
 READERS = {
-    name: Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))
+    name: Reader(tuple(pattern(whole([form])) for form in thing["forms"]), frozenset(thing["none"].split()))
     for name, thing in LEXICON["things"].items()
 }
 """The readers of what a sentence names. Their lists `none` have the words that are no values."""

@@ -160,7 +160,12 @@ class Planner:
         if len(identifiers) == 1 and step.arguments[identifiers[0]] in values:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
         if FORMS["compared"].search(reading) and not step.tool.accepts("state"):
-            return [Step(clause, why="I cannot compare versions or commits of one repository.")]
+            comparing = next((tool for tool in self.tools if tool.compares), None)
+            return [
+                self._filled(clause, comparing, context)
+                if comparing
+                else Step(clause, why="I cannot compare versions or commits of one repository.")
+            ]
         return [step]
 
     def _leans(self, reading: str, previous: Call) -> bool:
@@ -216,7 +221,9 @@ class Planner:
         named = next((name for name in tool.identifiers if name in missing), None)
         if named is None:
             return None
-        topic = tool.noun if named == "number" else named.removesuffix("_id").replace("_", " ")
+        topic = (
+            tool.noun if named in {"number"} | NAMES["hash"] else named.removesuffix("_id").replace("_", " ")
+        )
         return next((t for t in self.tools if t.noun and topic in t.noun and not t.shows_one), None)
 
     def _follow(self, clause: Clause, context: Context) -> Step:

@@ -313,12 +313,14 @@ def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
 
 def one_by_place(tool: ToolSpec, text: str) -> bool:
     """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
-    identifiers = [name.removesuffix("_id") for name in tool.identifiers if name != "number"]
+    identifiers = [name.removesuffix("_id") for name in tool.identifiers if name.endswith("_id")]
     nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
     return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
 
 
 def _has_number_for(tool: ToolSpec, text: str) -> bool:
-    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
+    """Whether a text has a number or hash that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
+    if NAMES["hash"].intersection(tool.needed):
+        return entities.commit(text) is not None
     by_id = tool.identifiers and not tool.accepts("number")
     return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))

@@ -8,6 +8,7 @@ import re
 from enum import Enum
 
 from utils.llm.offline import entities
+from utils.llm.offline.changes import asked_change
 from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.similarity import Similarity
@@ -77,7 +78,8 @@ def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
     """By the nearest example, where a text names nothing that can be looked up."""
     reading = links_in_words(text)
     named = entities.repository(reading) or entities.numbers(reading) or entities.path(reading)
-    if similarity.embedder is None or named or "`" in text or len(text.split()) > LONGEST_LIKE:
+    asks = named or "`" in text or asked_change(reading)
+    if similarity.embedder is None or asks or len(text.split()) > LONGEST_LIKE:
         return None
     near = similarity.to_each(text, [example for _, example in _EXAMPLES])
     best = max(range(len(near)), key=near.__getitem__)

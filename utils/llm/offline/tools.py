@@ -32,8 +32,10 @@ class Parameter:
 
     @property
     def is_identifier(self) -> bool:
-        """Whether it names one thing by its number."""
-        return self.kind == "integer" and self.name not in NAMES["limit"] | {"page", "first_line"}
+        """Whether it names one thing by its number or hash."""
+        if self.kind == "integer":
+            return self.name not in NAMES["limit"] | {"page", "first_line"}
+        return self.required and self.name in NAMES["hash"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +87,18 @@ class ToolSpec:
         return self.accepts(*NAMES["repository"])
 
     @property
+    def compares(self) -> bool:
+        """Whether it shows what one branch, tag or commit has that another has not."""
+        return self.accepts("base") and self.accepts("head") and not self.changes
+
+    @property
     def identifiers(self) -> list[str]:
-        """Names of the parameters that name one thing by its number."""
+        """Names of the parameters that name one thing by its number or hash."""
         return [p.name for p in self.parameters if p.is_identifier]
 
     @property
     def shows_one(self) -> bool:
-        """Whether it needs the number or id of one thing."""
+        """Whether it needs the number, id or hash of one thing."""
         return any(p.required and p.is_identifier for p in self.parameters)
 
     @property

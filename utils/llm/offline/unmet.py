@@ -42,7 +42,8 @@ def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
     if arguments.get("assignee") == "none":
         text = FORMS["unassigned"].sub(" ", text)
     is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
-    found = [*(_of_a_list(text, tool, arguments, known) if is_list else ()), *_unread(text, step, tool)]
+    own = _of_a_list(text, tool, arguments, known) if is_list else _other_things(text, step, tool, known)
+    found = [*own, *_unread(text, step, tool)]
     return tuple(
         each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
     )
@@ -64,7 +65,7 @@ def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
     understood |= {stem("approval")} if stem("approved") in understood else set()
     quotes = [match[0] for match in entities.QUOTED.finditer(text)]
     beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
-    beyond += _found("inside", text) if tool.noun == "commits" else []
+    beyond += _found("inside", text) if tool.noun == "commits" and not step.then else []
     for condition in ("time", "order", "topic", "with", "by"):
         text = FORMS[condition].sub(" ", text)
     hidden = entities.quotes_hidden(text)
@@ -93,6 +94,14 @@ def _of_a_list(
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
+
+
+def _other_things(text: str, step: Step, tool: ToolSpec, known: Sequence[ToolSpec]) -> list[str]:
+    """What other tools are about, where the tool that shows one thing says nothing of it: "which issue mentions commit 6dcb09b"."""
+    understood = _known_words([tool, step.then] if step.then else [tool]) | _values(step.arguments)
+    nouns = [re.escape(each.noun.removesuffix("s")) for each in known if each.accepts(*NAMES["limit"])]
+    named = re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
+    return [noun for noun in named if not set(content_stems(noun)) & understood]
 
 
 def _found(form: str, text: str) -> list[str]:

@@ -21,7 +21,7 @@ from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.steps import Step, made
-from utils.llm.offline.words import content_stems
+from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, Record, ToolProblem, dump_result, parse_result
 
 _NO_LIMITS = frozenset({"limit", "per_page", "page"})
@@ -29,6 +29,7 @@ _NAMING = frozenset({"owner", "repo", "repository", "query"})
 _BY_NAME = frozenset({"releases", "branches"})
 _NAME = re.compile(r"(?<![\w./-])[\w.-]*\w(?:/[\w.-]*\w)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
+SHOWN_AUTHORS = 5
 GLIMPSE = 3
 """Rows that are shown of lists whose numbers are asked for."""
 NO_RESULT = "That was interrupted before it returned anything."
@@ -97,13 +98,21 @@ def _comparison(request: str, calls: Sequence[Call]) -> tuple[list[str], Sequenc
 
 
 def _few(found: Items, asked: str = "") -> Items:
-    """The first rows of a list of which the number is asked for; where several states are, the number of each."""
+    """The first rows of a list of which the number is asked for; where several states or the author of the most are, the number of each."""
+    note = found.note
+    if FORMS["most_of_whom"].search(asked) and (authors := Counter(_authors(found))):
+        most = phrases.of_each_author(authors.most_common(SHOWN_AUTHORS), authors.total())
+        note = " ".join(filter(None, (note, most)))
     states = Counter(str(row.get("state")) for row in found.items)
     named = {match[0].lower() for match in FORMS["state_words"].finditer(asked)} & states.keys()
-    several = len(named) > 1 and not found.note
-    note = phrases.of_each_state(states) if several else found.note
+    if len(named) > 1 and not found.note:
+        note = phrases.of_each_state(states)
     total = found.total or len(found.items)
     return found.model_copy(update={"items": found.items[:GLIMPSE], "total": total, "note": note})
+
+
+def _authors(found: Items) -> list[str]:
+    return [str(row["author"]) for row in found.items if row.get("author")]
 
 
 def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
@@ -119,7 +128,12 @@ def _body(call: Call, step: Step, turn: Turn, similarity: Similarity) -> str:
         case Items() as listed:
             listed, left_out = _one_by_name(listed, step)
             asked = _asked(step)
-            if FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
+            if FORMS["most_of_whom"].search(asked) and any(_authors(listed)):
+                listed, left_out = (
+                    _few(listed, asked),
+                    [part for part in left_out if "most" not in words(part)],
+                )
+            elif FORMS["counts"].search(asked) and not FORMS["lists"].search(asked):
                 listed = _few(listed, asked)
             rows, shown = listed.items[:1], items_text(listed, _context(call, step))
         case Record() as record:

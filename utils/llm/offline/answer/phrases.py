@@ -30,6 +30,8 @@ _NAMES = {
     "run_id": "the id of the workflow run",
     "job_id": "the id of the job",
     "path": "the path of the file",
+    "sha": "the hash of the commit",
+    "base": "the two branches, tags or commits to compare",
     "query": "what to search for",
     "source": "which document",
     "owner": "the user or organisation",
@@ -63,6 +65,11 @@ def of_each_state(states: Mapping[str, int]) -> str:
     """How many things are in each state: "Of these, 60 are open and 12 are closed."."""
     each = [f"{number} {'is' if number == 1 else 'are'} {state}" for state, number in states.items()]
     return f"Of these, {', '.join(each[:-1])} and {each[-1]}."
+
+
+def of_each_author(most: Sequence[tuple[str, int]], rows: int) -> str:
+    """Who has the most of the rows that were found: "By author, of the 60 found: mona 26, hubot 24."."""
+    return f"By author, of the {rows} found: {', '.join(f'{name} {number}' for name, number in most)}."
 
 
 def outside(tools: Sequence[ToolSpec]) -> str:
