@@ -14,6 +14,7 @@ import httpx
 
 from utils.a2a_common.protocol.json_body import without_strings
 from utils.errors import PeerLimitExceeded
+from utils.messages.characters import escaped_halves_replaced
 
 ANSWER, CARD = "answer", "card"
 """What is bounded."""
@@ -86,7 +87,7 @@ class PeerLimits:
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """A body that ends with an error where it goes beyond its limits."""
+    """A body that ends with an error where it goes beyond its limits, and in which no text has half of a character."""
 
     def __init__(self, inner: httpx.AsyncByteStream, limits: PeerLimits, *, streams: bool) -> None:
         self._inner, self._limits, self._streams = inner, limits, streams
@@ -100,10 +101,10 @@ class _Bounded(httpx.AsyncByteStream):
                 raise self._limits.exceeded(f"{self._whole} of more than {_size(self._limits.most)}")
             held += piece
             if self._streams and (ready := self._ready(held, len(held) - len(piece))):
-                yield bytes(held[:ready])
+                yield escaped_halves_replaced(bytes(held[:ready]))
                 del held[:ready]
         self._limits.check(bytes(held), self._whole, self._limits.most)
-        yield bytes(held)
+        yield escaped_halves_replaced(bytes(held))
 
     def _ready(self, held: bytearray, seen: int) -> int:
         """Bytes of the whole events in front of `held`, of which `seen` had none that ended."""

@@ -55,6 +55,7 @@ from utils.events import (
     ToolStarted,
     UsageReported,
 )
+from utils.messages.characters import of_whole_characters
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Artifact, Message, TaskState
@@ -110,6 +111,7 @@ class Publisher:
         """Put one event on the wire, after all text that was said before it."""
         from a2a.types.a2a_pb2 import TaskState
 
+        event = of_whole_characters(event)
         self._note(event)
         match event:
             case TextDelta(text=text, origin=origin):

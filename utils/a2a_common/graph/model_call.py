@@ -20,6 +20,7 @@ from utils.context.called_usage import believed
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
 from utils.llm.reply.thoughts import reasoning_of
+from utils.messages.characters import of_whole_characters
 from utils.messages.told import said_at
 from utils.observability.observed import observed_model_call
 
@@ -68,6 +69,7 @@ class ModelCall(AgentMiddleware[Any, Any]):
             response = await self._in_time(request, handler)
             for message in response.result:
                 if isinstance(message, AIMessage):
+                    _with_whole_characters(message)
                     message.additional_kwargs |= said_at(datetime.now(UTC))
                     if (answer := believed(message)).usage_metadata:
                         call.usage = usage_of(answer)
@@ -96,6 +98,14 @@ class ModelCall(AgentMiddleware[Any, Any]):
             signs.cancel()
             with suppress(asyncio.CancelledError):
                 await signs
+
+
+def _with_whole_characters(message: AIMessage) -> None:
+    """Replace halves of characters, which no store and no provider takes: a reply that was cut within an emoji has one."""
+    message.content = of_whole_characters(message.content)
+    message.tool_calls = of_whole_characters(message.tool_calls)
+    message.invalid_tool_calls = of_whole_characters(message.invalid_tool_calls)
+    message.additional_kwargs = of_whole_characters(message.additional_kwargs)
 
 
 class _Pace(BaseCallbackHandler):

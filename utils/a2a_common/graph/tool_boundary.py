@@ -20,9 +20,11 @@ from utils.a2a_common.graph.call_outcome import CallOutcome
 from utils.a2a_common.graph.call_recorder import CallRecorder
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
+from utils.a2a_common.graph.tool_exit import contained
 from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
+from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
 from utils.messages.repeatable import CHANGES, READ_ONLY
 from utils.messages.results import ToolProblem, dump_result
@@ -102,10 +104,16 @@ class ToolBoundary(AgentMiddleware):
                 except GraphBubbleUp:
                     await recorder.withdraw()
                     raise
-                except Exception as error:  # noqa: BLE001 - the tool boundary: every error is an answer
+                except asyncio.CancelledError as error:
+                    if _is_canceled():
+                        raise
+                    result = _problem_message(error, call_id, name)  # of something that the tool waited for
+                except (Exception, SystemExit) as error:  # noqa: BLE001 - the tool boundary: every error is an answer
                     result = _problem_message(error, call_id, name)
-                if isinstance(result, ToolMessage) and request.tool is not None:
-                    result = labelled(result, request.tool.metadata)
+                if isinstance(result, ToolMessage):
+                    result.content = of_whole_characters(result.content)
+                    if request.tool is not None:
+                        result = labelled(result, request.tool.metadata)
                 await recorder.finish(CallOutcome(result, events))
                 seen.status = _status(result, call_id)
                 said = _message_of(result, call_id)
@@ -123,7 +131,7 @@ class ToolBoundary(AgentMiddleware):
     ) -> ToolMessage | Command[Any]:
         limit = None if _delegates(request) else self._timeout
         allowed = asyncio.timeout(limit)
-        check = ArgumentCheck(request.tool) if request.tool is not None else None
+        check = ArgumentCheck(contained(request.tool)) if request.tool is not None else None
         try:
             async with allowed:
                 result = await handler(request.override(tool=check.watched) if check else request)
@@ -175,6 +183,12 @@ def _status(result: ToolMessage | Command[Any], call_id: str) -> ToolStatus:
     return ToolStatus.ERROR if failed else ToolStatus.OK
 
 
+def _is_canceled() -> bool:
+    """Whether it is the call itself that is canceled."""
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
 def _silent(_event: object) -> None:
     pass
 
@@ -192,7 +206,7 @@ def _kind(cause: BaseException | None) -> str:
     return type(cause).__name__ if cause is not None else ""
 
 
-def _problem_message(error: Exception, call_id: str, name: str) -> ToolMessage:
+def _problem_message(error: BaseException, call_id: str, name: str) -> ToolMessage:
     if isinstance(error, PlatformError):
         log.warning("tool.failed", tool=name, code=error.code, cause=_kind(error.__cause__))
         problem = ToolProblem(

@@ -10,6 +10,7 @@ from typing import Any
 
 from utils.a2a_common.protocol.json_values import MAX_VALUES
 from utils.a2a_common.protocol.rpc_codes import INVALID_JSON, INVALID_PARAMS
+from utils.messages.characters import escaped_halves_replaced
 
 MAX_DEPTH = 64
 """Levels of objects and lists. The parser behind stops at 100 with a message of its own."""
@@ -18,7 +19,6 @@ MAX_DIGITS = 40
 """Digits of one integer: room for 128 bits. Python refuses to print more than 4300."""
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\Z|\\\Z)', re.DOTALL)
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _BINARY = ("raw", "bytes")
 
 
@@ -39,12 +39,12 @@ def parse(body: bytes) -> Any:
     check_shape(body)
     try:
         value = json.loads(body.decode("utf-8"), parse_int=_integer, parse_constant=_constant)
-        if _SURROGATE.search(body):
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeError:
         raise BadJson("The body is not valid UTF-8.") from None
     except json.JSONDecodeError as error:
         raise BadJson(f"The body is not JSON (line {error.lineno}, column {error.colno}).") from None
+    if escaped_halves_replaced(body) != body:
+        raise BadJson("The body has half of a character: an escape of one surrogate without the other.")
     if any(b'"' + name.encode() + b'"' in body for name in _BINARY):
         _check_binary(value)
     return value

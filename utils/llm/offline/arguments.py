@@ -155,7 +155,7 @@ def _limit(slot: Slot) -> int | None:
     tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
-    counted = MANY if FORMS["most_of_whom"].search(text) else None
+    counted = MANY if FORMS["most_of_whom"].search(text) and not tool.text_parameter else None
     return entities.limit(text) or (1 if _only_one(tool, text) else counted)
 
 

@@ -100,7 +100,9 @@ def _other_things(text: str, step: Step, tool: ToolSpec, known: Sequence[ToolSpe
     """What other tools are about, where the tool that shows one thing says nothing of it: "which issue mentions commit 6dcb09b"."""
     understood = _known_words([tool, step.then] if step.then else [tool]) | _values(step.arguments)
     nouns = [re.escape(each.noun.removesuffix("s")) for each in known if each.accepts(*NAMES["limit"])]
-    named = re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
+    named = (
+        re.findall(rf"\b(?:{'|'.join(nouns)})s?\b(?!-)", spelled_out(text), re.IGNORECASE) if nouns else []
+    )
     return [noun for noun in named if not set(content_stems(noun)) & understood]
 
 

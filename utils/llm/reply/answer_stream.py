@@ -13,6 +13,7 @@ from utils.llm.reply.thoughts import (
     opening_thoughts,
     unfinished_thoughts,
 )
+from utils.messages.characters import PairJoiner
 
 LONGEST_HOLD = 2.0
 """Seconds that a text is held back because it may become a tool call, unless it names a tool and its arguments."""
@@ -46,9 +47,11 @@ class AnswerStream:
         self._thought = 0
         self._said = ""
         self._open = False
+        self._characters = PairJoiner()
 
     def feed(self, text: str) -> Shown:
         """What to show after the next piece."""
+        text = self._characters.feed(text)
         if not self._open:
             self._held += text
             return self._release()

@@ -1,0 +1,88 @@
+"""What a tool or a model gives back that is no text, or ends more than itself, costs that call and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import pytest
+from langchain_core.tools import BaseTool, tool
+
+from tests.e2e.agents.peers import Keys, ask, connected
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, ScriptedReply, call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+@tool
+def leave(code: int) -> str:
+    """End the program, as a command-line library does."""
+    sys.exit(code)
+
+
+@tool
+async def leave_soon(code: int) -> str:
+    """End the program from a coroutine."""
+    await asyncio.sleep(0)
+    sys.exit(code)
+
+
+@tool
+async def give_up(what: str) -> str:
+    """Wait for something that somebody else canceled."""
+    waited: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    waited.cancel()
+    return await waited
+
+
+@tool
+def name_of_file(number: int) -> str:
+    """A name that is no text, as the system gives names of files that are not UTF-8."""
+    return f"report-{number}-" + b"\xff".decode("utf-8", "surrogateescape")
+
+
+class Strange(Keys):
+    """An agent whose tools are written carelessly."""
+
+    async def tools(self) -> Sequence[BaseTool]:
+        return [*await super().tools(), leave, leave_soon, give_up, name_of_file]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [call("leave", code=3), call("leave_soon", code=3), call("give_up", what="x")],
+    ids=lambda each: each["name"],
+)
+async def test_a_tool_that_ends_the_program_or_is_canceled_inside_is_a_failed_tool(bad) -> None:
+    both = calls(bad, call("lookup", "two", key="a"))
+    model = ScriptedModel(script=[both, "Half of it worked.", "Still here."])
+    async with running_agent(Strange, model=model) as url, connected(url) as client:
+        answer = await ask(client, "hello")
+        assert (answer.state, answer.text) == ("completed", "Half of it worked.")
+        ends = {
+            each["tool"]: each["status"]
+            for each in answer.metadata(ACTIVITY_EXTENSION)
+            if each["kind"] == "tool_finished"
+        }
+        assert ends == {bad["name"]: "error", "lookup": "ok"}
+        assert (await ask(client, "still there?")).text == "Still here."
+    shown = [str(each.content) for each in model.requests[1].messages if each.type == "tool"]
+    assert any("failed unexpectedly" in each for each in shown)
+    assert any("the value of a" in each for each in shown)
+
+
+async def test_halves_of_characters_from_tools_and_models_are_replaced_and_the_turn_goes_on() -> None:
+    asked = calls(call("name_of_file", number=1), call("lookup", "two", key="cut \ud83d here"))
+    said = ScriptedReply(chunks=["It is \ud83d", "\ude80 and half \ud83d of one \ud83d"])
+    model = ScriptedModel(script=[asked, said, "You said it."])
+    async with running_agent(Strange, model=model) as url, connected(url) as client:
+        answer = await ask(client, "which file?")
+        assert answer.state == "completed"
+        assert answer.text == "It is 🚀 and half \ufffd of one \ufffd"
+        await ask(client, "again", context_id=answer.context_id)
+    shown = [str(each.content) for each in model.requests[2].messages]
+    assert "report-1-\ufffd" in "".join(shown)
+    assert "the value of cut \ufffd here" in "".join(shown)
