@@ -22,11 +22,12 @@ from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
 from utils.a2a_common.graph.tool_exit import contained
 from utils.a2a_common.protocol.shown_result import shown_result
+from utils.a2a_common.tasks.begun_effects import forget_effect, note_effect
 from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
-from utils.messages.repeatable import CHANGES, READ_ONLY
+from utils.messages.repeatable import CHANGES, READ_ONLY, may_repeat
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.source import labelled
 from utils.messages.text import message_text
@@ -88,6 +89,8 @@ class ToolBoundary(AgentMiddleware):
                 request.runtime.stream_writer(event)
             return earlier.result
         await recorder.begin()
+        if request.tool is not None and not (_delegates(request) or may_repeat(request.tool.metadata)):
+            note_effect(name)
         write(ToolStarted(call_id, name, digest(request.tool_call["args"])))
         return await self._ended(request, handler, recorder, write)
 
@@ -102,6 +105,7 @@ class ToolBoundary(AgentMiddleware):
                 try:
                     result = await self._in_time(request, handler)
                 except GraphBubbleUp:
+                    forget_effect(name)
                     await recorder.withdraw()
                     raise
                 except asyncio.CancelledError as error:
