@@ -21,7 +21,10 @@ AGENT_HOOK = (
     "utils/a2a_common/server/probes.py::probe_routes",
     "utils/a2a_common/handler/pending_input.py::PendingInputRouter",
 )
-TOOL = ("utils/a2a_common/graph/tool_boundary.py::ToolBoundary",)
+TOOL = (
+    "utils/a2a_common/graph/tool_boundary.py::ToolBoundary",
+    "utils/a2a_common/graph/tool_thread.py::_work",  # raised again where the thread is waited for
+)
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",
     "multi_agents/platform_engineer/abandoned.py::Abandoned",

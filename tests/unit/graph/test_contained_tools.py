@@ -35,7 +35,7 @@ class Here(BaseTool):
     description: str = "Runs in the event loop."
 
     def _run(self) -> str:
-        raise NotImplementedError
+        raise AssertionError("runs elsewhere")
 
     async def _arun(self) -> str:
         return threading.current_thread().name
