@@ -164,14 +164,14 @@ FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a request that fails outside of a turn tells why",
-                "utils/a2a_common/handler/safe_handler.py::public_error",
+                "utils/a2a_common/handler/operation.py::public_error",
                 "SERVER_CRASHED",
                 "str(error)",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_broken_store_shows_nothing_of_itself_over_any_binding",
             ),
             broken(
                 "a stream that fails midway tells why",
-                "utils/a2a_common/handler/safe_handler.py::guarded_stream",
+                "utils/a2a_common/handler/operation.py::shown_errors",
                 "public_error(error)",
                 "InternalError(str(error))",
                 "tests/e2e/wire/test_hidden_errors.py::test_a_stream_that_fails_midway_ends_with_an_error_that_shows_nothing",

@@ -23,9 +23,10 @@ from a2a.utils.task import apply_history_length, validate_history_length, valida
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.callers import principal_in
+from utils.a2a_common.handler.callers import CallerLimits, principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
+from utils.a2a_common.handler.operation import CANCEL, operation
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.webhooks import Webhooks
@@ -82,8 +83,12 @@ class PlatformRequestHandler(RequestHandler):
         answers: Answer messages of extensions, such as those that ask for conversations.
         preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
+        limits: What one caller may ask for; anything when omitted.
         ids: Makes the ids of new conversations.
         clock: Seconds since 1970.
+
+    Attributes:
+        limits: The same.
     """
 
     def __init__(
@@ -99,9 +104,11 @@ class PlatformRequestHandler(RequestHandler):
         answers: Sequence[MessageAnswers] = (),
         preparation: Preparation | None = None,
         takes_files: bool = False,
+        limits: CallerLimits | None = None,
         ids: IDGenerator | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.limits = limits or CallerLimits()
         self._log = log
         self._engine = engine
         self._webhooks = webhooks
@@ -116,6 +123,7 @@ class PlatformRequestHandler(RequestHandler):
         self._preparation = preparation
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
+    @operation("SendMessage")
     async def on_message_send(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
@@ -138,6 +146,7 @@ class PlatformRequestHandler(RequestHandler):
         shown = self._consent.told(whole.task) if course.trusted else whole.task
         return apply_history_length(shown, params.configuration)
 
+    @operation("SendStreamingMessage")
     async def on_message_send_stream(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
@@ -154,6 +163,7 @@ class PlatformRequestHandler(RequestHandler):
                 else:
                     yield event
 
+    @operation("SubscribeToTask")
     async def on_subscribe_to_task(
         self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
@@ -256,12 +266,14 @@ class PlatformRequestHandler(RequestHandler):
                     if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
 
+    @operation("GetTask")
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task | None:
         """A task with its artifacts."""
         validate_history_length(params)
         whole = await self._view.snapshot(params.id, owner_of(context))
         return apply_history_length(whole.task, params)
 
+    @operation("ListTasks")
     async def on_list_tasks(
         self, params: pb.ListTasksRequest, context: ServerCallContext
     ) -> pb.ListTasksResponse:
@@ -279,6 +291,7 @@ class PlatformRequestHandler(RequestHandler):
         self._view.with_stand_ins(page)
         return page
 
+    @operation(CANCEL)
     async def on_cancel_task(
         self, params: pb.CancelTaskRequest, context: ServerCallContext
     ) -> pb.Task | None:
@@ -289,6 +302,7 @@ class PlatformRequestHandler(RequestHandler):
         await self._engine.cancel(params.id, owner, context)
         return (await self._view.snapshot(params.id, owner)).task
 
+    @operation("CreateTaskPushNotificationConfig")
     async def on_create_task_push_notification_config(
         self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
@@ -296,6 +310,7 @@ class PlatformRequestHandler(RequestHandler):
         check_push(self._card)
         return await self._webhooks.create(params, context)
 
+    @operation("GetTaskPushNotificationConfig")
     async def on_get_task_push_notification_config(
         self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
@@ -303,6 +318,7 @@ class PlatformRequestHandler(RequestHandler):
         check_push(self._card)
         return await self._webhooks.get(params.task_id, params.id, context)
 
+    @operation("ListTaskPushNotificationConfigs")
     async def on_list_task_push_notification_configs(
         self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> pb.ListTaskPushNotificationConfigsResponse:
@@ -311,6 +327,7 @@ class PlatformRequestHandler(RequestHandler):
         configs = await self._webhooks.list(params.task_id, context)
         return pb.ListTaskPushNotificationConfigsResponse(configs=configs)
 
+    @operation("DeleteTaskPushNotificationConfig")
     async def on_delete_task_push_notification_config(
         self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
@@ -318,6 +335,7 @@ class PlatformRequestHandler(RequestHandler):
         check_push(self._card)
         await self._webhooks.delete(params.task_id, params.id, context)
 
+    @operation("GetExtendedAgentCard")
     async def on_get_extended_agent_card(
         self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> pb.AgentCard:

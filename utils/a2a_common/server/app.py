@@ -26,7 +26,6 @@ from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
-from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
@@ -221,8 +220,9 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         consent=service.consent,
         answers=[*_conversations(service, engine), *service.message_answers],
         preparation=service.preparation,
+        limits=_limits(service, settings),
     )
-    return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
+    return Parts(handler, engine, push)
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
