@@ -152,11 +152,10 @@ class BaseLangGraphAgent(ABC):
         await self._tool_record.close()
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel the sub-tasks of a task that ended without its turn: canceled while it waited, or not resumed.
+        """Cancel the sub-tasks of a task that ends, before its end is told; none by default.
 
-        A subclass that holds something elsewhere ends it here, and calls this one too.
+        A subclass that holds something elsewhere ends it here. Called however the task ends, also while it waited.
         """
-        await self.forget_calls(task_id)
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed.

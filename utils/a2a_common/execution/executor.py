@@ -20,7 +20,7 @@ from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
 from utils.a2a_common.tasks.endings import failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
-from utils.events import AgentEvent
+from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn
 from utils.resilience.timing import Deadline
 
@@ -47,7 +47,7 @@ class StreamingAgent(Protocol):
         """Work on one request; the last event ends the turn."""
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
+        """Cancel what is open at other agents for a task that ends."""
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""
@@ -108,13 +108,15 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             await run.ended.wait()
         else:
             await self._agent.cancel_children(task_id)
+            await self._agent.forget_calls(task_id)
             sink = EventSink(event_queue, task_id, context.context_id or "")
             sink.plan_artifact = plan_artifact(context.current_task)
             await sink.status(TaskState.TASK_STATE_CANCELED)
 
     async def abandon(self, task_id: str) -> None:
-        """Cancel what waits at other agents for a task that ended without its run."""
+        """Cancel what waits at other agents for a task that ends without a run; nothing of it will be resumed."""
         await self._agent.cancel_children(task_id)
+        await self._agent.forget_calls(task_id)
 
     async def forget(self, task_id: str) -> None:
         """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
@@ -171,19 +173,28 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def _follow(self, request: AgentRequest, publisher: Publisher) -> None:
         """Publish the turn's events, within its time.
 
+        What is open at other agents ends before anybody knows of the end of the task. A turn that asks its user, or goes on
+        in another process, leaves it open.
+
         Raises:
             DeadlineExceeded: The turn took too long.
         """
-        left = Deadline(request.deadline).left
+        left, children = Deadline(request.deadline).left, True
         allowed = asyncio.timeout(None if isinf(left) else left)
         try:
             async with allowed, aclosing(self._agent.stream(request)) as events:
                 async for event in events:
+                    if isinstance(event, Completed | Failed):
+                        await self._agent.cancel_children(request.task_id)
+                    children = not isinstance(event, InputRequired | Completed | Failed)
                     await publisher.publish(event)
         except TimeoutError as error:
             if not allowed.expired():
                 raise
             raise DeadlineExceeded(_TOO_LATE) from error
+        finally:
+            if children and not request.suspended.is_set():
+                await self._agent.cancel_children(request.task_id)
 
 
 _TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."
