@@ -28,7 +28,7 @@ FAILURES: tuple[Rule, ...] = (
                 "self.ended = True\n"
                 "from a2a.types.a2a_pb2 import Artifact, Part\n"
                 "whole = Artifact(artifact_id='final_result', parts=[Part(text='Same answer.')])\n"
-                "await self._sink.artifact(whole)",
+                "await self._artifact(whole, append=False, last=True)",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
         ),
@@ -179,7 +179,7 @@ FAILURES: tuple[Rule, ...] = (
             broken(
                 "a failure has no trace id",
                 "utils/a2a_common/execution/publisher.py::Publisher._fail",
-                "error_payload(event, self._trace_id)",
+                "error_payload(event, self.trace_id)",
                 "error_payload(event, '')",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),

@@ -35,9 +35,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer is always Markdown",
-                "utils/a2a_common/execution/event_sink.py::EventSink.__init__",
-                "ResponseStream(self._artifact, accepted.text if accepted.takes_text else None)",
-                "ResponseStream(self._artifact)",
+                "utils/a2a_common/execution/publisher.py::Publisher.__init__",
+                "ResponseStream(self._send_artifact, accepted.text if accepted.takes_text else None)",
+                "ResponseStream(self._send_artifact)",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
             broken(
@@ -49,9 +49,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "the form comes to everybody",
-                "utils/a2a_common/execution/publisher.py::Publisher._ask",
-                "event.form is not None and self._takes_data",
-                "event.form is not None",
+                "utils/a2a_common/execution/agent_messages.py::question_message",
+                "asked.form is not None and form",
+                "asked.form is not None",
                 _MODES + "test_a_question_to_a_client_without_json_comes_in_words_alone",
             ),
         ),
