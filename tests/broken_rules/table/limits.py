@@ -173,7 +173,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a stream that is cut does not say that it goes on",
-                "utils/a2a_common/engine/ends.py::suspend",
+                "utils/a2a_common/engine/unfinished_turns.py::suspend",
                 "writer.suspend(last)",
                 "writer.suspend(last and None)",
                 _DRAIN + "test_a_stream_that_is_cut_says_where_it_goes_on_and_does_so_after_the_next_start",
@@ -296,7 +296,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "stored tasks are not looked at",
-                "utils/a2a_common/handler/task_view.py::TaskView.with_stand_ins",
+                "utils/a2a_common/handler/task_reader.py::TaskReader.with_stand_ins",
                 "complaint_about(task)",
                 "None",
                 _VALUES + "test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page",

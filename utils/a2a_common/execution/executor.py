@@ -17,7 +17,7 @@ from utils.a2a_common.execution.request_parser import agent_request, plan_artifa
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.a2a_common.tasks.endings import failure, failure_of
+from utils.a2a_common.tasks.statuses import failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn

@@ -1,9 +1,13 @@
 """`@operation`: what stands around every operation of the request handler, in this order.
 
 1. It is a span of the trace.
-2. Its parameters are checked: `callers.check_caller`, `message_rules.check_params`.
-3. It counts as a request of its caller, but a cancel, which ends work.
-4. An error that the handler did not raise for its client is shown without internal text: `public_error`.
+2. The tenant is an id, and that of the caller, whose call is given it; nothing names another tenant, or another task than
+   the token is for: `callers.check_caller`.
+3. The parameters have what the protocol requires; a message has parts with content, ids that can be stored, and values that
+   can be told: `message_rules.check_params`.
+4. It counts as a request of its caller, but a cancel, which ends work: `callers.CallerLimits`.
+5. The card announces it: `capabilities`.
+6. An error that the handler did not raise for its client is shown without internal text: `public_error`.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 import structlog
 from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import AgentCard
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
 from utils.a2a_common.handler.callers import CallerLimits, check_caller
@@ -31,29 +36,41 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 CANCEL = "CancelTask"
 
+Announced = Callable[[AgentCard, ServerCallContext], None]
+"""Refuses an operation that the card does not announce: one of `capabilities`."""
+
 _PRIVATE = (InternalError, InvalidAgentResponseError)
 
 
-class Limited(Protocol):
-    """A handler whose callers are limited."""
+class Guarded(Protocol):
+    """A handler whose operations are guarded."""
+
+    @property
+    def card(self) -> AgentCard:
+        """What the agent offers."""
 
     @property
     def limits(self) -> CallerLimits:
         """What one caller may ask for."""
 
 
-def operation(name: str) -> Callable[[Method], Method]:
-    """Guard a method of a handler that answers an operation; `name` is what the protocol calls it."""
+def operation(name: str, *, announced: Announced | None = None) -> Callable[[Method], Method]:
+    """Guard a method of a handler that answers an operation.
+
+    Args:
+        name: What the protocol calls it.
+        announced: Refuses it where the card does not announce it.
+    """
 
     def guarded(method: Method) -> Method:
         @wraps(method)
-        async def unary(self: Limited, params: Any, context: ServerCallContext) -> Any:
-            with _request(self, name, params, context), shown_errors():
+        async def unary(self: Guarded, params: Any, context: ServerCallContext) -> Any:
+            with _request(self, name, announced, params, context), shown_errors():
                 return await method(self, params, context)
 
         @wraps(method)
-        async def stream(self: Limited, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
-            with _request(self, name, params, context), shown_errors():
+        async def stream(self: Guarded, params: Any, context: ServerCallContext) -> AsyncGenerator[Any, None]:
+            with _request(self, name, announced, params, context), shown_errors():
                 async with aclosing(method(self, params, context)) as events:
                     async for event in events:
                         yield event
@@ -64,8 +81,10 @@ def operation(name: str) -> Callable[[Method], Method]:
 
 
 @contextmanager
-def _request(handler: Limited, name: str, params: Any, context: ServerCallContext) -> Iterator[None]:
-    """Refuse malformed parameters and a request too many; count it as long as it is open.
+def _request(
+    handler: Guarded, name: str, announced: Announced | None, params: Any, context: ServerCallContext
+) -> Iterator[None]:
+    """Refuse what may not be asked, and a request too many; count it as long as it is open.
 
     Raises:
         A2AError: It is refused.
@@ -77,6 +96,8 @@ def _request(handler: Limited, name: str, params: Any, context: ServerCallContex
         if name != CANCEL:
             with shown_errors():
                 open_request.enter_context(handler.limits.held(owner_of(context)))
+        if announced is not None:
+            announced(handler.card, context)
         yield
 
 
