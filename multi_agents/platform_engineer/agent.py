@@ -267,16 +267,29 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         return composed(
             (
+                # model: a sub-agent's answer to all of the request is the answer, and no model is asked
                 PassedAnswer(),
+                # model: where all remedies failed, the results are put into words with a small prompt
                 SynthesisFallback(self._settings.synthesis_turns),
+                # model: of many sub-agents those are offered that fit the conversation
                 AgentSelector(self._settings.shown),
+                # model: the delegations of its answer become steps of the plan
                 PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+                # tool: what a delegation returned is kept, to be referred to
                 NodeOutputsMiddleware(),
             )
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the agents."""
+        """The base agent's turn, with the plan kept up to date.
+
+        1. Right after a start it waits for the agents.
+        2. A message that speaks of something else than the question that waits is no answer: `_heard`.
+        3. A recovered request counts what its sub-agents have used; what is remembered of the user joins it.
+        4. An agent that restarts while it waits for the answer is waited for.
+        5. Events of the turn pass as they are, but the plan, which is told whole whenever it changes.
+        6. After the end the turn may be remembered, and what may be asked next is foretold.
+        """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
         async with aclosing(self._until_some_are_known(request)) as told:

@@ -300,6 +300,7 @@ class BaseLangGraphAgent(ABC):
                 yield event
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
+        """Fetch the message's files, make room for it, run the graph, and begin what is done after the answer."""
         from utils.a2a_common.graph.graph_run import GraphRun
         from utils.a2a_common.graph.user_message import user_content, with_files
 

@@ -78,6 +78,9 @@ class LocalEngine(TurnEngine):
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
         """Accept a turn: it is stored, it will be run, and the log can be read from now.
 
+        It has its place in the line, where one turn of a conversation begins at a time. It is stored, and its message joins
+        the task: `_store`. It runs when it is both stored and let in by the line: `_run`.
+
         Raises:
             Overloaded: Too many turns wait.
             Draining: The process is about to stop.

@@ -185,6 +185,11 @@ class PlatformRequestHandler(RequestHandler):
     async def _begin(self, params: pb.SendMessageRequest, call: ServerCallContext) -> Course:
         """Submit the turn of a message, unless it has been submitted before.
 
+        1. Its task is found and held, or it is refused: `Admission`.
+        2. The agent prepares for the turn, as the supervisor's `Access` with tokens for its sub-agents.
+        3. The turn is made, without credentials: `turn_of`.
+        4. Its webhook is checked; the engine takes the turn; the webhook is stored: `Webhooks`.
+
         Raises:
             A2AError: The message is refused.
             RetryLater: No turn is taken now.

@@ -277,13 +277,22 @@ def _url_rule(*, allow_private: bool) -> UrlRule:
 
 
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
-    """The middleware of every request, from the outside in."""
+    """The middleware of every request, from the outside in. Around it `BoundedConnection` bounds connections and their time.
+
+    Behind it the SDK's routes read a request with `CallContextBuilder` (version, extensions, caller) and call the handler.
+    """
     return [
+        # a request that a stopping server gives up is answered: send it again
         Middleware(CutOff),
+        # the path without slashes at its end; a `Host` or `Origin` of elsewhere is refused
         Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        # who calls: nobody who is not known passes
         *_gate(service),
+        # the agent's own
         *service.middleware,
+        # the body is read once, within its size and time; what is no JSON, or no request, is refused
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
+        # a request that the handler refused for now is told when to come again
         Middleware(RetryAfter),
     ]
 
