@@ -14,7 +14,7 @@ from typing import Any
 from a2a.server.events import EventQueue
 from a2a.types.a2a_pb2 import TaskState, TaskStatus, TaskStatusUpdateEvent
 
-from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.publisher import Publisher
 
 ROUNDS = 9
 EVENTS = 1_000
@@ -37,7 +37,7 @@ async def _milliseconds(say: Callable[[], Awaitable[Any]]) -> float:
 async def measure() -> tuple[float, float]:
     """Milliseconds for all events: through the guard, and into the queue directly."""
     queue = Sink()
-    guard = EventSink(queue, "task", "context")
+    guard = Publisher(queue, "task", "context", agent="agent")
 
     async def directly() -> None:
         status = TaskStatus(state=TaskState.TASK_STATE_WORKING)
@@ -45,7 +45,7 @@ async def measure() -> tuple[float, float]:
         await queue.enqueue_event(TaskStatusUpdateEvent(task_id="task", context_id="context", status=status))
 
     async def guarded() -> None:
-        await guard.status(TaskState.TASK_STATE_WORKING)
+        await guard.working()
 
     pairs = [(await _milliseconds(guarded), await _milliseconds(directly)) for _ in range(ROUNDS)]
     return median(ours for ours, _ in pairs), median(bare for _, bare in pairs)

@@ -15,11 +15,10 @@ from pydantic import Field, SecretStr, field_validator
 
 from utils.environment import EnvSettings, own_environment, process_environment
 from utils.protection_settings import ProtectionSettings
-from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object, price_table
+from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object
 from utils.whole_file import writing
 
 __all__ = [
-    "BudgetSettings",
     "EmbeddingSettings",
     "EmbeddingsProvider",
     "EnvSettings",
@@ -226,39 +225,6 @@ class RecoverySettings(EnvSettings):
         gt=0,
         description="Seconds that one turn may take in all, after which its task fails.",
     )
-
-
-class BudgetSettings(EnvSettings):
-    """What one task may use, sub-agents included; a caller may ask for less. No limit where unset."""
-
-    tokens: int | None = Field(
-        None, alias="TASK_BUDGET_TOKENS", gt=0, description="Input and output tokens of one task."
-    )
-    cost_usd: float | None = Field(
-        None,
-        alias="TASK_BUDGET_COST_USD",
-        gt=0,
-        description="US dollars of one task, as far as the prices of its models are known.",
-    )
-    steps: int | None = Field(None, alias="TASK_BUDGET_STEPS", gt=0, description="Model calls of one task.")
-    seconds: float | None = Field(
-        None,
-        alias="TASK_BUDGET_SECONDS",
-        gt=0,
-        description="Seconds after which a turn ends with what it has; before TURN_TIMEOUT_SECONDS fails it.",
-    )
-    prices: str = Field(
-        "",
-        alias="MODEL_PRICES",
-        description="Prices that add to or replace the known ones: model=input/output/cached in US dollars per "
-        "million tokens, separated by commas.",
-    )
-
-    @field_validator("prices")
-    @classmethod
-    def _each_is_a_price(cls, value: str) -> str:
-        price_table(value)
-        return value
 
 
 class EmbeddingSettings(ProviderSettings):

@@ -19,8 +19,8 @@ from benchmarks.simulate.shared_log import SharedStore
 from benchmarks.simulate.sql_pool import SqlDatabase, SqlPool
 from benchmarks.simulate.takeovers import Takeovers
 from benchmarks.simulate.webhooks import SharedHooks
-from utils.a2a_common.engine.ends import told_again
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
+from utils.a2a_common.engine.unfinished_turns import told_again
 from utils.a2a_common.server.app import PUSH_LOOK_SECONDS, AgentService
 from utils.a2a_common.tasks.log import TaskLog
 from utils.errors import StorageError

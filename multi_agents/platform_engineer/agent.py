@@ -24,7 +24,6 @@ from utils.auth.settings import TrustSettings
 from utils.events import (
     AgentEvent,
     Completed,
-    Failed,
     InputRequired,
     PlanUpdated,
     StatusText,
@@ -40,11 +39,11 @@ if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
     from langchain_core.tools import BaseTool
 
-    from multi_agents.platform_engineer.abandoned import Abandoned
     from multi_agents.platform_engineer.delegation import Delegation
     from multi_agents.platform_engineer.memory.remembering import Remembering
     from multi_agents.platform_engineer.protocol_bindings.a2a.agent_executor import SupervisorExecutor
     from multi_agents.platform_engineer.task_plan import Call, Plan
+    from utils.a2a_common.client.abandoned import Abandoned
     from utils.a2a_common.graph.agent_tool import AgentTool
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.protocol.card_options import CardOptions
@@ -142,11 +141,11 @@ class PlatformEngineer(BaseLangGraphAgent):
 
     async def start(self) -> None:
         """Begin to look for the sub-agents; those that are down join when they come up."""
-        from multi_agents.platform_engineer.abandoned import Abandoned
         from multi_agents.platform_engineer.delegation import Delegation
         from multi_agents.platform_engineer.memory.opening import long_term_memory
         from multi_agents.platform_engineer.memory.remembering import Remembering
         from multi_agents.platform_engineer.seen_files import SeenFiles
+        from utils.a2a_common.client.abandoned import Abandoned
         from utils.a2a_common.client.remote_agents import RemoteAgents
         from utils.llm.inputs import file_types
 
@@ -268,22 +267,34 @@ class PlatformEngineer(BaseLangGraphAgent):
 
         return composed(
             (
+                # model: a sub-agent's answer to all of the request is the answer, and no model is asked
                 PassedAnswer(),
+                # model: where all remedies failed, the results are put into words with a small prompt
                 SynthesisFallback(self._settings.synthesis_turns),
+                # model: of many sub-agents those are offered that fit the conversation
                 AgentSelector(self._settings.shown),
+                # model: the delegations of its answer become steps of the plan
                 PlanMiddleware(lambda: {agent.name for agent in self._registry.known}),
+                # tool: what a delegation returned is kept, to be referred to
                 NodeOutputsMiddleware(),
             )
         )
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """The base agent's turn, with the plan kept up to date. Right after a start it waits for the agents."""
+        """The base agent's turn, with the plan kept up to date.
+
+        1. Right after a start it waits for the agents.
+        2. A message that speaks of something else than the question that waits is no answer: `_heard`.
+        3. A recovered request counts what its sub-agents have used; what is remembered of the user joins it.
+        4. An agent that restarts while it waits for the answer is waited for.
+        5. Events of the turn pass as they are, but the plan, which is told whole whenever it changes.
+        6. After the end the turn may be remembered, and what may be asked next is foretold.
+        """
         from multi_agents.platform_engineer.task_plan import Plan, known_steps
 
         async with aclosing(self._until_some_are_known(request)) as told:
             async for starting in told:
                 yield starting
-        access = self._access.of(request.task_id)
         request = await self._counted(await self._heard(request))
         if self._remembering is not None:
             request = replace(request, known=await self._remembering.known(request))
@@ -295,29 +306,20 @@ class PlatformEngineer(BaseLangGraphAgent):
                         return
         goes_on = request.resumes or request.recovered
         begun = await self._delegations.of_task(request.task_id) if self._delegations and goes_on else []
-        plan, keeps, ended = Plan(known_steps(begun)), False, False
+        plan = Plan(known_steps(begun))
         if request.recovered:
             plan.recall(await self._left(request))
-        try:
-            async with aclosing(super().stream(request)) as events:
-                async for event in events:
-                    keeps = isinstance(event, InputRequired)
-                    if isinstance(event, Completed | Failed):  # before the task's end is known to anybody
-                        await self._end_delegations(request.task_id)
-                        ended = True
-                    if isinstance(event, Completed) and self._remembering and self._built:
-                        self._remembering.begin(request, self._built, self._config(request), self._after)
-                    if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
-                        yield foretold
-                    if not isinstance(event, PlanUpdated):
-                        yield event
-                    updated = plan.apply(event)
-                    if updated is not None:
-                        yield updated
-        finally:
-            if not (keeps or ended or request.suspended.is_set()):
-                await self._end_delegations(request.task_id)
-            self._access.drop(request.task_id, access)
+        async with aclosing(super().stream(request)) as events:
+            async for event in events:
+                if isinstance(event, Completed) and self._remembering and self._built:
+                    self._remembering.begin(request, self._built, self._config(request), self._after)
+                if isinstance(event, Completed) and (foretold := self._foretold(request, plan)):
+                    yield foretold
+                if not isinstance(event, PlanUpdated):
+                    yield event
+                updated = plan.apply(event)
+                if updated is not None:
+                    yield updated
 
     async def _until_some_are_known(self, request: AgentRequest) -> AsyncGenerator[StatusText, None]:
         """Wait for the first look at the agents; where it finds none, for one that starts with this process, as readiness does."""
@@ -377,6 +379,7 @@ class PlatformEngineer(BaseLangGraphAgent):
             return request
         log.info("delegation.subject_changed", task_id=request.task_id)
         await self.cancel_children(request.task_id)
+        await self.forget_calls(request.task_id)
         return replace(request, resumes=False)
 
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
@@ -386,10 +389,6 @@ class PlatformEngineer(BaseLangGraphAgent):
         return not await is_other_subject(question, text, data, model)
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what is open at sub-agents for a task that has ended."""
-        await super().cancel_children(task_id)
-        await self._end_delegations(task_id)
-
-    async def _end_delegations(self, task_id: str) -> None:
+        """Cancel what is open at sub-agents for a task that ends."""
         if self._abandoned is not None:
             await self._abandoned.end(task_id)

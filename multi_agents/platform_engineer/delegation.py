@@ -21,14 +21,7 @@ from multi_agents.platform_engineer import leaving
 from multi_agents.platform_engineer.conversation_below import delete_below, forget_below
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
-from multi_agents.platform_engineer.delegation_words import (
-    NAMESPACE,
-    asked_again,
-    description_of,
-    message_id_of,
-    not_made,
-    whom_for,
-)
+from multi_agents.platform_engineer.delegation_words import asked_again, description_of, not_made
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
 from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
@@ -36,8 +29,8 @@ from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
-from utils.a2a_common.client.credentials import ActingFor
-from utils.a2a_common.client.message import RemoteCall
+from utils.a2a_common.client.credentials import ActingFor, whom_for
+from utils.a2a_common.client.message import NAMESPACE, RemoteCall, message_id_of
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
 from utils.a2a_common.client.remote_agent import AWAY
 from utils.a2a_common.client.remote_agents import RemoteAgents

@@ -1,20 +1,15 @@
-"""What is said of a delegation: to the user, to the model, and the id of its messages. Pure but for what a loop reports."""
+"""What is said of a delegation: to the user and to the model. Pure but for what a loop reports."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid5
 
 import structlog
 from langchain_core.messages import ToolMessage
 
-from utils.a2a_common.client.credentials import ActingFor
 from utils.a2a_common.client.sentences import SUB_AGENT_UNREACHABLE_FOR_ANSWER
 from utils.a2a_common.protocol.delegation_chain import LOOP
-from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.events import DelegationFinished, DelegationStarted, DelegationState, InputRequired
-from utils.messages.approval import digest_in_form
 from utils.messages.results import STOPPED_CALL, ToolProblem, dump_result
 
 if TYPE_CHECKING:
@@ -27,8 +22,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
-
 
 def asked_again(record: DelegationRecord) -> InputRequired:
     asked = record.questions[-1]
@@ -36,11 +29,6 @@ def asked_again(record: DelegationRecord) -> InputRequired:
     return InputRequired(
         sentence, str(asked.get("origin", record.agent)), asked.get("form"), bool(asked.get("auth"))
     )
-
-
-def message_id_of(kept: DelegationRecord, number: int) -> str:
-    """Id of a delegation's message: the request (0) or a reply, the same after any restart."""
-    return str(uuid5(NAMESPACE, f"{kept.id}/{number}")) if number else kept.id
 
 
 def not_made(
@@ -68,11 +56,3 @@ def not_made(
 def description_of(agent: SubAgent) -> str:
     """What a model reads of an agent. The agent's own words are quoted: they are data."""
     return f'Delegates to the agent "{agent.name}", which says of itself: "{agent.description}"'
-
-
-def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
-    """For whom the agent of a delegation is asked; the newest of `answers` may be an approval, which admission has checked."""
-    asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
-    form = asked.get("form")
-    consent = digest_in_form(form) if isinstance(form, Mapping) else ""
-    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=consent)

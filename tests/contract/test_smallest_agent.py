@@ -20,7 +20,7 @@ from utils.a2a_common.graph.identity import ATTRIBUTES
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.server.agent_process import agent_card
+from utils.a2a_common.server.agent_app import agent_card
 from utils.a2a_common.server.serve import EXIT_SETTINGS, main
 from utils.events import Completed, TextDelta
 from utils.testing.agent_contract import AgentContract

@@ -27,8 +27,8 @@ TOOL = (
 )
 BACKGROUND_TASK = (
     "agents/rag/startup.py::StartupIngestion",
-    "multi_agents/platform_engineer/abandoned.py::Abandoned",
     "multi_agents/platform_engineer/memory/remembering.py::Remembering",
+    "utils/a2a_common/client/abandoned.py::Abandoned",
     "utils/a2a_common/client/registry.py::SubAgentRegistry",
     "utils/a2a_common/graph/after_turn.py::AfterTurn",
     "utils/a2a_common/server/push.py::PushSender",

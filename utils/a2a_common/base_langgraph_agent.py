@@ -152,11 +152,10 @@ class BaseLangGraphAgent(ABC):
         await self._tool_record.close()
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel the sub-tasks of a task that ended without its turn: canceled while it waited, or not resumed.
+        """Cancel the sub-tasks of a task that ends, before its end is told; none by default.
 
-        A subclass that holds something elsewhere ends it here, and calls this one too.
+        A subclass that holds something elsewhere ends it here. Called however the task ends, also while it waited.
         """
-        await self.forget_calls(task_id)
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed.
@@ -301,6 +300,7 @@ class BaseLangGraphAgent(ABC):
                 yield event
 
     async def _turn(self, request: AgentRequest, built: BuiltGraph) -> AsyncGenerator[AgentEvent, None]:
+        """Fetch the message's files, make room for it, run the graph, and begin what is done after the answer."""
         from utils.a2a_common.graph.graph_run import GraphRun
         from utils.a2a_common.graph.user_message import user_content, with_files
 

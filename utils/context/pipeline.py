@@ -1,13 +1,11 @@
 """The pipeline that runs before every model request. It uses no graph, clock, environment or logger.
 
-The stages, in order, each only as far as needed: repair, truncate, clear, compress, summarise, clip,
-verify. The result is a view: no message is deleted, and the decisions behind the view are returned as a
-`Compaction`, which the caller stores in the graph's state.
+The stages stand in `prepare`, each only as far as needed. The result is a view: no message is deleted, and the decisions
+behind the view are returned as a `Compaction`, which the caller stores in the graph's state.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -113,13 +111,20 @@ async def prepare(
     Raises:
         ContextBudgetExceeded: System prompt, tools and pinned constraints alone do not fit.
     """
-    large = is_large(request.messages)
+    large, force = is_large(request.messages), request.force
+    tools = SummaryTools(parts.summariser, parts.cache, parts.ahead)
+    # repair: every call has its one result; the constraints in force are found; the stored decisions are applied
     draft, before = await call(large, _begin, request, policy, parts, compaction or Compaction())
     turn_start = _begins_turn(draft.visible[-1]) if request.turn_start is None else request.turn_start
-    draft = await call(large, _shorten_results, draft, request.force)
-    draft = await _summarise(
-        draft, SummaryTools(parts.summariser, parts.cache, parts.ahead), turn_start, request.force
-    )
+    # oversized results are cut, old ones are left out
+    draft = await call(large, _shorten_results, draft, force)
+    # results of searches are compressed, the least relevant first
+    draft = await stages.compress_stage(draft, tools)
+    # the oldest messages become a summary
+    draft = await stages.summarise_stage(draft, tools, turn_start=turn_start, force=force)
+    # the largest messages are clipped, where the request is still too long: up to half a second of work
+    draft = await call(draft.total > draft.budget, stages.clip_stage, draft)
+    # verify: a request that violates a rule is replaced by the smallest one
     return await call(large, _finish, draft, policy, parts.calibration, before)
 
 
@@ -157,16 +162,6 @@ def _begins_turn(last: BaseMessage) -> bool:
 
 def _shorten_results(draft: Draft, force: bool) -> Draft:
     return stages.clear_stage(stages.truncate_stage(draft), force=force)
-
-
-async def _summarise(draft: Draft, tools: SummaryTools, turn_start: bool, force: bool) -> Draft:
-    draft = await stages.compress_stage(draft, tools)
-    draft = await stages.summarise_stage(draft, tools, turn_start=turn_start, force=force)
-    if draft.total <= draft.budget:
-        return draft
-    return await asyncio.to_thread(
-        stages.clip_stage, draft
-    )  # up to half a second for a very long conversation
 
 
 def _in_turns(policy: ContextPolicy, history: Sequence[BaseMessage]) -> ContextPolicy:

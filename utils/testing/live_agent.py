@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.server.agent_process import agent_app, open_runtime
+from utils.a2a_common.server.agent_app import agent_app
+from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.a2a_common.server.database_command import further_tables
 from utils.a2a_common.server.https import https_options
 from utils.persistence.postgres.opening import open_database

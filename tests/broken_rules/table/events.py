@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
-_RESPONSE = "utils/a2a_common/execution/event_sink.py"
+_RESPONSE = "utils/a2a_common/execution/response_stream.py"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 _ACTIVITY = _SAID + "test_activity_travels_whole_in_the_metadata_of_a_working_status"
@@ -126,21 +126,21 @@ EVENTS: tuple[Rule, ...] = (
         (
             broken(
                 "each plan is another artifact",
-                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
+                _PUBLISHER + "::Publisher._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id=PLAN_ARTIFACT + str(id(part)), name=PLAN_ARTIFACT, parts=[part])",
                 _PLAN,
             ),
             broken(
                 "the plan is part of the answer's artifact",
-                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
+                _PUBLISHER + "::Publisher._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id='response', name=PLAN_ARTIFACT, parts=[part])",
                 _PLAN,
             ),
             broken(
                 "the plan is sent in two parts",
-                "utils/a2a_common/execution/event_sink.py::EventSink._show_plan",
+                _PUBLISHER + "::Publisher._show_plan",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part])",
                 "Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part, part])",
                 _PLAN,
@@ -197,7 +197,7 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "the last status has no usage",
                 _PUBLISHER + "::Publisher._end",
-                "{**self._facts, **(metadata or {})} or None",
+                "{**self._trace(), **self._facts, **(metadata or {})} or None",
                 "metadata",
                 _TURNS + "test_usage_is_in_the_terminal_status",
             ),
@@ -210,8 +210,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "a question completes the task",
                 _PUBLISHER + "::Publisher.publish",
-                "self._end(waits, self._ask(event))",
-                "self._end(TaskState.TASK_STATE_COMPLETED, self._ask(event))",
+                "self._end(waits, question_message(event, self._agent, form=self._takes_data))",
+                "self._end(TaskState.TASK_STATE_COMPLETED, question_message(event, self._agent, form=True))",
                 _SAID + "test_a_question_is_the_message_of_an_input_required_status_that_ends_the_stream",
             ),
             broken(
@@ -224,9 +224,9 @@ EVENTS: tuple[Rule, ...] = (
             ),
             broken(
                 "the form is left out",
-                _PUBLISHER + "::Publisher._ask",
-                "self._takes_data",
-                "not self._takes_data",
+                "utils/a2a_common/execution/agent_messages.py::question_message",
+                "asked.form is not None and form",
+                "asked.form is None and form",
                 _SAID + "test_a_question_is_the_message_of_an_input_required_status_that_ends_the_stream",
                 "tests/e2e/delegation/test_relay.py::test_a_form_reaches_the_user_whole_and_the_answer_reaches_the_same_remote_task",
             ),
@@ -239,15 +239,15 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "a failure has no sentence",
                 _PUBLISHER + "::Publisher._fail",
-                "self._say(event.message)",
+                "agent_message(event.message)",
                 "None",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
             ),
             broken(
                 "a failure has no code",
                 _PUBLISHER + "::Publisher._fail",
-                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)",
-                "self._end(TaskState.TASK_STATE_FAILED, self._say(event.message))",
+                "self._end(TaskState.TASK_STATE_FAILED, agent_message(event.message), error)",
+                "self._end(TaskState.TASK_STATE_FAILED, agent_message(event.message))",
                 _SAID + "test_a_failure_is_the_one_terminal_status_with_code_sentence_and_trace_id",
                 "tests/e2e/agents/test_main_job.py::test_a_github_that_is_down_fails_the_task_with_a_code_and_a_sentence",
             ),
@@ -288,8 +288,8 @@ EVENTS: tuple[Rule, ...] = (
             broken(
                 "activity carries a message for people",
                 _PUBLISHER + "::Publisher.publish",
-                "self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)",
-                "self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata, message=self._say(str(event)))",
+                "self._status(TaskState.TASK_STATE_WORKING, metadata=metadata)",
+                "self._status(TaskState.TASK_STATE_WORKING, metadata=metadata, message=agent_message(str(event)))",
                 _SAID + "test_activity_is_never_a_message_of_the_tasks_history",
                 _TURNS + "test_activity_never_grows_the_tasks_history",
             ),

@@ -35,9 +35,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer is always Markdown",
-                "utils/a2a_common/execution/event_sink.py::EventSink.__init__",
-                "ResponseStream(self._artifact, accepted.text if accepted.takes_text else None)",
-                "ResponseStream(self._artifact)",
+                "utils/a2a_common/execution/publisher.py::Publisher.__init__",
+                "ResponseStream(self._send_artifact, accepted.text if accepted.takes_text else None)",
+                "ResponseStream(self._send_artifact)",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
             broken(
@@ -49,9 +49,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "the form comes to everybody",
-                "utils/a2a_common/execution/publisher.py::Publisher._ask",
-                "event.form is not None and self._takes_data",
-                "event.form is not None",
+                "utils/a2a_common/execution/agent_messages.py::question_message",
+                "asked.form is not None and form",
+                "asked.form is not None",
                 _MODES + "test_a_question_to_a_client_without_json_comes_in_words_alone",
             ),
         ),
@@ -173,7 +173,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a stream that is cut does not say that it goes on",
-                "utils/a2a_common/engine/ends.py::suspend",
+                "utils/a2a_common/engine/unfinished_turns.py::suspend",
                 "writer.suspend(last)",
                 "writer.suspend(last and None)",
                 _DRAIN + "test_a_stream_that_is_cut_says_where_it_goes_on_and_does_so_after_the_next_start",
@@ -296,7 +296,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "stored tasks are not looked at",
-                "utils/a2a_common/handler/task_view.py::TaskView.with_stand_ins",
+                "utils/a2a_common/handler/task_reader.py::TaskReader.with_stand_ins",
                 "complaint_about(task)",
                 "None",
                 _VALUES + "test_tasks_that_cannot_be_shown_break_neither_the_start_nor_a_page",

@@ -62,15 +62,15 @@ PARTS: tuple[Rule, ...] = (
         (
             broken(
                 "a task comes before the message",
-                _EXECUTION + "executor.py::BaseLangGraphAgentExecutor._submit",
-                "sink.task_later(task)",
-                "await sink.task(task)",
+                _EXECUTION + "executor.py::BaseLangGraphAgentExecutor.execute",
+                "not self.begins_with_task",
+                "False",
                 _OWN + "test_an_answer_may_be_one_message_and_no_task",
             ),
             broken(
                 "the reason stays here",
                 _EXECUTION + "publisher.py::Publisher.publish",
-                "self._end(TaskState.TASK_STATE_REJECTED, self._say(reason), error)",
+                "self._end(TaskState.TASK_STATE_REJECTED, agent_message(reason), error)",
                 "self._end(TaskState.TASK_STATE_REJECTED, None, error)",
                 _OWN + "test_a_rejection_carries_its_reason",
             ),
@@ -133,8 +133,8 @@ PARTS: tuple[Rule, ...] = (
             ),
             broken(
                 "the answer does not name the files of an earlier turn",
-                _EXECUTION + "executor.py::BaseLangGraphAgentExecutor.execute",
-                "context.current_task.artifacts if context.current_task is not None else ()",
+                _EXECUTION + "executor.py::BaseLangGraphAgentExecutor._publisher",
+                "task.artifacts if task is not None else ()",
                 "()",
                 _PASSED + "test_a_file_is_passed_on_once_though_a_question_and_a_restart_come_between",
             ),

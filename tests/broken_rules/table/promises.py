@@ -7,7 +7,7 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _LEDGER = "utils/resilience/ledger.py"
 _QUEUE = "utils/a2a_common/engine/event_queue.py::LogQueue"
 _QUEUES = "tests/unit/engine/test_event_queue.py::"
-_SINK = "utils/a2a_common/execution/event_sink.py::EventSink"
+_PUBLISHER = "utils/a2a_common/execution/publisher.py::Publisher"
 _CLASSIFY = "utils/llm/classify.py"
 _ENGINEER = "multi_agents/platform_engineer/agent.py::PlatformEngineer"
 
@@ -97,7 +97,7 @@ PROMISES: tuple[Rule, ...] = (
         (
             broken(
                 "the task does not",
-                _SINK + ".task",
+                _PUBLISHER + ".task",
                 "await self._safe_enqueue_event(self._queue, task)",
                 "await self._queue.enqueue_event(task)",
                 "tests/e2e/wire/test_one_guard.py::"

@@ -91,7 +91,7 @@ RESUME: tuple[Rule, ...] = (
             ),
             broken(
                 "the remote task of a turn that is not resumed is left alone",
-                "multi_agents/platform_engineer/agent.py::PlatformEngineer._end_delegations",
+                "multi_agents/platform_engineer/agent.py::PlatformEngineer.cancel_children",
                 "await self._abandoned.end(task_id)",
                 "_ = task_id",
                 _DELEGATED + "test_a_remote_task_of_a_turn_that_is_not_resumed_does_not_stay_working",

@@ -7,7 +7,7 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _EXECUTOR = "utils/a2a_common/execution/executor.py"
 _HANDLER = "utils/a2a_common/handler/request_handler.py"
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
-_RESPONSE = "utils/a2a_common/execution/event_sink.py"
+_RESPONSE = "utils/a2a_common/execution/response_stream.py"
 _GUARD = "utils/a2a_common/tasks/transitions.py"
 _RUNNER = "utils/a2a_common/engine/turn_runner.py"
 
@@ -24,7 +24,7 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "the executor begins with a status",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor.execute",
-                "await self._submit(sink, _submitted(context, request))",
+                "await publisher.task(_submitted(context, request), later=not self.begins_with_task)",
                 "_ = _submitted(context, request)",
                 _TURNS + "test_the_first_event_is_the_task_and_the_last_the_one_terminal_status",
             ),
@@ -53,7 +53,7 @@ STREAM: tuple[Rule, ...] = (
                 "an agent that stops without a word completes",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
                 "publisher.publish(failure(NoAnswer()))",
-                "sink.status(TaskState.TASK_STATE_COMPLETED)",
+                "publisher._status(TaskState.TASK_STATE_COMPLETED)",
                 _SAID + "test_an_agent_that_stops_without_an_end_fails_its_task",
             ),
             broken(
@@ -94,13 +94,13 @@ STREAM: tuple[Rule, ...] = (
                 "an exception of the agent completes the task",
                 _EXECUTOR + "::BaseLangGraphAgentExecutor._work",
                 "publisher.publish(failure_of(error))",
-                "sink.status(TaskState.TASK_STATE_COMPLETED, metadata={'code': failure_of(error).code})",
+                "publisher._status(TaskState.TASK_STATE_COMPLETED, metadata={'code': failure_of(error).code})",
                 _SAID + "test_an_error_of_the_agent_ends_the_task_as_failed_and_never_as_completed",
                 _TURNS + "test_an_exceptions_text_never_reaches_the_client",
             ),
             broken(
                 "an exception of an executor completes the task",
-                "utils/a2a_common/tasks/endings.py::failed_status",
+                "utils/a2a_common/tasks/statuses.py::failed_status",
                 "TaskState.TASK_STATE_FAILED",
                 "TaskState.TASK_STATE_COMPLETED",
                 _LIFE + "test_an_exceptions_text_never_reaches_a_client",
@@ -147,7 +147,7 @@ STREAM: tuple[Rule, ...] = (
                 "the last status repeats the answer",
                 _PUBLISHER + "::Publisher._complete",
                 "self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)",
-                "self._end(TaskState.TASK_STATE_COMPLETED, self._say('Once and only once.'), short)",
+                "self._end(TaskState.TASK_STATE_COMPLETED, agent_message('Once and only once.'), short)",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
@@ -177,7 +177,7 @@ STREAM: tuple[Rule, ...] = (
                 "a unary answer comes without its artifacts' text",
                 _HANDLER + "::PlatformRequestHandler.on_message_send",
                 "apply_history_length(shown, params.configuration)",
-                "await self._view.head(course.task_id, course.owner)",
+                "await self._tasks.head(course.task_id, course.owner)",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
@@ -185,7 +185,7 @@ STREAM: tuple[Rule, ...] = (
                 "a task that is asked for comes without its artifacts' text",
                 _HANDLER + "::PlatformRequestHandler.on_get_task",
                 "apply_history_length(whole.task, params)",
-                "await self._view.head(params.id, owner_of(context))",
+                "await self._tasks.head(params.id, owner_of(context))",
                 _PIECES + "test_what_get_task_returns_is_what_was_streamed",
                 _TURNS + "test_streamed_and_unary_sends_end_in_the_same_task",
             ),
@@ -225,7 +225,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the server drops append and lastChunk",
-                "utils/a2a_common/execution/event_sink.py::EventSink._artifact",
+                _PUBLISHER + "::Publisher._send_artifact",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=last)",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=append and (not append) and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
@@ -276,7 +276,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "sub-tasks go on",
-                "multi_agents/platform_engineer/agent.py::PlatformEngineer._end_delegations",
+                "multi_agents/platform_engineer/agent.py::PlatformEngineer.cancel_children",
                 "await self._abandoned.end(task_id)",
                 "_ = task_id",
                 "tests/e2e/delegation/test_stopping.py::test_a_cancel_at_the_top_stops_three_levels_before_it_is_answered",

@@ -30,7 +30,6 @@ from utils.a2a_common.engine.local import LocalEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
-from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.server.push import PushSender
 from utils.a2a_common.server.push_delivery import PushPolicy
@@ -115,7 +114,7 @@ async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
         pending_input=NoPendingInput(),
     )
     try:
-        yield SafeRequestHandler(handler)
+        yield handler
     finally:
         await engine.drain(0)
         await push.aclose(SECONDS)

@@ -21,7 +21,7 @@ from a2a.types.a2a_pb2 import (
 from a2a.utils.errors import TaskNotFoundError
 
 from tests.postgres import PostgresServer
-from utils.a2a_common.engine.ends import told_again
+from utils.a2a_common.engine.unfinished_turns import told_again
 from utils.a2a_common.tasks import elsewhere
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog

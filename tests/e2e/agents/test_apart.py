@@ -18,7 +18,8 @@ from tests.e2e.wire.test_scope import AUTH, as_user
 from tests.e2e.wire.wiring import HEADERS, message
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.extensions import USAGE_EXTENSION
-from utils.a2a_common.server.agent_process import agent_card, open_runtime
+from utils.a2a_common.server.agent_app import agent_card
+from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.a2a_common.server.app import AgentService, build_app
 from utils.a2a_common.server.task_logs import memory_log
 from utils.events import Usage

@@ -54,8 +54,10 @@ async def main(order: dict[str, Any]) -> None:
                 order["text"], "task", "context", "message", "thread", recovered=order.get("recovered", False)
             )
             async for event in agent.stream(request):
-                if stop == "end" and isinstance(event, Completed):
-                    await for_ever("end")
+                if isinstance(event, Completed):
+                    await agent.cancel_children("task")  # as the executor does before the end is told
+                    if stop == "end":
+                        await for_ever("end")
                 print(shown(event), flush=True)
         await agent.close()
 

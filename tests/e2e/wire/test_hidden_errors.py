@@ -16,6 +16,7 @@ from a2a.types.a2a_pb2 import GetTaskRequest, Message, Part, Role, SendMessageRe
 from tests.e2e.wire.agents import Stage
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
+from utils.a2a_common.tasks.log import TaskLog
 
 SECRET = "hunter2 at /srv/tasks.sqlite"
 OLD = {"kind": "message", "messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]}
@@ -48,7 +49,7 @@ async def test_a_broken_store_shows_nothing_of_itself_over_any_binding(
     async def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError(SECRET)
 
-    monkeypatch.setattr(PlatformRequestHandler, "on_get_task", broken)
+    monkeypatch.setattr(TaskLog, "snapshot", broken)
     answers = [await wire.rpc("GetTask", {"id": "t"}), await wire.rpc("tasks/get", {"id": "t"}, {})]
     for path, headers in (("/rest/tasks/t", HEADERS), ("/rest/v1/tasks/t", {})):
         answer = await wire.http.get(wire.url + path, headers=headers)
@@ -68,14 +69,14 @@ async def test_a_broken_store_shows_nothing_of_itself_over_any_binding(
 @pytest.fixture
 def breaking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every stream breaks after its first event."""
-    whole = PlatformRequestHandler.on_message_send_stream
+    whole = PlatformRequestHandler._events
 
-    async def cut(self: Any, params: Any, context: Any) -> AsyncIterator[Any]:
-        async for event in whole(self, params, context):
+    async def cut(self: Any, course: Any) -> AsyncIterator[Any]:
+        async for event in whole(self, course):
             yield event
             raise RuntimeError(SECRET)
 
-    monkeypatch.setattr(PlatformRequestHandler, "on_message_send_stream", cut)
+    monkeypatch.setattr(PlatformRequestHandler, "_events", cut)
 
 
 STREAMS: dict[str, tuple[str, dict[str, str], dict[str, Any]]] = {

@@ -9,7 +9,7 @@ from a2a.server.events import EventQueue
 
 from tests.e2e.wire.test_events import Step, told
 from utils.a2a_common.engine.event_queue import LogQueue
-from utils.a2a_common.execution.event_sink import EventSink
+from utils.a2a_common.execution.publisher import Publisher
 from utils.events import (
     Completed,
     Failed,
@@ -33,9 +33,9 @@ async def test_every_event_of_a_turn_passes_the_one_guard_before_the_queue(
 ) -> None:
     sent: list[Any] = []
     queued: list[Any] = []
-    enqueue, append = EventSink._safe_enqueue_event, LogQueue.append
+    enqueue, append = Publisher._safe_enqueue_event, LogQueue.append
 
-    async def enqueueing(self: EventSink, queue: EventQueue, event: Any) -> None:
+    async def enqueueing(self: Publisher, queue: EventQueue, event: Any) -> None:
         sent.append(event)
         await enqueue(self, queue, event)
 
@@ -43,7 +43,7 @@ async def test_every_event_of_a_turn_passes_the_one_guard_before_the_queue(
         queued.append(event)
         return await append(self, event)
 
-    monkeypatch.setattr(EventSink, "_safe_enqueue_event", enqueueing)
+    monkeypatch.setattr(Publisher, "_safe_enqueue_event", enqueueing)
     monkeypatch.setattr(LogQueue, "append", appending)
     work: list[Step] = [
         ToolStarted("c1", "lookup"),

@@ -26,7 +26,8 @@ from a2a.types.a2a_pb2 import (
 
 from utils.a2a_common import BaseLangGraphAgent
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.server.agent_process import agent_app, open_runtime
+from utils.a2a_common.server.agent_app import agent_app
+from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.settings import ServerSettings
 from utils.testing.live_server import loopback_socket, running
 

@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from multi_agents.platform_engineer.abandoned import Abandoned
+from utils.a2a_common.client.abandoned import Abandoned
 from utils.a2a_common.client.credentials import ActingFor
 from utils.a2a_common.client.registry import SubAgentRegistry
 from utils.errors import SubAgentUnavailable
@@ -39,12 +40,10 @@ class Agents:
         del whom
         if name not in self.up:
             raise SubAgentUnavailable(name)
-        yield self
+        yield SimpleNamespace(connection=self)
 
-    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str) -> bool:
-        del message_id, context_id
+    async def cancel(self, task_id: str) -> None:
         self.canceled.append(task_id)
-        return True
 
     def abandoned(self, store: DelegationStore, *names: str) -> Abandoned:
         addresses = {name: f"http://{name}.invalid" for name in names or ("github", "rag")}

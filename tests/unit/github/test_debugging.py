@@ -13,7 +13,7 @@ from tests.unit.github.changing import question_in, text_of
 from tests.unit.github.conftest import TOKEN
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
-from utils.a2a_common.server.agent_process import open_runtime
+from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.events import ToolStarted
 
 

@@ -17,8 +17,8 @@ from tests.unit.handler.test_webhooks import webhooks
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.protocol.owner import owner_of
+from utils.a2a_common.protocol.retry_later import DrainingError
 from utils.a2a_common.server.push_store import PushConfigs
-from utils.errors import Draining
 
 
 async def test_a_stream_that_cannot_go_on_says_when_to_come_again() -> None:
@@ -39,6 +39,6 @@ async def test_a_stream_that_cannot_go_on_says_when_to_come_again() -> None:
     writer = house.engine._jobs["a"].writer
     assert writer is not None
     writer.release()  # as when the run is torn down with the process
-    with pytest.raises(Draining):
+    with pytest.raises(DrainingError):
         await reading
     await house.engine.drain(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.peer_errors import NotAuthorised
+from utils.a2a_common.protocol.delegation_context import reference_of
 from utils.auth.exchange import NotExchanged
+from utils.messages.approval import digest_in_form
 from utils.net.loopback import is_loopback
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from utils.auth.held_tokens import HeldTokens
     from utils.auth.service_tokens import Signer
+    from utils.persistence.delegations import DelegationRecord
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -39,6 +42,14 @@ class ActingFor:
     tenant: str = ""
     task: str = ""
     consent: str = ""
+
+
+def whom_for(kept: DelegationRecord, answers: int = 0) -> ActingFor:
+    """For whom the agent of a delegation is asked; the newest of `answers` may be an approval, which admission has checked."""
+    asked = kept.questions[answers - 1] if 0 < answers <= len(kept.questions) else {}
+    form = asked.get("form")
+    consent = digest_in_form(form) if isinstance(form, Mapping) else ""
+    return ActingFor(kept.thread_id, task=reference_of(kept.parent_task_id), consent=consent)
 
 
 _acting: ContextVar[ActingFor | None] = ContextVar("acting_for", default=None)

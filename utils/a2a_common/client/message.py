@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 from utils.a2a_common.protocol.answer_proof import proof_payload
 from utils.a2a_common.protocol.parts import data_part
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
 
     from utils.a2a_common.protocol.delegation_context import DelegationContext
+    from utils.persistence.delegations import DelegationRecord
+
+NAMESPACE = UUID("a3a0f5c6-8f7e-4d0c-8a62-3f2f5f8f5b1d")
+"""Of the ids that are made for delegations."""
 
 
 def user_message(
@@ -87,3 +91,8 @@ class RemoteCall:
             data=[*self.data, *told],
             secret=self.secret if signed else "",
         )
+
+
+def message_id_of(kept: DelegationRecord, number: int) -> str:
+    """Id of a delegation's message: the request (0) or a reply, the same after any restart."""
+    return str(uuid5(NAMESPACE, f"{kept.id}/{number}")) if number else kept.id

@@ -34,7 +34,9 @@ from utils.a2a_common.client.sentences import (
 from utils.auth.exchange import Lack
 from utils.errors import (
     DelegationFailed,
+    PeerLimitExceeded,
     PlatformError,
+    ProtocolViolation,
     SubAgentNotAuthorised,
     SubAgentRefused,
     SubAgentUnavailable,
@@ -167,6 +169,10 @@ class NoProgress(PeerError):
     """The agent ended its answer, or says nothing any more, and its task has no end."""
 
     code = "agent_refused"
+
+
+BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
+"""What may come of asking an agent for something that is not needed."""
 
 
 @contextmanager

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
+from utils.a2a_common.client.abandoned import cancel_unfinished
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
-from utils.a2a_common.client.follow import Patience, find_task, follow_message
-from utils.a2a_common.client.message import RemoteCall, user_message
-from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
+from utils.a2a_common.client.follow import Patience, follow_message
+from utils.a2a_common.client.message import RemoteCall
+from utils.a2a_common.client.peer_errors import PeerError, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
@@ -27,7 +28,6 @@ from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import (
     DelegationFailed,
     OutcomeUnknown,
-    PeerLimitExceeded,
     ProtocolViolation,
     SubAgentUnavailable,
 )
@@ -40,15 +40,9 @@ from utils.events import (
 )
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Message
-
     from utils.a2a_common.client.connection import Connection
 
 log = structlog.get_logger(__name__)
-
-_CANCEL_SECONDS = 5.0
-BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
-"""What may come of asking an agent for something that is not needed."""
 
 _LONGEST_CODE = 64
 
@@ -108,7 +102,7 @@ class RemoteAgent:
 
         Args:
             call: The message.
-            report: Called with progress.
+            report: Called with progress. Of a tool it is LangGraph's stream writer: `GraphRun.events` tells it on.
             named: Is told the id of the remote task as soon as it is known.
 
         Returns:
@@ -144,40 +138,12 @@ class RemoteAgent:
             raise self._failure(error) from error
         finally:
             if not finished and not stopped:
-                await self._cancel_unfinished(call, task)
+                await cancel_unfinished(self.connection, call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
             seconds = _worked(call, task, time.monotonic() - started)
             end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
-
-    async def cancel(self, task_id: str) -> bool:
-        """Cancel a remote task that nobody waits for any more; whether the agent answered. Failing is logged."""
-        try:
-            async with asyncio.timeout(_CANCEL_SECONDS):
-                await self.connection.cancel(task_id)
-        except BEST_EFFORT as error:
-            log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
-            return isinstance(error, RequestRefused)
-        return True
-
-    async def cancel_by_message(self, message_id: str, context_id: str, task_id: str = "") -> bool:
-        """Cancel the task that a message began or answered, where it has not ended. Failing is logged.
-
-        Args:
-            message_id: The message; its task is looked for by it.
-            context_id: The conversation that it was sent in.
-            task_id: The task, where it is known.
-
-        Returns:
-            Whether the agent answered, so that nothing of it goes on there.
-        """
-        task = TaskView(task_id)
-        if not task_id:
-            message = user_message("", context_id=context_id, message_id=message_id)
-            if not await self._find(message, task):
-                return False
-        return await self.cancel(task.task_id) if task.task_id and (task.open or task.waits) else True
 
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
         known = call.task_id
@@ -207,22 +173,6 @@ class RemoteAgent:
                     await named(known)
                 if isinstance(event, ActivityReported) or (task.state is not before and task.open):
                     report(_progress(call, self._name, task, event))
-
-    async def _find(self, message: Message, task: TaskView) -> bool:
-        """Bring `task` up to date where the agent has the message; whether the agent answered."""
-        with suppress(*BEST_EFFORT):
-            async with asyncio.timeout(_CANCEL_SECONDS):
-                for event in await find_task(self.connection, message):
-                    task.apply(event)
-                return True
-        return False
-
-    async def _cancel_unfinished(self, call: RemoteCall, task: TaskView) -> None:
-        """The remote task must not go on for nobody, also where its id was never heard."""
-        if not task.task_id:
-            await self._find(call.message(signed=self.connection.knows_senders), task)
-        if task.task_id and task.open:
-            await self.cancel(task.task_id)
 
     def _failure(self, error: PeerError | ProtocolViolation) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):

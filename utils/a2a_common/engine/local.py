@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 
 from a2a.server.context import ServerCallContext
 
-from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.job import Job
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
 from utils.a2a_common.engine.turn_runner import TurnRunner
+from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
@@ -77,6 +77,9 @@ class LocalEngine(TurnEngine):
 
     async def submit(self, turn: Turn, call: ServerCallContext) -> None:
         """Accept a turn: it is stored, it will be run, and the log can be read from now.
+
+        It has its place in the line, where one turn of a conversation begins at a time. It is stored, and its message joins
+        the task: `_store`. It runs when it is both stored and let in by the line: `_run`.
 
         Raises:
             Overloaded: Too many turns wait.

@@ -20,11 +20,11 @@ from procrastinate.job_context import AbortReason
 from procrastinate.jobs import DeleteJobCondition, Job, Status
 from procrastinate.manager import JobManager
 
-from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.queue_tables import QueueTables
 from utils.a2a_common.engine.shared_line import Load
 from utils.a2a_common.engine.steady_jobs import AGAIN_SECONDS, SteadyJobs, task_of
 from utils.a2a_common.engine.turn_queue import Place, PutBack, QueuedTurn, Work
+from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
 from utils.errors import Draining, StorageError
 from utils.persistence.postgres.errors import FAILED
 from utils.persistence.postgres.names import lock_number, short_name

@@ -8,9 +8,9 @@ from collections.abc import Callable
 import structlog
 from a2a.utils.errors import UnsupportedOperationError
 
-from utils.a2a_common.engine.ends import interrupt
 from utils.a2a_common.engine.job import is_over
 from utils.a2a_common.engine.turn_runner import TurnRunner
+from utils.a2a_common.engine.unfinished_turns import interrupt
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
 from utils.a2a_common.tasks.turn import Turn, decode_turn

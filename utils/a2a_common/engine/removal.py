@@ -6,7 +6,7 @@ import asyncio
 
 import structlog
 
-from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
+from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.errors import StorageError
 from utils.persistence.runs import RunStore
 

@@ -14,14 +14,20 @@ import structlog
 from a2a.server.context import ServerCallContext
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
 from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
 from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.removal import RunRemoval
 from utils.a2a_common.engine.turn_runner import TurnRunner
-from utils.a2a_common.tasks.endings import copy_of
+from utils.a2a_common.engine.unfinished_turns import (
+    RESTART_SECONDS,
+    begin_task,
+    cancel_unbegun,
+    interrupt,
+    suspend,
+)
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.statuses import copy_of
 from utils.a2a_common.tasks.turn import Turn, encode_turn
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import Draining, PlatformError, StorageError

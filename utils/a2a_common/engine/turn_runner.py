@@ -13,7 +13,9 @@ from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.tasks.begun_effects import BegunEffects
-from utils.a2a_common.tasks.endings import (
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.statuses import (
     UNFORESEEN,
     canceled_status,
     copy_of,
@@ -22,8 +24,6 @@ from utils.a2a_common.tasks.endings import (
     failure_of,
     submitted,
 )
-from utils.a2a_common.tasks.log import TaskLog
-from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
 from utils.a2a_common.tasks.turn import Turn, stored_call
 from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
 from utils.errors import NoAnswer

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 from math import isinf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from a2a.server.agent_execution import AgentExecutor
-from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
+from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
-from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, plan_artifact, task_tree
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.a2a_common.tasks.endings import failure, failure_of
+from utils.a2a_common.tasks.statuses import failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
-from utils.events import AgentEvent
+from utils.events import AgentEvent, Completed, Failed, InputRequired
 from utils.observability.observed import observed_turn
 from utils.resilience.timing import Deadline
 
@@ -47,7 +46,7 @@ class StreamingAgent(Protocol):
         """Work on one request; the last event ends the turn."""
 
     async def cancel_children(self, task_id: str) -> None:
-        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
+        """Cancel what is open at other agents for a task that ends."""
 
     async def forget_calls(self, task_id: str) -> None:
         """Delete the record of the tool calls of a task that has ended, and whose turn can never be resumed."""
@@ -81,18 +80,15 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; returns when the task has ended or waits for the user."""
         request = self._timed(agent_request(context, self._agent.name))
-        sink = EventSink(event_queue, request.task_id, request.context_id, request.accepted)
-        sink.tree = task_tree(request, context)
-        sink.plan_artifact = plan_artifact(context.current_task)
-        known = context.current_task.artifacts if context.current_task is not None else ()
+        publisher = self._publisher(request, context, event_queue)
         if context.current_task is None:
-            await self._submit(sink, _submitted(context, request))
-        run = _Run(asyncio.create_task(self._run(request, sink, trace_of(context), known)), asyncio.Event())
+            await publisher.task(_submitted(context, request), later=not self.begins_with_task)
+        run = _Run(asyncio.create_task(self._run(request, publisher, context)), asyncio.Event())
         self._runs[request.task_id] = run
         try:
             await asyncio.wait([run.work])
             if run.work.cancelled():
-                await sink.status(TaskState.TASK_STATE_CANCELED)
+                await publisher.canceled()
         finally:
             self._runs.pop(request.task_id, None)
             run.ended.set()
@@ -108,52 +104,45 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
             await run.ended.wait()
         else:
             await self._agent.cancel_children(task_id)
-            sink = EventSink(event_queue, task_id, context.context_id or "")
-            sink.plan_artifact = plan_artifact(context.current_task)
-            await sink.status(TaskState.TASK_STATE_CANCELED)
+            await self._agent.forget_calls(task_id)
+            shown = plan_artifact(context.current_task)
+            await Publisher(
+                event_queue, task_id, context.context_id or "", agent=self._agent.name, shown_plan=shown
+            ).canceled()
 
     async def abandon(self, task_id: str) -> None:
-        """Cancel what waits at other agents for a task that ended without its run."""
+        """Cancel what waits at other agents for a task that ends without a run; nothing of it will be resumed."""
         await self._agent.cancel_children(task_id)
+        await self._agent.forget_calls(task_id)
 
     async def forget(self, task_id: str) -> None:
         """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
         await self._agent.forget_calls(task_id)
 
-    async def _submit(self, sink: EventSink, task: Task) -> None:
-        """Publish the task; later, where the agent may answer with a message instead."""
-        if self.begins_with_task:
-            await sink.task(task)
-        else:
-            sink.task_later(task)
+    def _publisher(self, request: AgentRequest, context: RequestContext, queue: EventQueue) -> Publisher:
+        task = context.current_task
+        return Publisher(
+            queue,
+            request.task_id,
+            request.context_id,
+            agent=self._agent.name,
+            accepted=request.accepted,
+            known=task.artifacts if task is not None else (),
+            plan_artifact=PLAN_EXTENSION in request.extensions,
+            shown_plan=plan_artifact(task),
+            tree=task_tree(request, context),
+        )
 
-    async def _run(
-        self, request: AgentRequest, sink: EventSink, trace: Mapping[str, str], known: Iterable[Artifact]
-    ) -> None:
-        name, ids = self._agent.name, {"task_id": request.task_id, "context_id": request.context_id}
-        with observed_turn(name, trace, **ids) as meter:
-            sink.trace_id = meter.trace_id
+    async def _run(self, request: AgentRequest, publisher: Publisher, context: RequestContext) -> None:
+        ids = {"task_id": request.task_id, "context_id": request.context_id}
+        with observed_turn(self._agent.name, trace_of(context), **ids) as meter:
+            publisher.trace_id, publisher.note = meter.trace_id, meter.note
+            await self._work(request, publisher)
 
-            def note(event: AgentEvent) -> None:
-                meter.note(event)
-                if sink.tree is not None:
-                    sink.tree.note(event)
-
-            publisher = Publisher(
-                sink,
-                agent=name,
-                trace_id=meter.trace_id,
-                note=note,
-                accepted=request.accepted,
-                known=known,
-                plan_artifact=PLAN_EXTENSION in request.extensions,
-            )
-            await self._work(request, sink, publisher)
-
-    async def _work(self, request: AgentRequest, sink: EventSink, publisher: Publisher) -> None:
+    async def _work(self, request: AgentRequest, publisher: Publisher) -> None:
         try:
             if self.begins_with_task:
-                await sink.status(TaskState.TASK_STATE_WORKING)
+                await publisher.working()
             await self._follow(request, publisher)
             if not publisher.ended:
                 await publisher.publish(failure(NoAnswer()))
@@ -171,19 +160,28 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def _follow(self, request: AgentRequest, publisher: Publisher) -> None:
         """Publish the turn's events, within its time.
 
+        What is open at other agents ends before anybody knows of the end of the task. A turn that asks its user, or goes on
+        in another process, leaves it open.
+
         Raises:
             DeadlineExceeded: The turn took too long.
         """
-        left = Deadline(request.deadline).left
+        left, children = Deadline(request.deadline).left, True
         allowed = asyncio.timeout(None if isinf(left) else left)
         try:
             async with allowed, aclosing(self._agent.stream(request)) as events:
                 async for event in events:
+                    if isinstance(event, Completed | Failed):
+                        await self._agent.cancel_children(request.task_id)
+                    children = not isinstance(event, InputRequired | Completed | Failed)
                     await publisher.publish(event)
         except TimeoutError as error:
             if not allowed.expired():
                 raise
             raise DeadlineExceeded(_TOO_LATE) from error
+        finally:
+            if children and not request.suspended.is_set():
+                await self._agent.cancel_children(request.task_id)
 
 
 _TOO_LATE = "This took longer than it may. Nothing is lost: ask for a part of it, or try again."

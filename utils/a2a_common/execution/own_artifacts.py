@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +16,6 @@ from utils.a2a_common.execution.artifact_encoding import (
     listed,
     prepared,
 )
-from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.protocol.artifact_limits import MOST_ARTIFACTS, MOST_BYTES
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION
 from utils.a2a_common.protocol.media_modes import Accepted
@@ -33,7 +32,7 @@ class OwnArtifacts:
     """Publishes the artifacts that an agent adds to one task.
 
     Args:
-        sink: Takes the events.
+        publish: Takes each chunk, with `append` and `last`.
         accepted: What the client accepts.
         known: Artifacts that earlier turns of the task published; their heads are enough.
 
@@ -41,8 +40,10 @@ class OwnArtifacts:
         left_out: A sentence for each part or artifact that was not published.
     """
 
-    def __init__(self, sink: EventSink, accepted: Accepted, known: Iterable[Artifact] = ()) -> None:
-        self._sink = sink
+    def __init__(
+        self, publish: Callable[..., Awaitable[None]], accepted: Accepted, known: Iterable[Artifact] = ()
+    ) -> None:
+        self._publish = publish
         self._accepted = accepted
         earlier = [(each, _fact(each)) for each in known if each.artifact_id not in RESERVED]
         self._known = {each.artifact_id: (fact.size, fact.digest) for each, fact in earlier}
@@ -86,7 +87,7 @@ class OwnArtifacts:
         self._name(event, artifact_id)
         chunks = list(in_chunks(ready.artifact))
         for number, chunk in enumerate(chunks, start=1):
-            await self._sink.artifact(chunk, append=number > 1, last=number == len(chunks))
+            await self._publish(chunk, append=number > 1, last=number == len(chunks))
 
     def _name(self, event: ArtifactAdded, artifact_id: str) -> None:
         """Note what the answer says of an artifact of a sub-agent."""

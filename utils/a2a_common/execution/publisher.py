@@ -1,31 +1,33 @@
-"""Publishes `AgentEvent`s as A2A events: one exhaustive match."""
+"""`Publisher`: publishes `AgentEvent`s as A2A events, by one exhaustive match."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, assert_never
-from uuid import uuid4
 
+from utils.a2a_common.execution.agent_messages import agent_message, answer_message, question_message
 from utils.a2a_common.execution.artifact_encoding import accepted_parts
-from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.execution.own_artifacts import OwnArtifacts
+from utils.a2a_common.execution.response_stream import ResponseStream
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
+    ACTIVITY_PLAN,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
     NEXT_EXTENSION,
-    QUESTION_EXTENSION,
+    PLAN_ARTIFACT,
     TRACE_EXTENSION,
     USAGE_EXTENSION,
     activity_payload,
     context_payload,
     error_payload,
-    question_payload,
+    plan_payload,
     suggestions_payload,
     usage_payload,
 )
+from utils.a2a_common.protocol.left_open import closed_plan
 from utils.a2a_common.protocol.media_modes import ALL, JSON, Accepted
-from utils.a2a_common.protocol.parts import data_part, encode_part
+from utils.a2a_common.protocol.parts import data_part
 from utils.events import (
     AgentEvent,
     ArtifactAdded,
@@ -58,7 +60,10 @@ from utils.events import (
 from utils.messages.characters import of_whole_characters
 
 if TYPE_CHECKING:
-    from a2a.types.a2a_pb2 import Artifact, Message, TaskState
+    from a2a.server.events import EventQueue
+    from a2a.types.a2a_pb2 import Artifact, Message, Task, TaskState
+
+    from utils.a2a_common.protocol.task_tree import TaskTree
 
 MOST_STATUS_TEXTS = 100
 """Status texts of one turn that are sent with their words. The SDK moves each to the task's history, which is stored."""
@@ -68,58 +73,94 @@ LONGEST_STATUS_TEXT = 1_000
 
 
 class Publisher:
-    """Publishes the events of one run of one task, each passed to `note` too.
+    """Publishes the events of one run of one task. Text that waits goes before every other event.
 
     Args:
-        sink: Takes what is published.
+        queue: Takes the A2A events.
+        task_id: The task.
+        context_id: Its conversation.
         agent: Name of the agent.
-        trace_id: Sent with the end of the turn.
-        note: Is called with each event.
         accepted: What the client accepts.
         known: Artifacts that earlier turns of the task published.
         plan_artifact: Whether the client asked for the plan as an artifact.
+        shown_plan: The plan as that artifact of an earlier turn shows it.
+        tree: The tasks below this one; each status carries what changed in it.
 
     Attributes:
+        note: Is called with each event.
+        trace_id: Sent with the end of the turn.
         ended: Whether the end of the run was published.
     """
 
     def __init__(
         self,
-        sink: EventSink,
+        queue: EventQueue,
+        task_id: str,
+        context_id: str,
         *,
         agent: str,
-        trace_id: str,
-        note: Callable[[AgentEvent], None],
         accepted: Accepted = ALL,
         known: Iterable[Artifact] = (),
         plan_artifact: bool = False,
+        shown_plan: PlanUpdated | None = None,
+        tree: TaskTree | None = None,
     ) -> None:
-        self._sink = sink
-        self._accepted = accepted
-        self._artifacts = OwnArtifacts(sink, accepted, known)
-        self._status_texts = 0
+        self._queue = queue
+        self._task_id, self._context_id = task_id, context_id
         self._agent = agent
-        self._trace_id = trace_id
-        self._note = note
-        self._response = sink.response
+        self._accepted = accepted
+        self._artifacts = OwnArtifacts(self._artifact, accepted, known)
+        self._response = ResponseStream(self._send_artifact, accepted.text if accepted.takes_text else None)
         self._takes_data = accepted.takes(JSON)
         self._plan_artifact = plan_artifact and self._takes_data
-        self._facts: dict[str, Any] = {TRACE_EXTENSION: {"trace_id": trace_id}} if trace_id else {}
+        self._shown_plan = shown_plan
+        self._tree = tree
+        self._unsent: Task | None = None
+        self._status_texts = 0
+        self._facts: dict[str, Any] = {}
+        self.note: Callable[[AgentEvent], None] = lambda _: None
+        self.trace_id = ""
         self.ended = False
+
+    async def task(self, task: Task, *, later: bool = False) -> None:
+        """Publish the task itself, the first event of a new one.
+
+        Args:
+            task: The task.
+            later: Hold it back until something else than a message is published: an agent that answers with one has none.
+        """
+        if later:
+            self._unsent = task
+        else:
+            await self._safe_enqueue_event(self._queue, task)
+
+    async def working(self) -> None:
+        """Say that the task is worked on."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        await self._status(TaskState.TASK_STATE_WORKING)
+
+    async def canceled(self) -> None:
+        """Say that the task was canceled."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        await self._status(TaskState.TASK_STATE_CANCELED, metadata=self._trace() or None)
 
     async def publish(self, event: AgentEvent) -> None:
         """Put one event on the wire, after all text that was said before it."""
         from a2a.types.a2a_pb2 import TaskState
 
         event = of_whole_characters(event)
-        self._note(event)
+        self.note(event)
+        if self._tree is not None:
+            self._tree.note(event)
         match event:
             case TextDelta(text=text, origin=origin):
                 await self._response.write(text, origin)
             case TextRestarted():
                 self._response.restart()
             case PlanUpdated():
-                await self._sink.plan(event, as_artifact=self._plan_artifact)
+                await self._plan(event)
             case UsageReported():
                 self._facts[USAGE_EXTENSION] = usage_payload(event)
             case ContextMeasured():
@@ -139,7 +180,7 @@ class Publisher:
                 | RuleChanged()
             ):
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
-                await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
+                await self._status(TaskState.TASK_STATE_WORKING, metadata=metadata)
             case ArtifactAdded():
                 await self._artifacts.publish(event)
             case StatusText(text=text):
@@ -148,7 +189,7 @@ class Publisher:
                 await self._metadata(event)
             case InputRequired(auth=auth):
                 waits = TaskState.TASK_STATE_AUTH_REQUIRED if auth else TaskState.TASK_STATE_INPUT_REQUIRED
-                await self._end(waits, self._ask(event))
+                await self._end(waits, question_message(event, self._agent, form=self._takes_data))
             case MessageAnswer():
                 await self._answer(event)
             case Completed(partial=partial):
@@ -156,8 +197,8 @@ class Publisher:
             case Failed():
                 await self._fail(event)
             case Rejected(reason=reason, code=code):
-                error = {ERROR_EXTENSION: error_payload(Failed(code, reason), self._trace_id)}
-                await self._end(TaskState.TASK_STATE_REJECTED, self._say(reason), error)
+                error = {ERROR_EXTENSION: error_payload(Failed(code, reason), self.trace_id)}
+                await self._end(TaskState.TASK_STATE_REJECTED, agent_message(reason), error)
             case _:
                 assert_never(event)
 
@@ -169,7 +210,9 @@ class Publisher:
         self, state: TaskState, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
         self.ended = True
-        await self._sink.status(state, message=message, metadata={**self._facts, **(metadata or {})} or None)
+        await self._status(
+            state, message=message, metadata={**self._trace(), **self._facts, **(metadata or {})} or None
+        )
 
     async def _complete(self, partial: Partial | None) -> None:
         """End a task that was done. What was left out is named in the answer; a client that could be sent nothing fails."""
@@ -183,16 +226,19 @@ class Publisher:
             await self._response.write(f"\n\n{paragraph}")
         if self._artifacts.left_out and partial is None:
             partial = Partial("left_out", " ".join(self._artifacts.left_out))
-        short = {ERROR_EXTENSION: error_payload(partial, self._trace_id)} if partial else None
+        short = {ERROR_EXTENSION: error_payload(partial, self.trace_id)} if partial else None
         await self._end(TaskState.TASK_STATE_COMPLETED, metadata=short)
 
     async def _fail(self, event: Failed) -> None:
         from a2a.types.a2a_pb2 import TaskState
 
-        error = {ERROR_EXTENSION: error_payload(event, self._trace_id)}
-        await self._end(TaskState.TASK_STATE_FAILED, self._say(event.message), error)
+        error = {ERROR_EXTENSION: error_payload(event, self.trace_id)}
+        await self._end(TaskState.TASK_STATE_FAILED, agent_message(event.message), error)
 
     async def _answer(self, event: MessageAnswer) -> None:
+        """Publish the whole answer as one message."""
+        from a2a.types.a2a_pb2 import TaskState
+
         parts, left_out = accepted_parts(event.parts, self._accepted)
         if not parts:
             await self._fail(_NOTHING_ACCEPTED)
@@ -200,16 +246,19 @@ class Publisher:
         parts += [
             TextPart(sentence, self._accepted.text) for sentence in left_out if self._accepted.takes_text
         ]
-        message = self._say("", event.metadata)
-        del message.parts[:]
-        message.parts.extend(map(encode_part, parts))
+        message = answer_message(parts, event.metadata)
+        facts = {**self._trace(), **self._facts} or None
         self.ended = True
-        await self._sink.message(message, metadata=self._facts or None)
+        if self._unsent is None:  # a task was published: the message ends it
+            await self._status(TaskState.TASK_STATE_COMPLETED, message, facts)
+        else:
+            message.context_id = self._context_id
+            await self._safe_enqueue_event(self._queue, message)
 
     async def _metadata(self, event: MetadataReported) -> None:
         from a2a.types.a2a_pb2 import TaskState
 
-        await self._sink.status(TaskState.TASK_STATE_WORKING, metadata={event.uri: dict(event.payload)})
+        await self._status(TaskState.TASK_STATE_WORKING, metadata={event.uri: dict(event.payload)})
 
     async def _status_text(self, text: str) -> None:
         """Say what is done now; once there were many, without words, so that the history stays small."""
@@ -218,24 +267,97 @@ class Publisher:
         self._status_texts += 1
         if self._status_texts > MOST_STATUS_TEXTS:
             return
-        await self._sink.status(TaskState.TASK_STATE_WORKING, message=self._say(text[:LONGEST_STATUS_TEXT]))
+        await self._status(TaskState.TASK_STATE_WORKING, agent_message(text[:LONGEST_STATUS_TEXT]))
 
-    def _say(self, text: str, metadata: Mapping[str, Mapping[str, Any]] | None = None) -> Message:
-        from a2a.types.a2a_pb2 import Message, Part, Role
+    async def _plan(self, plan: PlanUpdated) -> None:
+        """Publish the plan with a status, and as an artifact where the client asked for it."""
+        from a2a.types.a2a_pb2 import TaskState
 
-        message = Message(message_id=str(uuid4()), role=Role.ROLE_AGENT, parts=[Part(text=text)])
-        if metadata:
-            message.metadata.update(metadata)
-            message.extensions.extend(metadata)
-        return message
+        await self._status(TaskState.TASK_STATE_WORKING, metadata={ACTIVITY_PLAN: plan_payload(plan)})
+        if self._plan_artifact:
+            await self._show_plan(plan)
 
-    def _ask(self, event: InputRequired) -> Message:
-        message = self._say(event.question)
-        if event.origin and event.origin != self._agent:
-            message.metadata.update({QUESTION_EXTENSION: question_payload(event.origin)})
-        if event.form is not None and self._takes_data:
-            message.parts.append(data_part({"form": dict(event.form), "origin": event.origin}))
-        return message
+    async def _show_plan(self, plan: PlanUpdated) -> None:
+        from a2a.types.a2a_pb2 import Artifact
+
+        self._shown_plan = plan
+        part = data_part(plan_payload(plan))
+        await self._send_artifact(Artifact(artifact_id=PLAN_ARTIFACT, name=PLAN_ARTIFACT, parts=[part]))
+
+    async def _status(
+        self, state: TaskState, message: Message | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        """Publish a status; the text of the answer ends with one that ends the turn. A turn that is canceled has discarded it."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        if state != TaskState.TASK_STATE_CANCELED:
+            await self._response.flush(last=_ends(state))
+        await self._begin()
+        if state == TaskState.TASK_STATE_CANCELED:
+            await self._close_plan()
+        await self._send_status(state, message, metadata)
+
+    async def _artifact(self, artifact: Artifact, *, append: bool, last: bool) -> None:
+        """Publish an artifact or a chunk of one."""
+        await self._response.flush()
+        await self._send_artifact(artifact, append=append, last=last)
+
+    async def _begin(self) -> None:
+        """Publish the task that was held back, and that it is worked on."""
+        from a2a.types.a2a_pb2 import TaskState
+
+        task, self._unsent = self._unsent, None
+        if task is not None:
+            await self.task(task)
+            await self._send_status(TaskState.TASK_STATE_WORKING)
+
+    async def _close_plan(self) -> None:
+        """Show no step as open in the artifact of a task that is canceled. The log closes what is in the metadata."""
+        if self._shown_plan is not None and (closed := closed_plan(self._shown_plan)) is not None:
+            await self._show_plan(closed)
+
+    async def _send_status(
+        self, state: TaskState, message: Message | None = None, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        from a2a.types.a2a_pb2 import TaskStatus, TaskStatusUpdateEvent
+
+        below = self._tree.facts(ends=_ends(state)) if self._tree is not None else {}
+        event = TaskStatusUpdateEvent(
+            task_id=self._task_id,
+            context_id=self._context_id,
+            status=TaskStatus(state=state, message=message),
+            metadata={**below, **(metadata or {})} or None,
+        )
+        await self._safe_enqueue_event(self._queue, event)
+
+    async def _send_artifact(self, artifact: Artifact, *, append: bool = False, last: bool = True) -> None:
+        from a2a.types.a2a_pb2 import TaskArtifactUpdateEvent
+
+        await self._begin()
+        event = TaskArtifactUpdateEvent(
+            task_id=self._task_id,
+            context_id=self._context_id,
+            artifact=artifact,
+            append=append,
+            last_chunk=last,
+        )
+        await self._safe_enqueue_event(self._queue, event)
+
+    async def _safe_enqueue_event(self, event_queue: EventQueue, event: Any) -> None:
+        """Put an event into the queue: the only place where an agent's events leave for the task log.
+
+        A closed queue drops it, and says so once for the task; any other error is raised.
+        """
+        await event_queue.enqueue_event(event)
+
+    def _trace(self) -> dict[str, Any]:
+        return {TRACE_EXTENSION: {"trace_id": self.trace_id}} if self.trace_id else {}
+
+
+def _ends(state: TaskState) -> bool:
+    from a2a.types.a2a_pb2 import TaskState
+
+    return state not in (TaskState.TASK_STATE_WORKING, TaskState.TASK_STATE_SUBMITTED)
 
 
 _NOTHING_ACCEPTED = Failed(

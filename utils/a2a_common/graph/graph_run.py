@@ -159,9 +159,14 @@ class GraphRun:
         try:
             async with aclosing(self._parts()) as parts:
                 async for namespace, mode, part in parts:
-                    if self._is_shown(namespace):
-                        for event in self._turn.translate(mode, part):
-                            yield event
+                    if not self._is_shown(namespace):
+                        continue
+                    if mode == "custom":  # an event already, of a tool or a middleware
+                        if self._turn.note(part):
+                            yield part
+                        continue
+                    for event in self._turn.translate(mode, part):
+                        yield event
         finally:
             if (
                 self._turn.ledger.pending_tool_calls

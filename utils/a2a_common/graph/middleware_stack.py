@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from utils.context.middleware import ContextMiddleware
     from utils.context.topic import Embed
     from utils.persistence.tool_record import ToolRecord
-    from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
+    from utils.resilience.settings import BudgetSettings
+    from utils.settings import LLMSettings, RecoverySettings
 
 ModelHandler = Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
 ToolHandler = Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
@@ -62,56 +63,87 @@ def middleware_stack(
 ) -> MiddlewareStack:
     """The middleware that the agent's settings ask for; tool calls are recorded in `record`.
 
-    Around a tool: events and errors, time limit, loop guard, truncation, the rows as a file. Around the model, from the outside: the model's
-    questions to the user, call limit, budget, delegation context, answer from results, loop guard, recovery, context
-    management, structured calls where they are set, marks for the prompt cache, metrics and time limits. Context management is inside
-    recovery so that each retry is prepared again; metrics and time limits are innermost so that each request is measured as it is sent.
+    `_around` and `_inside` say what each does; the agent's own stands between them. Context management is inside
+    recovery so that each retry is prepared again; metrics and time limits are innermost so that each request is measured as
+    it is sent.
 
     Raises:
         SettingsError: A setting is missing or wrong.
     """
-    from utils.a2a_common.graph.model_call import ModelCall
-    from utils.a2a_common.graph.model_questions import ModelQuestions
-    from utils.a2a_common.graph.prompt_cache import PromptCache
-    from utils.a2a_common.graph.results_fallback import ResultsFallback
-    from utils.a2a_common.graph.row_files import RowFiles
-    from utils.a2a_common.graph.told_task import ToldTask
-    from utils.a2a_common.graph.tool_boundary import ToolBoundary
-    from utils.a2a_common.graph.turn_limits import ModelCallLimit
     from utils.context.factory import default_context_middleware
-    from utils.resilience.loop_guard import LoopEnd, LoopGuard
-    from utils.resilience.recover import ModelRecovery
 
     settings = runtime.settings
-    llm, context, recovery = settings.llm, settings.context, settings.recovery
     managed = default_context_middleware(
-        llm,
-        context,
+        settings.llm,
+        settings.context,
         runtime.model,
         runtime.stores.artifacts(),
         summary_prompt=summary_prompt,
         ahead=True,
         embed=_embed(runtime),
     )
-    around = (
+    calls = settings.context.model_calls_per_turn
+    return MiddlewareStack(managed, calls, _around(settings, record), _inside(settings, managed))
+
+
+def _around(settings: AgentSettings, record: ToolRecord) -> tuple[AgentMiddleware[Any, Any], ...]:
+    """What stands around the agent's own, from the outside in."""
+    from utils.a2a_common.graph.model_questions import ModelQuestions
+    from utils.a2a_common.graph.results_fallback import ResultsFallback
+    from utils.a2a_common.graph.told_task import ToldTask
+    from utils.a2a_common.graph.tool_boundary import ToolBoundary
+    from utils.a2a_common.graph.turn_limits import ModelCallLimit
+    from utils.resilience.loop_guard import LoopGuard
+
+    return (
+        # model: an answer that is a question ends the run, and the user's reply goes on with it
         ModelQuestions(),
-        ToolBoundary(recovery.tool_timeout_seconds, record),
+        # tool: its events, its time limit, its record, and its errors as results
+        ToolBoundary(settings.recovery.tool_timeout_seconds, record),
+        # tool: a call that gave the same result three times is answered without being made
         LoopGuard(),
-        ModelCallLimit(context.model_calls_per_turn),
-        _budget_guard(settings.budget, llm),
+        # model: a turn that has made all its calls ends with what was found
+        ModelCallLimit(settings.context.model_calls_per_turn),
+        # model: so does one whose task has used up its budget; near its end the model is asked for its last answer
+        _budget_guard(settings.budget, settings.llm),
+        # model: what the delegating agent says of the conversation, quoted behind the newest message of the user
         ToldTask(),
+        # model: where all remedies failed, the results of the turn are the answer
         ResultsFallback(),
     )
+
+
+def _inside(settings: AgentSettings, managed: ContextMiddleware) -> tuple[AgentMiddleware[Any, Any], ...]:
+    """What stands inside the agent's own, from the outside in."""
+    from utils.a2a_common.graph.model_call import ModelCall
+    from utils.a2a_common.graph.prompt_cache import PromptCache
+    from utils.a2a_common.graph.row_files import RowFiles
+    from utils.resilience.loop_guard import LoopEnd
+    from utils.resilience.recover import ModelRecovery
+
+    llm, recovery = settings.llm, settings.recovery
     retrying = ModelRecovery(
         fallback=_fallback(llm, recovery),
         most_retries=llm.max_retries,
         most_seconds=recovery.model_wait_seconds,
         continues=llm.max_output_tokens is None,
     )
-    call = ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds)
-    calls = structured_calls(settings)
-    inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), call, RowFiles())
-    return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
+    return (
+        # model: a turn ends with its results where the model goes on with calls that were refused
+        LoopEnd(),
+        # model: a failed call is made again, by another model at last; an answer that was cut off is continued
+        retrying,
+        # model: the view that fits is sent in place of the conversation; tool: a large result is shortened
+        managed,
+        # model: tools are called by structured output, where that is set
+        *structured_calls(settings),
+        # model: what the provider shall keep is marked
+        PromptCache(),
+        # model: one request, measured and within its time, to the provider's client
+        ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds),
+        # tool: the rows of a result are offered as a file
+        RowFiles(),
+    )
 
 
 def _embed(runtime: AgentRuntime) -> Embed | None:

@@ -13,8 +13,8 @@ from utils.llm.settings import ToolCallSettings
 from utils.net.settings import FileSettings
 from utils.observability.settings import TelemetrySettings
 from utils.persistence.settings import DatabaseSettings, EngineSettings, RetentionSettings
+from utils.resilience.settings import BudgetSettings
 from utils.settings import (
-    BudgetSettings,
     EmbeddingSettings,
     HomeSettings,
     LLMSettings,

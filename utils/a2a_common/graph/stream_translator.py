@@ -94,10 +94,8 @@ class StreamTranslator:
         self.size: int | None = None
 
     def translate(self, mode: str, part: Any) -> Iterator[AgentEvent]:
-        """The events of one part of the graph's stream."""
-        if mode == "custom":
-            yield from self._custom(part)
-        elif mode == "messages":
+        """The events of one part of the graph's stream that is of LangGraph's own; `note` takes in what is an event already."""
+        if mode == "messages":
             message, metadata = part
             if (
                 metadata.get("langgraph_node") == MODEL_NODE
@@ -110,6 +108,22 @@ class StreamTranslator:
         elif mode == "updates":
             for node, update in part.items():
                 yield from self._update(node, update)
+
+    def note(self, event: AgentEvent) -> bool:
+        """Take in an event of a tool or a middleware; whether it is told now, and not as a part of what comes later."""
+        if isinstance(event, UsageReported):
+            for agent, usage in event.by_agent.items():
+                self._usage[agent] = self._usage.get(agent, Usage()) + usage
+            return False
+        if isinstance(event, TextRestarted):
+            self._answer = AnswerStream(self._tools)
+            self._restart = bool(self._text)
+            return False
+        self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
+        if isinstance(event, ModelRetried):
+            self._answer = AnswerStream(self._tools)
+        self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
+        return True
 
     def ask(self, interrupts: Sequence[Any]) -> None:
         """Ask the first of the open questions: the others come after its answer."""
@@ -159,20 +173,6 @@ class StreamTranslator:
         if self._usage:
             yield UsageReported(dict(self._usage))
         yield self._end()
-
-    def _custom(self, event: AgentEvent) -> Iterator[AgentEvent]:
-        if isinstance(event, UsageReported):
-            for agent, usage in event.by_agent.items():
-                self._usage[agent] = self._usage.get(agent, Usage()) + usage
-        elif isinstance(event, TextRestarted):
-            self._answer = AnswerStream(self._tools)
-            self._restart = bool(self._text)
-        else:
-            self._added = self._added or (isinstance(event, ArtifactAdded) and not event.origin)
-            if isinstance(event, ModelRetried):
-                self._answer = AnswerStream(self._tools)
-            self._restart = self._restart or (isinstance(event, ModelRetried) and bool(self._text))
-            yield event
 
     def _say(self, shown: Shown, origin: str = "") -> Iterator[AgentEvent]:
         self._restart = self._restart or (shown.anew and bool(self._text))

@@ -84,6 +84,11 @@ class Admission:
     async def admit(self, params: SendMessageRequest, call: ServerCallContext) -> AsyncIterator[Admitted]:
         """Hold the task of a message while its turn is submitted, so that the same message sent at once finds it.
 
+        1. The agent takes the media types of its parts, and gives one that the client accepts: `media_modes`.
+        2. A message that names no task may answer the one of its conversation that waits; of several the rest is
+           canceled: `PendingInputRouter`.
+        3. It is a new task; or one that waits, where the sender may answer it: `Consent`; or it is a repeated message.
+
         Raises:
             InvalidParamsError: The message names another context than its task has.
             ContentTypeNotSupportedError: The agent does not take a part of it, or answers in nothing that is accepted.

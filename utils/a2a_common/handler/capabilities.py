@@ -1,4 +1,4 @@
-"""Refuses the operations that an agent's card does not announce."""
+"""Refuses the operations that an agent's card does not announce. Each takes the card and the call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from a2a.utils.errors import (
 from utils.a2a_common.protocol.credentials_required import CredentialsRequired
 
 
-def check_streaming(card: AgentCard) -> None:
+def streaming(card: AgentCard, _call: ServerCallContext) -> None:
     """Refuse a stream where there are none.
 
     Raises:
@@ -22,7 +22,7 @@ def check_streaming(card: AgentCard) -> None:
         raise UnsupportedOperationError("Streaming is not supported by the agent")
 
 
-def check_push(card: AgentCard) -> None:
+def push(card: AgentCard, _call: ServerCallContext) -> None:
     """Refuse a push notification configuration where there are none.
 
     Raises:
@@ -32,7 +32,7 @@ def check_push(card: AgentCard) -> None:
         raise PushNotificationNotSupportedError("Push notifications are not supported by the agent")
 
 
-def check_extended_card(card: AgentCard, call: ServerCallContext) -> None:
+def extended_card(card: AgentCard, call: ServerCallContext) -> None:
     """Refuse the extended card where there is none, and to callers that nobody knows.
 
     Raises:

@@ -20,14 +20,15 @@ from a2a.utils.errors import (
 )
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
-from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.turn_engine import TurnEngine
+from utils.a2a_common.engine.unfinished_turns import RESTART_SECONDS
+from utils.a2a_common.handler import capabilities
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.callers import principal_in
-from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
+from utils.a2a_common.handler.callers import CallerLimits, principal_in
 from utils.a2a_common.handler.consent import Consent
+from utils.a2a_common.handler.operation import CANCEL, operation
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
-from utils.a2a_common.handler.task_view import TaskView
+from utils.a2a_common.handler.task_reader import TaskReader
 from utils.a2a_common.handler.webhooks import Webhooks
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.owner import owner_of
@@ -82,8 +83,13 @@ class PlatformRequestHandler(RequestHandler):
         answers: Answer messages of extensions, such as those that ask for conversations.
         preparation: What the agent does about a message before its turn begins.
         takes_files: Whether the agent reads parts that are neither text nor JSON objects.
+        limits: What one caller may ask for; anything when omitted.
         ids: Makes the ids of new conversations.
         clock: Seconds since 1970.
+
+    Attributes:
+        card: The same.
+        limits: The same.
     """
 
     def __init__(
@@ -99,15 +105,17 @@ class PlatformRequestHandler(RequestHandler):
         answers: Sequence[MessageAnswers] = (),
         preparation: Preparation | None = None,
         takes_files: bool = False,
+        limits: CallerLimits | None = None,
         ids: IDGenerator | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        self.limits = limits or CallerLimits()
         self._log = log
         self._engine = engine
         self._webhooks = webhooks
-        self._card = card
+        self.card = card
         self._extended_card = extended_card
-        self._view = TaskView(log)
+        self._tasks = TaskReader(log)
         self._ids = ids or UUIDGenerator()
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
@@ -116,6 +124,7 @@ class PlatformRequestHandler(RequestHandler):
         self._preparation = preparation
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
+    @operation("SendMessage")
     async def on_message_send(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
@@ -134,15 +143,15 @@ class PlatformRequestHandler(RequestHandler):
                             break
                 except Suspended:
                     raise Draining(RESTART_SECONDS) from None
-        whole = await self._view.snapshot(course.task_id, course.owner)
+        whole = await self._tasks.snapshot(course.task_id, course.owner)
         shown = self._consent.told(whole.task) if course.trusted else whole.task
         return apply_history_length(shown, params.configuration)
 
+    @operation("SendStreamingMessage", announced=capabilities.streaming)
     async def on_message_send_stream(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
-        check_streaming(self._card)
         if (answer := await self._first_answer(params.message, context)) is not None:
             yield answer
             return
@@ -154,13 +163,13 @@ class PlatformRequestHandler(RequestHandler):
                 else:
                     yield event
 
+    @operation("SubscribeToTask", announced=capabilities.streaming)
     async def on_subscribe_to_task(
         self, params: pb.SubscribeToTaskRequest, context: ServerCallContext
     ) -> AsyncGenerator[Event, None]:
         """A task as it is, and then its events; what is in the task is not told again."""
-        check_streaming(self._card)
         owner = owner_of(context)
-        if (await self._view.head(params.id, owner)).status.state in TERMINAL:
+        if (await self._tasks.head(params.id, owner)).status.state in TERMINAL:
             raise UnsupportedOperationError("The task has ended: nothing follows. Get the task.")
         async with aclosing(self._events(await self._as_it_is(params.id, owner))) as events:
             async for event in events:
@@ -176,6 +185,11 @@ class PlatformRequestHandler(RequestHandler):
     async def _begin(self, params: pb.SendMessageRequest, call: ServerCallContext) -> Course:
         """Submit the turn of a message, unless it has been submitted before.
 
+        1. Its task is found and held, or it is refused: `Admission`.
+        2. The agent prepares for the turn, as the supervisor's `Access` with tokens for its sub-agents.
+        3. The turn is made, without credentials: `turn_of`.
+        4. Its webhook is checked; the engine takes the turn; the webhook is stored: `Webhooks`.
+
         Raises:
             A2AError: The message is refused.
             RetryLater: No turn is taken now.
@@ -188,7 +202,7 @@ class PlatformRequestHandler(RequestHandler):
                 return await self._again(params, admitted, owner)
             after = 0
             if admitted.waits:
-                whole = await self._view.snapshot(admitted.task_id, owner)
+                whole = await self._tasks.snapshot(admitted.task_id, owner)
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, owner)
                 after = whole.sequence
@@ -231,7 +245,7 @@ class PlatformRequestHandler(RequestHandler):
         goes_on = await self._engine.works_on(task_id, owner)
         if goes_on and await self._log.head(task_id, owner) is None:
             return Course(task_id, owner)
-        whole = await self._view.snapshot(task_id, owner)
+        whole = await self._tasks.snapshot(task_id, owner)
         goes_on = goes_on or await self._engine.works_on(task_id, owner)  # a turn may have begun meanwhile
         ended = whole.task.status.state in TERMINAL or not goes_on
         return Course(task_id, owner, whole.sequence, whole.task, ended)
@@ -256,12 +270,14 @@ class PlatformRequestHandler(RequestHandler):
                     if not suspended.told:
                         raise Draining(RESTART_SECONDS) from None
 
+    @operation("GetTask")
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task | None:
         """A task with its artifacts."""
         validate_history_length(params)
-        whole = await self._view.snapshot(params.id, owner_of(context))
+        whole = await self._tasks.snapshot(params.id, owner_of(context))
         return apply_history_length(whole.task, params)
 
+    @operation("ListTasks")
     async def on_list_tasks(
         self, params: pb.ListTasksRequest, context: ServerCallContext
     ) -> pb.ListTasksResponse:
@@ -276,54 +292,55 @@ class PlatformRequestHandler(RequestHandler):
             shortened = apply_history_length(task, params)
             if shortened is not task:
                 task.CopyFrom(shortened)
-        self._view.with_stand_ins(page)
+        self._tasks.with_stand_ins(page)
         return page
 
+    @operation(CANCEL)
     async def on_cancel_task(
         self, params: pb.CancelTaskRequest, context: ServerCallContext
     ) -> pb.Task | None:
         """Cancel a task and answer with what it had until then."""
         owner = owner_of(context)
-        if (await self._view.head(params.id, owner)).status.state in TERMINAL:
+        if (await self._tasks.head(params.id, owner)).status.state in TERMINAL:
             raise TaskNotCancelableError
         await self._engine.cancel(params.id, owner, context)
-        return (await self._view.snapshot(params.id, owner)).task
+        return (await self._tasks.snapshot(params.id, owner)).task
 
+    @operation("CreateTaskPushNotificationConfig", announced=capabilities.push)
     async def on_create_task_push_notification_config(
         self, params: pb.TaskPushNotificationConfig, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
         """Store a webhook of a task."""
-        check_push(self._card)
         return await self._webhooks.create(params, context)
 
+    @operation("GetTaskPushNotificationConfig", announced=capabilities.push)
     async def on_get_task_push_notification_config(
         self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> pb.TaskPushNotificationConfig:
         """One webhook of a task."""
-        check_push(self._card)
         return await self._webhooks.get(params.task_id, params.id, context)
 
+    @operation("ListTaskPushNotificationConfigs", announced=capabilities.push)
     async def on_list_task_push_notification_configs(
         self, params: pb.ListTaskPushNotificationConfigsRequest, context: ServerCallContext
     ) -> pb.ListTaskPushNotificationConfigsResponse:
         """All webhooks of a task."""
-        check_push(self._card)
         configs = await self._webhooks.list(params.task_id, context)
         return pb.ListTaskPushNotificationConfigsResponse(configs=configs)
 
+    @operation("DeleteTaskPushNotificationConfig", announced=capabilities.push)
     async def on_delete_task_push_notification_config(
         self, params: pb.DeleteTaskPushNotificationConfigRequest, context: ServerCallContext
     ) -> None:
         """Forget a webhook of a task."""
-        check_push(self._card)
         await self._webhooks.delete(params.task_id, params.id, context)
 
+    @operation("GetExtendedAgentCard", announced=capabilities.extended_card)
     async def on_get_extended_agent_card(
         self, params: pb.GetExtendedAgentCardRequest, context: ServerCallContext
     ) -> pb.AgentCard:
         """The extended card, for authenticated callers only, of an agent that announces one."""
-        del params
-        check_extended_card(self._card, context)
+        del params, context
         if self._extended_card is None:
             raise ExtendedAgentCardNotConfiguredError
         return self._extended_card

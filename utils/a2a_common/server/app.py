@@ -26,7 +26,6 @@ from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
-from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
 from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
@@ -221,8 +220,9 @@ def assemble(service: AgentService, settings: ServerSettings) -> Parts:
         consent=service.consent,
         answers=[*_conversations(service, engine), *service.message_answers],
         preparation=service.preparation,
+        limits=_limits(service, settings),
     )
-    return Parts(SafeRequestHandler(handler, _limits(service, settings)), engine, push)
+    return Parts(handler, engine, push)
 
 
 def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
@@ -277,13 +277,22 @@ def _url_rule(*, allow_private: bool) -> UrlRule:
 
 
 def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]:
-    """The middleware of every request, from the outside in."""
+    """The middleware of every request, from the outside in. Around it `BoundedConnection` bounds connections and their time.
+
+    Behind it the SDK's routes read a request with `CallContextBuilder` (version, extensions, caller) and call the handler.
+    """
     return [
+        # a request that a stopping server gives up is answered: send it again
         Middleware(CutOff),
+        # the path without slashes at its end; a `Host` or `Origin` of elsewhere is refused
         Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        # who calls: nobody who is not known passes
         *_gate(service),
+        # the agent's own
         *service.middleware,
+        # the body is read once, within its size and time; what is no JSON, or no request, is refused
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
+        # a request that the handler refused for now is told when to come again
         Middleware(RetryAfter),
     ]
 

@@ -6,8 +6,8 @@ import asyncio
 
 import structlog
 
-from utils.a2a_common.engine.ends import told_again
 from utils.a2a_common.engine.turn_engine import TurnEngine
+from utils.a2a_common.engine.unfinished_turns import told_again
 from utils.a2a_common.tasks.elsewhere import Elsewhere
 
 log = structlog.get_logger(__name__)

@@ -20,10 +20,10 @@ from google.protobuf.json_format import MessageToJson
 
 from utils.a2a_common.server.push_delivery import PushDelivery, PushPolicy
 from utils.a2a_common.server.push_store import PushConfigs, Webhook
-from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.a2a_common.tasks.entries import Entry, Suspended
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
+from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.errors import Draining, StorageError
 
 log = structlog.get_logger(__name__)

@@ -11,7 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.graph.settings import AgentSettings
-from utils.a2a_common.server.agent_process import made, open_runtime
+from utils.a2a_common.server.agent_app import made
+from utils.a2a_common.server.agent_runtime import open_runtime
 from utils.auth.authenticator import KEYS
 from utils.errors import PlatformError
 

@@ -17,10 +17,10 @@ from itertools import islice
 import structlog
 from a2a.types.a2a_pb2 import Task, TaskStatusUpdateEvent
 
-from utils.a2a_common.tasks.ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.a2a_common.tasks.entries import Entry
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.states import CUT_SHORT
+from utils.a2a_common.tasks.unwritten_ends import FIRST_PAUSE, LONGEST_PAUSE
 from utils.errors import StorageError
 from utils.persistence.task_log_store import (
     CONTENT,

@@ -18,12 +18,12 @@ from google.protobuf.message import DecodeError
 
 from utils.a2a_common.tasks.assembly import assemble
 from utils.a2a_common.tasks.elsewhere import READ, Elsewhere
-from utils.a2a_common.tasks.ends import UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import page_request, page_token
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
 from utils.a2a_common.tasks.stored_form import entry_of, head_of
+from utils.a2a_common.tasks.unwritten_ends import UnwrittenEnds
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
 from utils.persistence.database import StorageDamaged
 from utils.persistence.task_log_store import (

@@ -16,12 +16,12 @@ from a2a.types.a2a_pb2 import Message, Task
 
 from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
 from utils.a2a_common.tasks.begun_effects import BegunEffects
-from utils.a2a_common.tasks.endings import NOT_STORED, storage_end
-from utils.a2a_common.tasks.ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
 from utils.a2a_common.tasks.live import Cut, LiveLog
+from utils.a2a_common.tasks.statuses import NOT_STORED, storage_end
 from utils.a2a_common.tasks.stored_form import record_of, row_of
 from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history, replay
+from utils.a2a_common.tasks.unwritten_ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Record, TaskLogStore, Write
 

@@ -9,6 +9,9 @@ import structlog
 from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 
 if TYPE_CHECKING:
+    from a2a.server.agent_execution import RequestContext
+    from a2a.server.events import EventQueue
+
     from multi_agents.platform_engineer.access import Access
     from utils.a2a_common.execution.executor import StreamingAgent
 
@@ -28,8 +31,17 @@ class SupervisorExecutor(BaseLangGraphAgentExecutor):
         super().__init__(agent, turn_seconds=turn_seconds)
         self._access = access
 
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        """Work on one message; what proves to other agents who asks is kept as long as that."""
+        task_id = context.task_id or ""
+        access = self._access.of(task_id)
+        try:
+            await super().execute(context, event_queue)
+        finally:
+            self._access.drop(task_id, access)
+
     async def abandon(self, task_id: str) -> None:
-        """Cancel the delegations of a task that ended without its run: canceled while it waited, or cut off for good."""
+        """Cancel the delegations of a task that ends without a run: canceled while it waits, or cut off for good."""
         log.info("delegations.abandoned", task_id=task_id)
         await super().abandon(task_id)
         self._access.drop(task_id, self._access.of(task_id))

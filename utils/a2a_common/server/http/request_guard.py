@@ -123,8 +123,6 @@ def _query_complaint(scope: Scope) -> Complaint | None:
 def _body_complaint(scope: Scope, body: bytes) -> Complaint | None:
     if not body and is_json_rpc(scope):
         return Complaint(400, "The body is empty: send a JSON-RPC request.", INVALID_JSON)
-    if not body and is_json_rpc(scope):
-        return Complaint(400, "The body is empty: send a JSON-RPC request.", INVALID_JSON)
     if not body:
         return None
     headers = Headers(scope=scope)

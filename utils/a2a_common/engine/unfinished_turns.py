@@ -1,4 +1,4 @@
-"""Ends that the engine writes: of turns that do not run, or do not go on."""
+"""What the engine writes for turns that do not run, or do not go on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import structlog
 from a2a.types.a2a_pb2 import Task, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, resubscribe_payload
-from utils.a2a_common.tasks.endings import canceled_status, failed_status, failure, submitted, working_status
 from utils.a2a_common.tasks.entries import Fenced, Suspended
+from utils.a2a_common.tasks.statuses import canceled_status, failed_status, failure, submitted, working_status
 from utils.a2a_common.tasks.turn import Turn
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import StorageError, TurnInterrupted

@@ -1,4 +1,4 @@
-"""Tasks as a client is shown them: whole, or not at all where their values cannot be told."""
+"""`TaskReader`: tasks as a client is shown them: whole, or not at all where their values cannot be told."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from utils.a2a_common.tasks.log import TaskLog
 from utils.persistence.unreadable import UNREADABLE, stand_in
 
 
-class TaskView:
+class TaskReader:
     """Reads tasks of the log.
 
     Args:

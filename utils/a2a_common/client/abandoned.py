@@ -1,4 +1,8 @@
-"""Cancels remote tasks whose parent task has ended: at once, or when their agent can be reached again."""
+"""Cancels tasks at other agents that nobody waits for any more.
+
+A delegation whose own task has ended is canceled at once, or when its agent can be reached again; a message that was not
+followed to its end, with the task that it began.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,28 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from multi_agents.platform_engineer.delegation_words import message_id_of, whom_for
+from utils.a2a_common.client.credentials import whom_for
+from utils.a2a_common.client.follow import find_task
+from utils.a2a_common.client.message import message_id_of, user_message
+from utils.a2a_common.client.peer_errors import BEST_EFFORT, RequestRefused
+from utils.a2a_common.client.task_view import TaskView
 from utils.errors import SubAgentUnavailable
 
 if TYPE_CHECKING:
+    from a2a.types.a2a_pb2 import Message
+
+    from utils.a2a_common.client.connection import Connection
     from utils.a2a_common.client.credentials import ActingFor
+    from utils.a2a_common.client.message import RemoteCall
     from utils.a2a_common.client.registry import SubAgentRegistry
     from utils.a2a_common.client.remote_agent import RemoteAgent
     from utils.persistence.delegations import DelegationRecord
     from utils.persistence.stores import Delegations
 
 log = structlog.get_logger(__name__)
+
+CANCEL_SECONDS = 5.0
+"""Longest wait for the answer of an agent that shall cancel a task."""
 
 
 class Abandoned:
@@ -79,5 +94,56 @@ class Abandoned:
         with suppress(SubAgentUnavailable):  # its card is not known, or names no address any more
             async with self._reach(record.agent, whom_for(record)) as remote:
                 log.info("delegation.given_up", agent=record.agent, task_id=record.parent_task_id)
-                return await remote.cancel_by_message(message_id, record.context_id, record.task_id)
+                return await _cancel_by_message(
+                    remote.connection, message_id, record.context_id, record.task_id
+                )
         return False
+
+
+async def cancel_unfinished(connection: Connection, call: RemoteCall, task: TaskView) -> None:
+    """Cancel what a message began, also where the id of its task was never heard. Failing is logged."""
+    if not task.task_id:
+        await _find(connection, call.message(signed=connection.knows_senders), task)
+    if task.task_id and task.open:
+        await _cancel(connection, task.task_id)
+
+
+async def _cancel_by_message(connection: Connection, message_id: str, context_id: str, task_id: str) -> bool:
+    """Cancel the task that a message began or answered, where it has not ended. Failing is logged.
+
+    Args:
+        connection: Reaches the agent.
+        message_id: The message; its task is looked for by it.
+        context_id: The conversation that it was sent in.
+        task_id: The task, where it is known.
+
+    Returns:
+        Whether the agent answered, so that nothing of it goes on there.
+    """
+    task = TaskView(task_id)
+    if not task_id:
+        message = user_message("", context_id=context_id, message_id=message_id)
+        if not await _find(connection, message, task):
+            return False
+    return await _cancel(connection, task.task_id) if task.task_id and (task.open or task.waits) else True
+
+
+async def _find(connection: Connection, message: Message, task: TaskView) -> bool:
+    """Bring `task` up to date where the agent has the message; whether the agent answered."""
+    with suppress(*BEST_EFFORT):
+        async with asyncio.timeout(CANCEL_SECONDS):
+            for event in await find_task(connection, message):
+                task.apply(event)
+            return True
+    return False
+
+
+async def _cancel(connection: Connection, task_id: str) -> bool:
+    """Cancel a task; whether the agent answered. Failing is logged."""
+    try:
+        async with asyncio.timeout(CANCEL_SECONDS):
+            await connection.cancel(task_id)
+    except BEST_EFFORT as error:
+        log.warning("delegation.cancel_failed", agent=connection.name, reason=type(error).__name__)
+        return isinstance(error, RequestRefused)
+    return True

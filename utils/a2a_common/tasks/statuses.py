@@ -1,4 +1,4 @@
-"""Events of a turn that no executor writes: the task as it is accepted, and ends. What a user sees of an error is one."""
+"""The task and the statuses that no executor writes: as it is accepted, and how it ends. What a user sees of an error is one."""
 
 from __future__ import annotations
 
