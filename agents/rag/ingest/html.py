@@ -28,13 +28,24 @@ _INLINE = frozenset(
 )
 _DEEPEST = 150
 """Nesting past which markup is flattened to its text; no readable page comes near."""
+_DEEPEST_PARSED = 5_000
+"""Nesting past which tags are left out before the page is parsed: the parser's time grows with the square of it, to a minute at 100,000."""
+_LONGEST_TAG = 2_000
+_TAG = re.compile(rf"<(/?)([a-zA-Z][\w:-]{{0,50}})[^>]{{0,{_LONGEST_TAG}}}>")
+_NESTS_NOT = frozenset(
+    re.findall(
+        r"\w+",
+        "area base br col embed hr img input link meta param source track wbr "  # have no end
+        "p li dd dt option optgroup tr td th thead tbody tfoot rt rp",  # end where the next one begins
+    )
+)
 
 
 def parse_html(text: str, fallback_title: str) -> Document:
     """Parse a page. The title is the first h1 of the main part, else the page's title element."""
     from selectolax.lexbor import LexborHTMLParser
 
-    tree = LexborHTMLParser(text)
+    tree = LexborHTMLParser(_flattened(text))
     page_title = tree.css_first("title")
     title = page_title.text(strip=True) if page_title else ""
     for node in tree.css(_NOISE):
@@ -47,6 +58,25 @@ def parse_html(text: str, fallback_title: str) -> Document:
         heading = main.css_first("h1")
         title = (heading.text(separator="").strip() if heading else "") or title
     return writer.builder.build(title or None, fallback_title)
+
+
+def _flattened(text: str) -> str:
+    """The page without the tags that are nested too deeply for the parser."""
+    if text.count("<") <= _DEEPEST_PARSED:
+        return text
+    depth = 0
+
+    def kept(match: re.Match[str]) -> str:
+        nonlocal depth
+        if match[2].lower() in _NESTS_NOT:
+            return match[0] if depth < _DEEPEST_PARSED else " "
+        if match[1]:
+            depth = max(0, depth - 1)
+            return match[0] if depth < _DEEPEST_PARSED else " "
+        depth += 1
+        return match[0] if depth <= _DEEPEST_PARSED else " "
+
+    return _TAG.sub(kept, text)
 
 
 def _main_part(tree: LexborHTMLParser) -> LexborNode | None:

@@ -12,6 +12,7 @@ import pytest
 
 from agents.rag.index.embedded import EmbeddedIndex
 from agents.rag.index.store import Store
+from agents.rag.ingest.html import parse_html
 from agents.rag.ingest.ingester import Ingester
 from agents.rag.settings import RagSettings
 from tests.unit.rag.pdf_bytes import pdf
@@ -102,3 +103,11 @@ async def test_nasty_documents_cost_a_line_each_and_nothing_else(seed: int, tmp_
     again = await ingester.ingest([os.fsdecode(folder)])
     assert (again.added, again.unchanged, again.removed) == (0, summary.added, 0)
     assert consistent(store)
+
+
+@pytest.mark.parametrize("tag", ["<div>", "<ul><li>", "<b>", '<div title="<">', "<x-y>"])
+@pytest.mark.timeout(60)  # the parser alone would take minutes
+def test_a_page_whose_tags_are_nested_without_end_is_read_in_no_time_and_keeps_its_text(tag: str) -> None:
+    page = parse_html(f"<h1>Title</h1>{tag * 200_000}core", "page")
+    assert page.title == "Title"
+    assert "core" in str(page)

@@ -23,7 +23,8 @@ NO_DRIVER = (
 )
 UNREACHABLE = (
     "The database at DATABASE_URL cannot be reached: it did not answer within DATABASE_CONNECT_SECONDS, or refused the "
-    "connection. See that it runs, and that host, port, user, password and the name of the database are right."
+    "connection. See that it runs, that host, port, user and password are right, that the database exists, and that the server offers TLS "
+    "where the address has sslmode=require. The server's own log has the reason."
 )
 UNREADABLE = (
     "DATABASE_URL is no address of a PostgreSQL database: expected postgresql://user:password@host:5432/name."
