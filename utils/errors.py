@@ -11,7 +11,7 @@
     │   │   └── ModelSlow           the model did not begin, or go on with, its answer in time
     │   ├── EmptyResponse           the provider answered with nothing
     │   ├── ReplyUnusable           the model's reply cannot be acted on
-    │   │   ├── AnswerCut           it was cut off at the limit of output tokens
+    │   │   ├── AnswerCut           it was cut off, as at the limit of output tokens
     │   │   ├── AnswerRepeated      it repeated itself without end and was stopped
     │   │   ├── CallsRepeated       it made a tool call again and again that was refused
     │   │   └── ToolCallUnreadable  it holds a tool call that cannot be read
@@ -163,7 +163,7 @@ class ReplyUnusable(ModelFailure):
 
 
 class AnswerCut(ReplyUnusable):
-    """The reply was cut off at the limit of output tokens, in a tool call or before it said anything."""
+    """The reply was cut off, as at the limit of output tokens, in a tool call or before it said anything."""
 
     code = "answer_cut"
 

@@ -19,6 +19,7 @@ from utils.llm.client_options import (
     required,
 )
 from utils.llm.request_rate import request_limiter
+from utils.llm.web_page import refuse_web_pages
 from utils.net.loopback import is_loopback
 from utils.settings import LLMSettings
 
@@ -48,10 +49,13 @@ class AnthropicChatModel(ChatAnthropic):
 
     @cached_property
     def _async_client(self) -> anthropic.AsyncClient:
-        if not is_loopback(self.anthropic_api_url):
-            return super()._async_client
-        plain = anthropic.DefaultAsyncHttpxClient(**_DIRECT)
-        return anthropic.AsyncClient(**self._client_params, http_client=plain)
+        if is_loopback(self.anthropic_api_url):
+            plain = anthropic.DefaultAsyncHttpxClient(**_DIRECT)
+            client = anthropic.AsyncClient(**self._client_params, http_client=plain)
+        else:
+            client = super()._async_client
+        refuse_web_pages(client)
+        return client
 
 
 def anthropic_model(settings: LLMSettings) -> ChatAnthropic:

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import openai
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
+from utils.llm.web_page import refuse_web_pages
+
 Model = TypeVar("Model", bound=BaseChatOpenAI)
 
 _OPTIONS = {
@@ -51,7 +53,8 @@ class ChatCompletions:
 
 
 def with_plain_streams(model: Model) -> Model:
-    """The model, which streams chat completions through `ChatCompletions`."""
+    """The model, which streams chat completions through `ChatCompletions`, and takes no web page for an answer."""
+    refuse_web_pages(model.root_async_client)
     model.async_client = ChatCompletions(model.root_async_client)
     return model
 

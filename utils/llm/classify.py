@@ -25,6 +25,7 @@ from utils.errors import (
 from utils.llm.marker import Facts, Row
 from utils.llm.overflow import OVERFLOWS, limit_in
 from utils.llm.setup_errors import NO_QUOTA, SETUP_ROWS
+from utils.llm.web_page import WEB_PAGE
 
 TOO_LONG = "The request was larger than the model's context window."
 TOO_LARGE = "The request was larger than the provider lets this account send at once."
@@ -46,6 +47,10 @@ REFUSED = "The model provider refused the request."
 
 ERROR_IN_ANSWER = "openai.error-in-answer"
 """Class name used for a `ValueError` that carries the `error` of a response with status 200."""
+
+
+_UNREADABLE_GOOGLE = "google.genai.errors.UnknownApiResponseError"
+_PAGE = re.compile(r"raw response: \s*<(!doctype )?html")
 
 
 def _orphan(name: str, text: str) -> Row:
@@ -129,6 +134,7 @@ ROWS: tuple[Row, ...] = (
     Row("aws timed out", ModelSlow, SLOW, raised="botocore.exceptions.ReadTimeoutError"),
     Row("aws unreachable", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.ConnectionError"),
     Row("aws timeout", ModelUnavailable, UNREACHABLE, raised="botocore.exceptions.HTTPClientError"),
+    Row("aws stream damaged", ModelUnavailable, CUT_OFF, raised="botocore.eventstream.ParserError"),
     Row("aws stream broken", ModelUnavailable, CUT_OFF, raised="urllib3.exceptions.HTTPError"),
     Row(
         "openai stream stalled",
@@ -203,6 +209,8 @@ ROWS: tuple[Row, ...] = (
     Row("anthropic error in stream", ModelUnavailable, CUT_OFF, raised="anthropic.APIError"),
     Row("anthropic client", InvalidRequest, REFUSED, raised="anthropic.AnthropicError"),
     # Google.
+    Row("google web page", InvalidRequest, WEB_PAGE, pattern=_PAGE, raised=_UNREADABLE_GOOGLE),
+    Row("google unreadable answer", ModelUnavailable, CUT_OFF, raised=_UNREADABLE_GOOGLE),
     Row("google server error", ModelUnavailable, DOWN, raised="google.genai.errors.ServerError"),
     Row("google refused", InvalidRequest, REFUSED, raised="google.genai.errors.ClientError"),
     Row("google api", ModelUnavailable, CUT_OFF, raised="google.genai.errors.APIError"),
@@ -266,11 +274,11 @@ def classify(error: BaseException) -> ModelFailure | None:
     """The failure for an exception of a model call, with the exception as its `__cause__`.
 
     Returns:
-        A failure with a message that is safe to show; the error itself if it is one already; `None` for
+        A failure with a message that is safe to show; the error itself, or what caused it, if it is one already; `None` for
         exceptions that do not come from a provider's client.
     """
-    if isinstance(error, ModelFailure):
-        return error
+    if (own := _own(error)) is not None:
+        return own
     facts = facts_of(error)
     row = matching_row(facts)
     if row is None:
@@ -278,6 +286,13 @@ def classify(error: BaseException) -> ModelFailure | None:
     failure = _build(row, facts)
     failure.__cause__ = error
     return failure
+
+
+def _own(error: BaseException | None) -> ModelFailure | None:
+    """The failure that an exception is or was made of: clients wrap what is raised within their requests."""
+    while error is not None and not isinstance(error, ModelFailure):
+        error = error.__cause__
+    return error
 
 
 def matching_row(facts: Facts) -> Row | None:

@@ -201,6 +201,7 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
     from langchain_aws import ChatBedrockConverse
 
     from utils.embeddings.aws_keys import aws_keys
+    from utils.llm.web_page import refuse_web_pages_of_amazon
 
     endpoint = address(settings.aws_endpoint_url, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")
     config = Config(  # the client's own time-out takes whole seconds only
@@ -220,7 +221,7 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
         reasoning_effort=effort_of(settings, _BEDROCK_EFFORTS, "Amazon Bedrock"),
         additional_model_request_fields=extra_body(settings),
     )
-    return ChatBedrockConverse(
+    model = ChatBedrockConverse(
         model_id=model_name(settings),
         region_name=_region(settings),
         config=config,
@@ -228,6 +229,8 @@ def _bedrock(settings: LLMSettings) -> BaseChatModel:
         **aws_keys(settings),
         **options,
     )
+    refuse_web_pages_of_amazon(model.client)
+    return model
 
 
 def _anthropic(settings: LLMSettings) -> BaseChatModel:

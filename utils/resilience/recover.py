@@ -173,7 +173,7 @@ def _with_answer(response: Any, answer: AIMessage) -> Any:
     return replace(response, result=[answer]) if isinstance(response, ModelResponse) else answer
 
 
-def _read(response: Any, tools: Collection[str], *, broken: int) -> Any:
+def _read(response: Any, tools: Collection[str], *, broken: Sequence[str]) -> Any:
     """The response with its answer validated.
 
     Raises:

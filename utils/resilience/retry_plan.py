@@ -39,7 +39,7 @@ again: its server may still be working on the first request. A context overflow 
 
 NOTICES: dict[type[ModelFailure], str] = {
     AnswerCut: (
-        "Your last reply to this was cut off at the limit of output tokens, and nothing of it was run. "
+        "Your last reply to this was cut off, and nothing of it was run. "
         "Reply again, shorter; make one tool call at a time, with short arguments."
     ),
     AnswerRepeated: (

@@ -111,10 +111,14 @@ class Hostile:
 
 @asynccontextmanager
 async def hostile(
-    body: Callable[[Hostile], Body], *, binding: str = "JSONRPC", streaming: bool = True
+    body: Callable[[Hostile], Body],
+    *,
+    binding: str = "JSONRPC",
+    streaming: bool = True,
+    made: type[Hostile] = Hostile,
 ) -> AsyncIterator[Hostile]:
     """Serve such an agent."""
-    agent, listener = Hostile(body, binding=binding, streaming=streaming), loopback_socket()
+    agent, listener = made(body, binding=binding, streaming=streaming), loopback_socket()
     agent.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     routes = [
         Route("/.well-known/agent-card.json", agent.show),

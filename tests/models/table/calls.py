@@ -106,6 +106,15 @@ ROWS = [
             ("no arguments", called("write", "")),
         ]
     ),
+    *(
+        Row(
+            f"{name} where there are no arguments",
+            Server.LITELLM,
+            [stream(Server.LITELLM, called("now", sent, encoded=False), reason="tool_calls")],
+            wrote=["now"],
+        )
+        for name, sent in [("null in text", "null"), ("null", None), ("null twice", '"null"')]
+    ),
     _one("arguments as a Python dict", Server.OLLAMA, called("write", "{'line': 'x y'}")),
     *(
         Row(
@@ -139,6 +148,28 @@ ROWS = [
         code="answer_cut",
         sentence="LLM_MAX_OUTPUT_TOKENS",
         retried=["answer_cut"],
+        requests=2,
+    ),
+    Row(
+        "a call that breaks off twice, and the server gives no reason",
+        Server.OLLAMA,
+        [stream(Server.OLLAMA, called("write", '{"line": '), reason="tool_calls")] * 2,
+        text="",
+        state="failed",
+        code="answer_cut",
+        sentence="its server did not say why",
+        retried=["answer_cut"],
+        requests=2,
+    ),
+    Row(
+        "arguments that come twice, for ever",
+        Server.LITELLM,
+        [stream(Server.LITELLM, called("write", '{"line": "x"}{"line": "x"}'), reason="tool_calls")] * 2,
+        text="",
+        state="failed",
+        code="tool_call_unreadable",
+        sentence="Choose an LLM_MODEL that calls tools",
+        retried=["tool_call_unreadable"],
         requests=2,
     ),
     Row(

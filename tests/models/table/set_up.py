@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
-from tests.models.row import Row, Sent
+from tests.models.row import NOTHING, Row, Sent
 from tests.models.setup_errors import SETUP_ERRORS, SetupError
+from tests.models.table.responses import REASONING
 from utils.llm.setup_errors import SETUP_ROWS
+from utils.llm.web_page import WEB_PAGE
 from utils.testing.strict.servers import Server, refusal
 from utils.testing.strict_provider import Fault
 
+_SIGN_IN = "<!doctype html><html><body><form action='/login'>Sign in</form></body></html>"
 _SENTENCES = {row.name: row.message for row in SETUP_ROWS}
 
 
@@ -24,15 +27,31 @@ def sent(error: SetupError) -> Sent:
 
 
 ROWS = [
-    Row(
-        f"set up wrongly: {error.row}",
-        error.server,
-        [sent(error)] * 3,
-        text="",
-        state="failed",
-        code="invalid_request",
-        sentence=_SENTENCES[error.row],
-        requests=1,
-    )
-    for error in SETUP_ERRORS
+    *(
+        Row(
+            f"set up wrongly: {error.row}",
+            error.server,
+            [sent(error)] * 3,
+            text="",
+            state="failed",
+            code="invalid_request",
+            sentence=_SENTENCES[error.row],
+            requests=1,
+        )
+        for error in SETUP_ERRORS
+    ),
+    *(
+        Row(
+            f"a web page in place of an answer{', Responses API' if settings else ''}",
+            server,
+            [refusal(_SIGN_IN, 200)] * 3,
+            text="",
+            state="failed",
+            code="invalid_request",
+            sentence=WEB_PAGE,
+            requests=1,
+            settings=settings,
+        )
+        for server, settings in [*((server, NOTHING) for server in Server), (Server.OPENAI, REASONING)]
+    ),
 ]

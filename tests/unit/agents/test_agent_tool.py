@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -166,3 +167,27 @@ def test_an_argument_without_a_type_is_refused_with_its_name():
 
     with pytest.raises(TypeError, match="argument key of the tool loose needs a type"):
         loose.build()
+
+
+async def _any_named(key: str, **more) -> str:
+    """Loose."""
+    return f"{key}{more}"
+
+
+async def _any_number(*keys: str) -> str:
+    """Loose."""
+    return str(keys)
+
+
+async def _by_place(key: str = "a", /) -> str:
+    """Loose."""
+    return key
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"), [(_any_named, "**more"), (_any_number, "*keys"), (_by_place, "key")]
+)
+def test_an_argument_that_cannot_be_given_by_name_is_refused(function, argument):
+    told = f"argument {argument} of the tool {function.__name__} cannot be given by name"
+    with pytest.raises(TypeError, match=re.escape(told)):
+        agent_tool()(function).build()

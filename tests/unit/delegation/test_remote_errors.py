@@ -23,13 +23,19 @@ from utils.resilience.breaker import Breaker
 INSIDE = {InternalError, InvalidAgentResponseError}
 
 
-@pytest.mark.parametrize(
-    "error", [A2AClientError("x"), A2AClientTimeoutError("x"), httpx.ConnectError("x"), OSError("x")]
-)
+@pytest.mark.parametrize("error", [A2AClientTimeoutError("x"), httpx.ConnectError("x"), OSError("x")])
 def test_a_broken_line_is_an_agent_that_cannot_be_reached(
     error: httpx.HTTPError | A2AError | OSError,
 ) -> None:
     assert isinstance(failure_of("a", typed(error)), SubAgentUnavailable)
+
+
+def test_an_answer_that_cannot_be_read_is_one_of_an_agent_that_was_reached() -> None:
+    failure = failure_of("a", typed(A2AClientError("JSON Decode Error: password=hunter2")))
+    assert (type(failure), failure.message) == (
+        DelegationFailed,
+        "The a agent answered with something that is not A2A.",
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JSON_RPC_ERROR_CODE_MAP if kind not in INSIDE])

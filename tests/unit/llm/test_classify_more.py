@@ -6,6 +6,7 @@ import anthropic
 import httpx
 import httpx2
 import pytest
+from botocore.eventstream import ChecksumMismatch
 from google.auth import exceptions as google_auth
 from google.genai import errors as google
 from langchain_core.language_models import BaseChatModel
@@ -76,6 +77,9 @@ RAISED: list[tuple[str, Exception, type[ModelFailure]]] = [
     ("anthropic connection", anthropic.APIConnectionError(request=_REQUEST), ModelUnavailable),
     ("anthropic client", anthropic.AnthropicError("no key"), InvalidRequest),
     ("google api", google.APIError(0, {"message": "broken"}), ModelUnavailable),
+    ("google web page", google.UnknownApiResponseError("Raw response: <!DOCTYPE html><html>"), InvalidRequest),
+    ("google unreadable answer", google.UnknownApiResponseError("Raw response: {"), ModelUnavailable),
+    ("aws stream damaged", ChecksumMismatch(1, 2), ModelUnavailable),
     ("google client", ChatGoogleGenerativeAIError("no such role"), InvalidRequest),
     ("google no credentials", google_auth.DefaultCredentialsError("none"), AuthFailed),
     ("google refresh", google_auth.RefreshError("expired"), AuthFailed),
@@ -114,6 +118,15 @@ async def test_a_row_recognises_what_the_client_makes_of_an_answer(double: Stric
 def test_a_row_recognises_what_a_client_raises_itself(row, error, failure):
     assert row_of(error) == row
     assert type(classify(error)) is failure
+
+
+def test_a_failure_that_was_raised_within_a_clients_request_is_that_failure():
+    page = InvalidRequest("A web page came.")
+    wrapped = anthropic.APIConnectionError(request=_REQUEST)
+    wrapped.__cause__ = page
+    outer = RuntimeError("again")
+    outer.__cause__ = wrapped
+    assert classify(outer) is page
 
 
 def test_the_limit_of_gemini_is_learnt():

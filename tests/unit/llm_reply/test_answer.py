@@ -1,5 +1,7 @@
 """How an answer is read, in the words of every provider, and what of it is shown while it comes."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from utils.errors import AnswerCut, ContentFiltered, EmptyResponse, ToolCallUnre
 from utils.llm.reply.answer import PARTIAL, read_answer
 from utils.llm.reply.answer_stream import AnswerStream
 from utils.llm.reply.finish import Ending, ending_of
+from utils.llm.reply.native_calls import breaks_off
 from utils.llm.reply.thoughts import split_thoughts
 from utils.llm.reply.watch import watched_reply
 
@@ -42,22 +45,23 @@ def calling(**more):
 @pytest.mark.parametrize(
     ("message", "broken", "failure"),
     [
-        (calling(response_metadata={"finish_reason": "length"}), False, AnswerCut),
-        (calling(), 1, AnswerCut),
+        (calling(response_metadata={"finish_reason": "length"}), (), AnswerCut),
+        (calling(), ['{"a": '], AnswerCut),
+        (calling(), ['{"a": 1}{"a": 1}'], ToolCallUnreadable),
         (
             calling(invalid_tool_calls=[{"name": "w", "args": "{'", "id": "2", "error": None}]),
-            False,
+            (),
             ToolCallUnreadable,
         ),
-        (calling(response_metadata={"finish_reason": "content_filter"}), False, ContentFiltered),
-        (AIMessage("", response_metadata={"finish_reason": "length"}), False, AnswerCut),
-        (AIMessage("<think>hm", response_metadata={"finish_reason": "length"}), False, AnswerCut),
+        (calling(response_metadata={"finish_reason": "content_filter"}), (), ContentFiltered),
+        (AIMessage("", response_metadata={"finish_reason": "length"}), (), AnswerCut),
+        (AIMessage("<think>hm", response_metadata={"finish_reason": "length"}), (), AnswerCut),
         (
             AIMessage('{"name": "write", "ar', response_metadata={"stopReason": "max_tokens"}),
-            False,
+            (),
             AnswerCut,
         ),
-        (AIMessage("<think>hm</think>\n"), False, EmptyResponse),
+        (AIMessage("<think>hm</think>\n"), (), EmptyResponse),
     ],
 )
 def test_an_answer_that_cannot_be_used_is_an_error_of_its_own_type(message, broken, failure):
@@ -188,3 +192,22 @@ def test_whether_arguments_came_whole_is_judged_as_langchain_joins_them(chunks, 
         torn = chunk({"name": "w", "args": "{", "id": "9", "index": 7})
         calls.on_llm_new_token("", chunk=ChatGenerationChunk(message=torn), run_id=other)
         assert bool(calls.broken) is broken
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    ),
+    st.data(),
+)
+def test_any_beginning_of_arguments_breaks_off_and_what_more_follows_does_not(value, data):
+    whole = json.dumps({"a": value})
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    assert breaks_off(whole[:cut])
+    assert not breaks_off(whole)
+    assert not breaks_off(whole + whole)

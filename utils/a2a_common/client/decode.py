@@ -81,6 +81,21 @@ def decode_task(task: Task) -> Iterator[PeerEvent]:
     yield _status(task.id, task.context_id, task.status)
 
 
+def addressed(response: StreamResponse) -> tuple[str, str]:
+    """The task and the context that one element of a stream belongs to; each empty where it does not say."""
+    match response.WhichOneof("payload"):
+        case "task":
+            return response.task.id, response.task.context_id
+        case "message":
+            return response.message.task_id, response.message.context_id
+        case "status_update":
+            return response.status_update.task_id, response.status_update.context_id
+        case "artifact_update":
+            return response.artifact_update.task_id, response.artifact_update.context_id
+        case _:
+            return "", ""
+
+
 def resubscribe_seconds(response: StreamResponse) -> float | None:
     """Seconds to wait before subscribing again, where the agent asks for it because it stops while the task goes on."""
     told = response.status_update.metadata.fields

@@ -32,6 +32,9 @@ SETTLED_STATES = WAITING_STATES | {
 }
 """States in which a turn is over: nothing follows until the user speaks again."""
 
+ENDED_STATES = SETTLED_STATES - WAITING_STATES
+"""States that no task leaves again."""
+
 
 @dataclass(frozen=True, slots=True)
 class TaskSnapshot:

@@ -13,8 +13,9 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from utils.a2a_common.client.decode import decode, decode_task, resubscribe_seconds, state_of
+from utils.a2a_common.client.decode import addressed, decode, decode_task, resubscribe_seconds, state_of
 from utils.a2a_common.client.events import (
+    ENDED_STATES,
     SETTLED_STATES,
     WAITING_STATES,
     AgentAway,
@@ -32,6 +33,7 @@ from utils.a2a_common.client.peer_errors import (
     UnusableAnswer,
 )
 from utils.a2a_common.client.peer_limits import MOST_EVENTS, PeerLimits
+from utils.errors import PeerLimitExceeded, ProtocolViolation
 from utils.resilience.timing import backoff
 
 if TYPE_CHECKING:
@@ -46,6 +48,10 @@ _BROKEN = (ConnectionLost, UnusableAnswer)
 
 _LONGEST_LOOK = 2.0
 """Most seconds between two looks at a task while its agent cannot be reached: a restart takes seconds."""
+
+
+_LAST_SECONDS = 0.5
+"""How long a stream is read on after the end of its task, so that its connection can be used again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +150,7 @@ class _Following:
 
     Attributes:
         settled: Whether the task ended or waits for the user, or the answer was a plain message.
+        ended: Whether it ended, so that nothing which follows is of it.
     """
 
     def __init__(self, connection: Connection, task_id: str, patience: Patience) -> None:
@@ -155,6 +162,7 @@ class _Following:
         self._found = False
         self._restarts_in = 0.0
         self.settled = False
+        self.ended = False
 
     async def sent(self, message: Message, *, maybe_sent: bool) -> AsyncGenerator[PeerEvent, None]:
         """What comes of the message until its stream ends or breaks."""
@@ -233,9 +241,13 @@ class _Following:
                     yield event
 
     async def _stream(
-        self, responses: AsyncGenerator[StreamResponse, None], reply: bool = False
+        self, responses: AsyncGenerator[StreamResponse, None], reply: bool = False, task_id: str = ""
     ) -> AsyncGenerator[PeerEvent, None]:
-        """The events of a stream. With `reply`, the task as it stood before the answer is left out."""
+        """The events of a stream up to the end of its task, which is `task_id` or the first that it names.
+
+        What belongs to another task is left out. With `reply`, so is the task as it stood before the answer.
+        """
+        own = _Own(task_id)
         async with aclosing(responses):
             async for response in responses:
                 if reply and not self._responses and _waits(response):
@@ -243,14 +255,19 @@ class _Following:
                 self._responses += 1
                 if self._responses > MOST_EVENTS:
                     raise PeerLimits(self._connection.name).exceeded(f"more than {MOST_EVENTS:,} events")
+                if not own.has(response):
+                    continue
                 self._restarts_in = min(resubscribe_seconds(response) or 0.0, self._patience.away_seconds)
                 for event in self._noted(decode(response)):
                     yield event
+                if self.ended:
+                    await _read_out(responses)
+                    return
 
     async def _renewed(self) -> AsyncGenerator[PeerEvent, None]:
         """A renewed stream, which opens with a snapshot; ends when it breaks, ends or is silent."""
         if self._streams:
-            stream = self._stream(self._connection.subscribe(self._task_id))
+            stream = self._stream(self._connection.subscribe(self._task_id), task_id=self._task_id)
             async with aclosing(stream):
                 try:
                     with suppress(*_BROKEN):
@@ -328,9 +345,39 @@ class _Following:
             case TaskSnapshot() | StatusChanged():
                 self._task_id = event.task_id or self._task_id
                 self.settled = event.state in SETTLED_STATES
+                self.ended = event.state in ENDED_STATES
             case MessageReceived():
-                self.settled = True
+                self.settled = self.ended = True
             case _:
+                pass
+
+
+class _Own:
+    """Tells what belongs to the task of a stream: the first task and context that it names are its own.
+
+    Args:
+        task_id: The task, where it is known before.
+    """
+
+    def __init__(self, task_id: str) -> None:
+        self._task_id, self._context_id = task_id, ""
+
+    def has(self, response: StreamResponse) -> bool:
+        """Whether an element of the stream belongs to it."""
+        task_id, context_id = addressed(response)
+        if (task_id or self._task_id) != (self._task_id or task_id):
+            return False
+        if (context_id or self._context_id) != (self._context_id or context_id):
+            return False
+        self._task_id, self._context_id = task_id or self._task_id, context_id or self._context_id
+        return True
+
+
+async def _read_out(responses: AsyncGenerator[StreamResponse, None]) -> None:
+    """Read a stream to its end where that comes soon; what it holds, and how it breaks, is of no interest any more."""
+    with suppress(PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError):
+        async with asyncio.timeout(_LAST_SECONDS):
+            async for _ in responses:
                 pass
 
 

@@ -3,7 +3,7 @@
     PeerError
     ├── ConnectionLost      the agent cannot be reached, or the connection broke: whether the call arrived is unknown
     │   └── CertificateRefused  we do not trust the agent's certificate, or it does not take ours
-    ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON
+    ├── UnusableAnswer      something answered that is no A2A agent: an HTTP error, no JSON, no message of A2A
     │   └── AgentBusy           the agent takes no request now, and says when to come again
     ├── RequestRefused      the agent does not accept the call, and says why
     │   ├── CredentialsRefused  it wants to know who asks, or does not let the one who asks
@@ -30,6 +30,7 @@ from utils.a2a_common.client.sentences import (
     SUB_AGENT_REFUSED,
     SUB_AGENT_STOPPED,
     SUB_AGENT_UNREACHABLE,
+    SUB_AGENT_UNREADABLE,
 )
 from utils.auth.exchange import Lack
 from utils.errors import (
@@ -105,13 +106,15 @@ class UnusableAnswer(PeerError):
 
     Attributes:
         reason: What the SDK says of it; may hold words of the peer.
+        heard: Whether it came as an answer; else with the status of an HTTP error, as from a proxy whose agent is away.
     """
 
     code = "agent_refused"
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, *, heard: bool = False) -> None:
         super().__init__("The agent sent an answer that cannot be used.")
         self.reason = reason
+        self.heard = heard
 
 
 class AgentBusy(UnusableAnswer):
@@ -177,20 +180,23 @@ BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 
 @contextmanager
 def typed_errors() -> Iterator[None]:
-    """Errors of the SDK and of the transport as those of this file."""
+    """Errors of the SDK and of the transport as those of this file, and those of reading what the agent sent."""
     import httpx
     from a2a.utils.errors import A2AError
+    from google.protobuf.json_format import ParseError
 
     try:
         yield
     except (A2AError, httpx.HTTPError, OSError) as error:
         raise typed(error) from error
+    except (ParseError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise UnusableAnswer(type(error).__name__, heard=True) from error
 
 
 def typed(error: Exception) -> PeerError:
     """The error of this file for one of the SDK or of the transport."""
     import httpx
-    from a2a.client.errors import A2AClientError
+    from a2a.client.errors import A2AClientError, A2AClientTimeoutError
     from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError, UnsupportedOperationError
 
     if (seconds := _retry_after(error.__cause__ or error)) is not None:
@@ -210,7 +216,8 @@ def typed(error: Exception) -> PeerError:
             return FailedInside(error.message)
         case A2AError() if not isinstance(error, A2AClientError):
             return RequestRefused(error.message, unsupported=isinstance(error, UnsupportedOperationError))
-    return UnusableAnswer(_text(error))
+    heard = not isinstance(error, A2AClientTimeoutError) and not isinstance(cause, httpx.HTTPError)
+    return UnusableAnswer(_text(error), heard=heard)
 
 
 def certificate_refused(error: BaseException | None) -> CertificateRefused | None:
@@ -268,6 +275,8 @@ def failure_of(agent: str, error: PeerError) -> DelegationFailed:
             return DelegationFailed(SUB_AGENT_BUSY.format(agent=agent), code=error.code, retryable=True)
         case NoProgress():
             return DelegationFailed(SUB_AGENT_STOPPED.format(agent=agent), retryable=True)
+        case UnusableAnswer(heard=True):
+            return DelegationFailed(SUB_AGENT_UNREADABLE.format(agent=agent))
     return SubAgentUnavailable(SUB_AGENT_UNREACHABLE.format(agent=agent))
 
 

@@ -12,6 +12,7 @@ SUB_AGENT_DOWN = (
 SUB_AGENT_BUSY = "The {agent} agent is busy with other requests."
 SUB_AGENT_LATE = "The {agent} agent did not finish within {seconds:.0f} seconds."
 SUB_AGENT_STOPPED = "The {agent} agent stopped answering."
+SUB_AGENT_UNREADABLE = "The {agent} agent answered with something that is not A2A."
 SUB_AGENT_REFUSED = "The {agent} agent refused the request."
 SUB_AGENT_NOT_GRANTED = (
     "The {agent} agent was not asked: your identity provider gives no access to it in your name."

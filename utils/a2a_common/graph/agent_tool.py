@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
 _SERVER_ERROR = 500
+_NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+"""Kinds of arguments that are given by name, as models give them all."""
+
 NO_ANSWER = "The service behind {tool} did not say whether it made the change. It was not asked again."
 
 
@@ -72,7 +75,7 @@ class AgentTool:
         """The LangChain tool.
 
         Raises:
-            TypeError: The function has no docstring, or an argument without a type.
+            TypeError: The function has no docstring, or an argument without a type or that cannot be given by name.
         """
         from langchain_core.tools.base import create_schema_from_function
 
@@ -98,6 +101,10 @@ class AgentTool:
         if not (inspect.getdoc(self.function) or "").strip():
             raise TypeError(f"The tool {self.name} needs a docstring: models choose a tool by it.")
         for parameter in inspect.signature(self.function).parameters.values():
+            if parameter.kind not in _NAMED:
+                shown = parameter.replace(annotation=parameter.empty, default=parameter.empty)
+                told = f"The argument {shown} of the tool {self.name} cannot be given by name, as models give all"
+                raise TypeError(f"{told}. Name each argument, without * and /.")
             if parameter.annotation is parameter.empty:
                 raise TypeError(f"The argument {parameter.name} of the tool {self.name} needs a type.")
 

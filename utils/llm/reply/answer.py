@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import structlog
 from langchain_core.messages import AIMessage
@@ -17,7 +17,7 @@ from utils.errors import (
     ToolCallUnreadable,
 )
 from utils.llm.reply.finish import Ending, ending_of
-from utils.llm.reply.native_calls import is_json, mended_calls, named_calls, new_id
+from utils.llm.reply.native_calls import breaks_off, is_json, mended_calls, named_calls, new_id
 from utils.llm.reply.repetition import repeated_from
 from utils.llm.reply.text_calls import resembles_call, written_calls
 from utils.llm.reply.thoughts import REASONING_FIELDS, split_thoughts
@@ -34,6 +34,10 @@ BROKEN_OFF = "The model provider's answer broke off."
 _RAISE = "Raise LLM_MAX_OUTPUT_TOKENS, or ask for less at once."
 CALL_CUT = (
     f"The model's reply was cut off at its limit of output tokens in a tool call, which was not run. {_RAISE}"
+)
+CALL_BROKEN_OFF = (
+    "The model's reply broke off in a tool call, which was not run, and its server did not say why. It may have a limit of "
+    "output tokens: raise LLM_MAX_OUTPUT_TOKENS, or the server's own. If that does not help, choose an LLM_MODEL that calls tools."
 )
 NO_ANSWER_YET = f"The model came to its limit of output tokens before it answered. {_RAISE}"
 ANSWER_CUT = "The answer was cut off at the model's limit of output tokens. Ask for the rest, or raise LLM_MAX_OUTPUT_TOKENS."
@@ -53,17 +57,17 @@ _NOTICES = {
 }
 
 
-def read_answer(message: AIMessage, tools: Collection[str], *, broken: int = 0) -> AIMessage:
+def read_answer(message: AIMessage, tools: Collection[str], *, broken: Sequence[str] = ()) -> AIMessage:
     """The answer without thoughts, and with tool calls that the model wrote as text turned into real ones.
 
     Args:
         message: What the model said.
         tools: Names of the tools that it was offered.
-        broken: Number of calls whose raw arguments are not complete JSON.
+        broken: Arguments of its calls, as they came, that are not complete JSON.
 
     Raises:
-        AnswerCut: It was cut off in a call, or before it said anything.
-        AnswerRepeated: It is nothing but repetition.
+        AnswerCut: It was cut off or broke off in a call, or was cut off before it said anything.
+        AnswerRepeated: It is nothing but repetition, or ends in it and calls tools.
         ModelUnavailable: The provider behind the server failed in the middle of it.
         ToolCallUnreadable: It contains a tool call that cannot be parsed.
         ContentFiltered: The provider's filter left nothing usable.
@@ -115,18 +119,20 @@ def _without_reasoning(message: AIMessage) -> AIMessage:
 
 
 def _calling(
-    message: AIMessage, said: str, tools: Collection[str], ending: Ending, *, broken: int
+    message: AIMessage, said: str, tools: Collection[str], ending: Ending, *, broken: Sequence[str]
 ) -> AIMessage:
     """An answer with tool calls, when all of them are complete."""
     if ending is Ending.FILTERED:
         raise ContentFiltered(FILTERED)
+    if ending is Ending.REPEATED:
+        raise AnswerRepeated(REPEATED)
     if ending is not Ending.WHOLE:
         raise AnswerCut(CALL_CUT)
     mended = mended_calls(message)
     if mended is None:
         raise ToolCallUnreadable(UNREADABLE)
-    if broken > sum(not is_json(call["args"] or "") for call in message.invalid_tool_calls):
-        raise AnswerCut(CALL_CUT)
+    if len(broken) > sum(not is_json(call["args"] or "") for call in message.invalid_tool_calls):
+        raise AnswerCut(CALL_BROKEN_OFF) if any(map(breaks_off, broken)) else ToolCallUnreadable(UNREADABLE)
     calls = named_calls([*message.tool_calls, *mended], tools)
     read = _with_text(message, "" if resembles_call(said, tools) else said)
     if calls == message.tool_calls:

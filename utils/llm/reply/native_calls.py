@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import uuid4
@@ -12,6 +13,9 @@ from langchain_core.messages import AIMessage, InvalidToolCall, ToolCall
 from langchain_core.messages.tool import tool_call
 
 from utils.llm.reply.tool_names import plain_name
+
+_TORN = re.compile(r"-|\.|\.?\d*[eE][+-]?|t|tr|tru|f|fa|fal|fals|n|nu|nul|u[0-9a-fA-F]{0,4}")
+"""What may be left of a number, a word or a character where JSON breaks off in it."""
 
 
 def new_id() -> str:
@@ -45,6 +49,17 @@ def is_json(arguments: str) -> bool:
     return True
 
 
+def breaks_off(arguments: str) -> bool:
+    """Whether arguments that are not complete JSON are a beginning of it, so that their end may be missing."""
+    text = arguments.strip()
+    try:
+        json.loads(text, strict=False)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :]
+        return not rest or error.msg.startswith("Unterminated string") or _TORN.fullmatch(rest) is not None
+    return False
+
+
 def _mended(call: InvalidToolCall) -> ToolCall | None:
     arguments = _object(call["args"] or "")
     if not call["name"] or arguments is None:
@@ -53,7 +68,7 @@ def _mended(call: InvalidToolCall) -> ToolCall | None:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """An object that was encoded twice, or written as Python's `dict`."""
+    """An object that was encoded twice, or written as Python's `dict`; an empty one where there is `null` in its place."""
     for read in (_json, ast.literal_eval):
         value: Any = text
         try:
@@ -61,6 +76,8 @@ def _object(text: str) -> dict[str, Any] | None:
                 value = read(value) if isinstance(value, str) else value
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
+        if value is None:  # what some servers send for a tool without arguments
+            return {}
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
             return value
     return None

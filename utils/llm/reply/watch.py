@@ -5,7 +5,7 @@ LangChain completes truncated JSON, so a message alone does not show whether a c
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -40,12 +40,13 @@ class ReplyWatch(BaseCallbackHandler):
         self._streams = {"text": _Stream(), "reasoning": _Stream(), "arguments": _Stream()}
 
     @property
-    def broken(self) -> int:
-        """Number of calls whose arguments are not complete JSON. Empty arguments are."""
+    def broken(self) -> Sequence[str]:
+        """Arguments of calls, as they came, that are not complete JSON. Empty ones are."""
         if not self._parts:
-            return 0
+            return ()
         whole = add_ai_message_chunks(*self._parts)  # as LangChain itself joins them
-        return sum(not is_json((part["args"] or "").strip()) for part in whole.tool_call_chunks)
+        arguments = [(part["args"] or "").strip() for part in whole.tool_call_chunks]
+        return [text for text in arguments if not is_json(text)]
 
     def on_chat_model_start(self, *_args: Any, run_id: UUID, **_kwargs: Any) -> None:
         """Start of a run: discard what an earlier run left."""

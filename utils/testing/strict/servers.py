@@ -70,7 +70,7 @@ def thought(text: str, field: str = "reasoning_content") -> Delta:
 
 def called(
     name: str,
-    arguments: str | Mapping[str, Any],
+    arguments: str | Mapping[str, Any] | None,
     *,
     index: int | None = 0,
     id_: str | None = "call_1",

@@ -1,0 +1,81 @@
+"""An agent that answers with something that is not A2A was reached, and the sentence says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from starlette.responses import Response
+from structlog.testing import capture_logs
+
+from tests.e2e.agents.peers import ask, connected
+from tests.e2e.delegation.hostile import COMPLETED, Body, Hostile, hostile
+from tests.e2e.delegation.teams import model, results, supervising
+from utils.testing.scripted_model import call, calls
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
+
+
+class Babbling(Hostile):
+    """Says one thing to each message, and knows no other request."""
+
+    def _answer(self, method: str) -> Response:
+        if method in ("SendStreamingMessage", "SendMessage"):
+            return super()._answer(method)
+        refused = {"code": -32601, "message": "Method not found"}
+        return Response(
+            json.dumps({"jsonrpc": "2.0", "id": 1, "error": refused}), 200, media_type="application/json"
+        )
+
+
+def saying(words: bytes):
+    async def body(_agent: Hostile) -> Body:
+        yield words
+
+    return body
+
+
+RPC = b'{"jsonrpc": "2.0", "id": 1, "result": %s}'
+ANSWERS = {
+    "no JSON": b"data: {not json\r\n\r\n",
+    "a list": b"data: [1, 2]\r\n\r\n",
+    "no result": b'data: {"jsonrpc": "2.0", "id": 1}\r\n\r\n',
+    "a result of another form": b"data: " + RPC % b'{"task": 5}' + b"\r\n\r\n",
+    "a field that A2A does not know the type of": b"data: " + RPC % b'{"task": {"id": []}}' + b"\r\n\r\n",
+    "bytes that are no text": b'data: {"jsonrpc": "\xff\xfe"}\r\n\r\n',
+}
+
+
+@pytest.mark.parametrize("words", ANSWERS.values(), ids=ANSWERS)
+async def test_a_stream_that_is_not_a2a_is_told_from_an_agent_that_cannot_be_reached(words: bytes) -> None:
+    supervisor = model([calls(call("odd", request="Dig")), "It said something odd."])
+    async with (
+        hostile(saying(words), made=Babbling) as agent,
+        supervising({"odd": agent.url}, supervisor) as url,
+        connected(url) as client,
+    ):
+        with capture_logs() as logs:
+            await ask(client, "Dig")
+    problem = json.loads(results(supervisor, 1)[0])
+    assert problem["message"] == "The odd agent answered with something that is not A2A."
+    told = {each["event"] for each in logs}
+    assert "delegation.refused" in told
+    assert told.isdisjoint({"tool.crashed", "delegation.unreachable"})
+
+
+async def test_half_of_a_character_in_a_stream_is_replaced_and_crashes_nothing() -> None:
+    said = {"task": COMPLETED | {"artifacts": [{"artifactId": "a", "parts": [{"text": "bad \ud83d text"}]}]}}
+    supervisor = model([calls(call("odd", request="Dig")), "It said something odd."])
+
+    async def body(agent: Hostile) -> Body:
+        yield agent.event(said)
+
+    async with (
+        hostile(body) as agent,
+        supervising({"odd": agent.url}, supervisor) as url,
+        connected(url) as client,
+    ):
+        with capture_logs() as logs:
+            await ask(client, "Dig")
+    assert "bad \ufffd text" in results(supervisor, 1)[0]
+    assert "tool.crashed" not in {each["event"] for each in logs}
