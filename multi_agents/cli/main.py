@@ -11,6 +11,7 @@ import typer
 from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.db_commands import db
+from multi_agents.cli.erase_command import erase
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 from multi_agents.cli.memory_commands import memory
 
@@ -37,6 +38,7 @@ agents = typer.Typer(
 app.add_typer(agents, name="agents")
 
 app.add_typer(db, name="db")
+app.command("erase", epilog=EXIT_CODE_HELP)(erase)
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 AgentsFile = Annotated[

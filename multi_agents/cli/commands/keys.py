@@ -35,7 +35,7 @@ def create_key(name: str, scopes: Sequence[str], tenant: str, days: float, *, as
         usual = [scope_for(SUPERVISOR, right) for right in (Right.USE, Right.APPROVE)]
         ends = now + days * DAY_SECONDS if days else 0.0
         text, key = new_key(ApiKey(name.strip(), "", tuple(scopes or usual), tenant, ends, now))
-        _file().add(key)
+        key_file().add(key)
         if as_json:
             print_json({"name": key.name, "key": text, "scopes": list(key.scopes)})
         else:
@@ -50,7 +50,7 @@ def list_keys(*, as_json: bool) -> ExitCode:
     """Show what is stored."""
 
     async def shown() -> ExitCode:
-        keys = _file().keys()
+        keys = key_file().keys()
         if as_json:
             print_json(
                 [{field: value for field, value in asdict(key).items() if field != "digest"} for key in keys]
@@ -70,7 +70,7 @@ def revoke_key(name: str) -> ExitCode:
     """Delete a key."""
 
     async def revoked() -> ExitCode:
-        if not _file().remove(name):
+        if not key_file().remove(name):
             raise UsageError(f"There is no API key named {name}. `platform-engineer keys list` shows them.")
         say(f"The key {name} is revoked.")
         return ExitCode.OK
@@ -93,7 +93,8 @@ def _run(command: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> Ex
     return run(command, as_json=as_json)
 
 
-def _file() -> KeyFile:
+def key_file() -> KeyFile:
+    """The file of the keys, of the folder or where AUTH_KEYS_FILE says."""
     environ = process_environment()
     named = AuthSettings.load(environ).keys_file
     return KeyFile(named or HomeSettings.load(environ).home / KEYS)
