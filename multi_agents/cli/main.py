@@ -320,7 +320,9 @@ def keys_create(
         typer.Option("--scope", help="What it allows, such as agent:rag:use; default: use and approve."),
     ] = None,
     tenant: Annotated[str, typer.Option("--tenant", help="Where its owner belongs.")] = "",
-    days: Annotated[float, typer.Option("--days", min=0, help="How long it is taken; 0 for ever.")] = 0,
+    days: Annotated[
+        float, typer.Option("--days", min=0, max=36_500, help="How long it is taken; 0 for ever.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Make an API key and show it, once; only its digest is stored."""

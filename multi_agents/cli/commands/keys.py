@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from multi_agents.cli.console import out, print_json, say
+from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
@@ -23,6 +24,11 @@ from utils.settings import HomeSettings, process_environment
 
 SUPERVISOR = "platform-engineer"
 DAY_SECONDS = 86_400
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999, which no date is after."""
+
+NO_SCOPE = "{!r} is no scope: write agent:NAME:RIGHT, where RIGHT is use, approve or admin."
+_SCOPE = re.compile(rf"agent:[a-z0-9][a-z0-9_-]*:({'|'.join(Right)})")
 
 
 def create_key(name: str, scopes: Sequence[str], tenant: str, days: float, *, as_json: bool) -> ExitCode:
@@ -31,6 +37,9 @@ def create_key(name: str, scopes: Sequence[str], tenant: str, days: float, *, as
     async def made() -> ExitCode:
         if not name.strip() or not name.isprintable():
             raise UsageError("A key needs a name that can be shown.")
+        for scope in scopes:
+            if not _SCOPE.fullmatch(scope):
+                raise UsageError(NO_SCOPE.format(one_line(scope, 60)))
         now = time.time()
         usual = [scope_for(SUPERVISOR, right) for right in (Right.USE, Right.APPROVE)]
         ends = now + days * DAY_SECONDS if days else 0.0
@@ -104,4 +113,4 @@ def _end(key: ApiKey) -> str:
     if not key.expires:
         return ""
     word = "expired" if key.expires <= time.time() else "until"
-    return f"{word} {datetime.fromtimestamp(key.expires, UTC).date()}"
+    return f"{word} {datetime.fromtimestamp(min(key.expires, LAST_SECOND), UTC).date()}"
