@@ -11,6 +11,7 @@ import structlog
 
 from utils.observability.redaction import redactor, secrets_of
 from utils.observability.settings import LogSettings
+from utils.observability.tracebacks import without_quotes
 
 OURS = ("agents", "multi_agents", "utils", "__main__")
 """Packages whose log lines never contain a user's text. Libraries give no such guarantee: one logs the
@@ -59,7 +60,7 @@ def configure_logging(
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.format_exc_info,
+                structlog.processors.ExceptionRenderer(without_quotes),
                 redactor(secrets_of(environ or {})),
                 _renderer(settings.format),
             ],

@@ -16,6 +16,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from utils.errors import StorageError, StorageFull
 from utils.observability import catalogue
 from utils.observability.metrics import count
+from utils.persistence.checkpoint_clock import go_on_after
 from utils.persistence.database import is_full
 from utils.persistence.encrypted.serializer import serializer, serializer_of
 
@@ -107,7 +108,10 @@ class LatestSaver(AsyncSqliteSaver):
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """A checkpoint; the latest when none is named."""
         with _storage_errors():
-            return await self._database.read(lambda db: self._reader(db, config).get_tuple(config))
+            found = await self._database.read(lambda db: self._reader(db, config).get_tuple(config))
+        if found is not None:
+            go_on_after(found.checkpoint["id"])
+        return found
 
     async def alist(
         self,

@@ -6,6 +6,7 @@ It also runs as a process of its own: `python -m utils.a2a_common.server.serve t
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,6 +48,23 @@ class Desk(BaseLangGraphAgent):
             await asyncio.Event().wait()
             return ""
 
+        return [read, long_read, hang]
+
+
+class BlockedDesk(Desk):
+    """The same, whose tool that never returns blocks a thread."""
+
+    async def tools(self) -> Sequence[BaseTool]:
+        home = self.runtime.home
+
+        @tool
+        def hang(note: str) -> str:
+            """Never returns. Says that it has begun by a file."""
+            (home / f"hangs-{note}").touch()
+            threading.Event().wait()
+            return ""
+
+        read, long_read, _ = await super().tools()
         return [read, long_read, hang]
 
 

@@ -125,7 +125,7 @@ def _fails_after_tools(request: Any) -> Any:
 
 @asynccontextmanager
 async def process(
-    home: Path, double: StrictProvider
+    home: Path, double: StrictProvider, agent: str = "Desk"
 ) -> AsyncIterator[tuple[str, asyncio.subprocess.Process]]:
     """The agent as a process of its own."""
     port = free_port()
@@ -133,7 +133,7 @@ async def process(
         **os.environ, **double.environment("openai"), **QUICK,
         "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), "LOG_FORMAT": "json",
     }  # fmt: skip
-    target = "tests.e2e.resilience.desk:Desk"
+    target = f"tests.e2e.resilience.desk:{agent}"
     command = ["-m", "utils.a2a_common.server.serve", target, "--port", str(port)]
     started = await preloaded.start(command, env=environ, cwd=home, stderr=asyncio.subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}"
@@ -154,6 +154,20 @@ async def _until_ready(url: str) -> None:
                     return
             except httpx.TransportError:
                 await asyncio.sleep(0.05)
+
+
+async def test_calls_that_block_threads_hold_up_neither_other_calls_nor_the_end_of_the_process(
+    double: StrictProvider, tmp_path: Path
+) -> None:
+    double.reset(by_request)
+    async with process(tmp_path, double, "BlockedDesk") as (url, started), connected(url) as client:
+        for number in range(8):  # more than a pool of threads has on a small machine
+            await canceled_in_a_tool(client, tmp_path, f"hang {number}")
+        answer = await ask(client, "read g")
+        started.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(30):
+            assert await started.wait() == 0
+    assert answer.text == "The tool said: note g"
 
 
 async def until_written(database: Path, text: str) -> None:

@@ -12,6 +12,7 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
 
 from utils.a2a_common.engine.event_queue import LogQueue
+from utils.a2a_common.tasks.begun_effects import BegunEffects
 from utils.a2a_common.tasks.endings import (
     UNFORESEEN,
     canceled_status,
@@ -111,7 +112,7 @@ class TurnRunner:
         context = TurnContext(turn, call, task, resumed=resumed)
         readers = partial(self._tasks.readers, turn.task_id)
         queue = LogQueue(writer, turn.task_id, readers, shown=self._shown(writer.head))
-        work = asyncio.create_task(self._outcome(context, queue))
+        work = asyncio.create_task(self._outcome(context, queue, writer.effects))
         try:
             await _first(work, writer.lost)
         finally:
@@ -163,8 +164,9 @@ class TurnRunner:
             return None
         return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
 
-    async def _outcome(self, context: TurnContext, queue: LogQueue) -> Failed | None:
+    async def _outcome(self, context: TurnContext, queue: LogQueue, effects: BegunEffects) -> Failed | None:
         """Run the executor; its failure where it raised."""
+        effects.enter()
         try:
             await self._executor.execute(context, queue)
         except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task

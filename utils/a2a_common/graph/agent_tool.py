@@ -14,7 +14,6 @@ module is named in the agent's `tools()`; a method of the agent is offered by th
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import inspect
 import types
@@ -23,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 
 from utils.a2a_common.graph.tool_result import result_text
+from utils.a2a_common.graph.tool_thread import in_own_thread
 from utils.errors import OutcomeUnknown, PlatformError, UpstreamRefused, UpstreamUnavailable
 from utils.messages.repeatable import CHANGES, READ_ONLY
 
@@ -139,7 +139,7 @@ class AgentTool:
         try:
             if inspect.iscoroutinefunction(self.function):
                 return await self.function(*args, **values)
-            return await asyncio.to_thread(self.function, *args, **values)
+            return await in_own_thread(self.name, self.function, *args, **values)
         except httpx.HTTPStatusError as error:
             raise _refusal(self.name, error, changes=bool(self.approval)) from error
         except httpx.HTTPError as error:

@@ -18,15 +18,16 @@ from langgraph.types import Command
 
 from utils.a2a_common.graph.call_outcome import CallOutcome
 from utils.a2a_common.graph.call_recorder import CallRecorder
+from utils.a2a_common.graph.contained_tool import contained
 from utils.a2a_common.graph.tool_arguments import ArgumentCheck
 from utils.a2a_common.graph.tool_events import published_events
-from utils.a2a_common.graph.tool_exit import contained
 from utils.a2a_common.protocol.shown_result import shown_result
+from utils.a2a_common.tasks.begun_effects import forget_effect, note_effect
 from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.characters import of_whole_characters
 from utils.messages.handles import full_output_of
-from utils.messages.repeatable import CHANGES, READ_ONLY
+from utils.messages.repeatable import CHANGES, READ_ONLY, may_repeat
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.source import labelled
 from utils.messages.text import message_text
@@ -88,6 +89,8 @@ class ToolBoundary(AgentMiddleware):
                 request.runtime.stream_writer(event)
             return earlier.result
         await recorder.begin()
+        if request.tool is not None and not (_delegates(request) or may_repeat(request.tool.metadata)):
+            note_effect(name)
         write(ToolStarted(call_id, name, digest(request.tool_call["args"])))
         return await self._ended(request, handler, recorder, write)
 
@@ -102,6 +105,7 @@ class ToolBoundary(AgentMiddleware):
                 try:
                     result = await self._in_time(request, handler)
                 except GraphBubbleUp:
+                    forget_effect(name)
                     await recorder.withdraw()
                     raise
                 except asyncio.CancelledError as error:
@@ -141,10 +145,19 @@ class ToolBoundary(AgentMiddleware):
             name = request.tool_call["name"]
             if _changes(request):
                 raise OutcomeUnknown(CHANGE_TIMED_OUT.format(tool=name, seconds=limit)) from error
-            raise ToolTimeout(f"The tool {name} did not answer within {limit:g} seconds.") from error
+            raise _timed_out(request, limit) from error
         if check is not None and check.error is not None:
             raise check.error
         return result
+
+
+def _timed_out(request: ToolCallRequest, limit: float | None) -> ToolTimeout:
+    """The error of a call that took too long: what may have an effect is not called safe to repeat."""
+    error = ToolTimeout(f"The tool {request.tool_call['name']} did not answer within {limit:g} seconds.")
+    if request.tool is not None and not may_repeat(request.tool.metadata):
+        error.message = f"{error.message} Whether it had its effect, or still has it later, is unknown."
+        error.retryable, error.advice = False, OutcomeUnknown.advice
+    return error
 
 
 def _is_shown(request: ToolCallRequest) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
 from a2a.types.a2a_pb2 import Message, Part, Role, Task, TaskState, TaskStatus, TaskStatusUpdateEvent
 
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, error_payload
+from utils.a2a_common.tasks.begun_effects import tools_with_effects
 from utils.a2a_common.tasks.turn import Turn
-from utils.errors import CRASHED, INTERNAL, PlatformError, StorageError, StorageFull
+from utils.errors import CRASHED, INTERNAL, OutcomeUnknown, PlatformError, StorageError, StorageFull
 from utils.events import Failed
 
 log = structlog.get_logger(__name__)
@@ -18,7 +19,12 @@ log = structlog.get_logger(__name__)
 UNFORESEEN = Failed(INTERNAL, CRASHED)
 """The sentence of an unexpected error."""
 
-NOT_STORED = "The answer could not be stored, so that it may be incomplete. Try again; if it stays so, tell an operator."
+NOT_STORED = (
+    "The answer could not be stored, so that it may be incomplete. If you asked for a change, look whether it was made before you ask again; "
+    "else try again. If it stays so, tell an operator."
+)
+
+EFFECT_NOT_STORED = "What {tools} returned could not be stored: whether it had its effect is unknown. Find out before you ask again."
 
 
 def failure_of(error: Exception) -> Failed:
@@ -30,7 +36,14 @@ def failure_of(error: Exception) -> Failed:
         log.error("turn.crashed", code=INTERNAL, exc_info=error)
         return UNFORESEEN
     log.warning("turn.failed", code=known.code, exc_info=error)
+    if isinstance(known, StorageError) and (tools := tools_with_effects()):
+        return _unknown(tools)
     return failure(known)
+
+
+def _unknown(tools: Sequence[str]) -> Failed:
+    """The event for a storage that failed where tools may have changed something: a retry may change it twice."""
+    return Failed(OutcomeUnknown.code, EFFECT_NOT_STORED.format(tools=" and ".join(tools)))
 
 
 def failure(error: PlatformError) -> Failed:
@@ -66,11 +79,17 @@ def failed_status(task_id: str, context_id: str, failure: Failed) -> TaskStatusU
     return _status(task_id, context_id, status, {ERROR_EXTENSION: error_payload(failure, "")})
 
 
-def storage_end(head: Task, now: float, cause: StorageError) -> TaskStatusUpdateEvent:
-    """The event that ends a task whose events could not be stored, with the code of that; says where the disk was full."""
+def storage_end(
+    head: Task, now: float, cause: StorageError, tools: Sequence[str] = ()
+) -> TaskStatusUpdateEvent:
+    """The event that ends a task whose events could not be stored, with the code of that; says where the disk was full.
+
+    `tools` are those of the turn that may have changed something: then the outcome is unknown.
+    """
     full = isinstance(cause, StorageFull)
     sentence = f"The answer may be incomplete. {cause.message}" if full else NOT_STORED
-    event = failed_status(head.id, head.context_id, Failed(cause.code, sentence, cause.retryable))
+    end = _unknown(tools) if tools else Failed(cause.code, sentence, cause.retryable)
+    event = failed_status(head.id, head.context_id, end)
     event.status.timestamp.FromNanoseconds(round(now * 1e9))
     return event
 

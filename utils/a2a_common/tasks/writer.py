@@ -15,6 +15,7 @@ from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
 
 from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
+from utils.a2a_common.tasks.begun_effects import BegunEffects
 from utils.a2a_common.tasks.endings import NOT_STORED, storage_end
 from utils.a2a_common.tasks.ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
@@ -58,6 +59,7 @@ class TaskWriter:
         lost: Set when nothing more can be written.
         reason: Why: `fenced`, `storage` or `suspended`; empty before.
         head: The task as far as it is written, without the parts of its artifacts. Do not change it.
+        effects: What the attempt's tools may have changed.
     """
 
     def __init__(self, live: LiveLog, attempt: int, around: Surroundings) -> None:
@@ -65,6 +67,7 @@ class TaskWriter:
         self.lost = asyncio.Event()
         self.reason = ""
         self.head = live.head
+        self.effects = BegunEffects()
         self._live = live
         self._around = around
         self._progress = begin(live.task_id, live.head)
@@ -255,7 +258,7 @@ class TaskWriter:
         return None
 
     def _failed_end(self, head: Task) -> Waiting:
-        event = storage_end(head, self._around.clock(), self._failure)
+        event = storage_end(head, self._around.clock(), self._failure, self.effects.tools)
         entry = self._next(event)
         ended = Task()
         ended.CopyFrom(head)

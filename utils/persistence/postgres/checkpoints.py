@@ -18,6 +18,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from utils.encryption.codec import PLAIN, Codec
 from utils.errors import StorageError
+from utils.persistence.checkpoint_clock import go_on_after
 from utils.persistence.encrypted import places
 from utils.persistence.encrypted.serializer import serializer, serializer_of
 from utils.persistence.postgres.pool import PostgresPool
@@ -104,6 +105,7 @@ class PrunedSaver(AsyncPostgresSaver):
         get = super(PrunedSaver, self._of(thread_id)).aget_tuple
         found = await self._patiently(lambda: get(config))
         if found is not None:
+            go_on_after(found.checkpoint["id"])
             self._open_texts(found, thread_id)
         return found
 

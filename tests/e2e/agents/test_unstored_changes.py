@@ -1,0 +1,77 @@
+"""A change that was made while the storage failed: the end of the task does not ask anybody to try again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from a2a.types.a2a_pb2 import GetTaskRequest
+
+from tests.e2e.agents.peers import ask, connected
+from tests.e2e.wire.test_storage_faults import locked
+from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+from utils.a2a_common.graph.agent_tool import agent_tool
+from utils.a2a_common.graph.runtime import AgentRuntime
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
+from utils.testing.live_agent import running_agent
+from utils.testing.scripted_model import ScriptedModel, call, calls
+
+pytestmark = [pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"), pytest.mark.timeout(120)]
+
+
+class Deployer(BaseLangGraphAgent):
+    """Deploys and looks, each when it is let."""
+
+    name = "deployer"
+    description = "Deploys."
+
+    def __init__(self, runtime: AgentRuntime) -> None:
+        super().__init__(runtime)
+        self.begun, self.go_on = asyncio.Event(), asyncio.Event()
+        MADE.append(self)
+
+    @agent_tool()
+    async def deploy(self, version: str) -> str:
+        """Deploy a version."""
+        return await self._when_let(f"{version} is deployed")
+
+    @agent_tool(read_only=True)
+    async def look(self, version: str) -> str:
+        """Look whether a version is deployed."""
+        return await self._when_let(f"{version} is there")
+
+    async def _when_let(self, result: str) -> str:
+        self.begun.set()
+        await self.go_on.wait()
+        return result
+
+
+MADE: list[Deployer] = []
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "sentence"),
+    [
+        ("deploy", "unknown_outcome", "What deploy returned could not be stored"),
+        ("look", "storage_failed", "The answer could not be stored"),
+    ],
+)
+async def test_a_task_whose_storage_failed_after_a_change_began_ends_with_an_unknown_outcome(
+    tmp_path: Path, tool: str, code: str, sentence: str
+) -> None:
+    model = ScriptedModel(script=[calls(call(tool, version="1.2")), " ".join(map(str, range(3_000)))])
+    async with running_agent(Deployer, home=tmp_path, model=model) as url, connected(url) as client:
+        answering = asyncio.create_task(ask(client, "deploy 1.2"))
+        await MADE[-1].begun.wait()
+        with locked(tmp_path / "deployer" / "tasks.sqlite"):
+            MADE[-1].go_on.set()
+            answer = await answering
+        stored = await client.get_task(GetTaskRequest(id=answer.task_id))
+    assert answer.state == "failed"
+    error = answer.metadata(ERROR_EXTENSION)[0]
+    assert error["code"] == code
+    assert error["retryable"] is (code == "storage_failed")
+    assert sentence in answer.last_words
+    assert sentence in stored.status.message.parts[0].text
+    assert "Try again" not in answer.last_words

@@ -1,0 +1,92 @@
+"""A tool without `async` runs in a thread of its own, whichever way it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+from langchain_core.tools import BaseTool, tool
+from structlog.testing import capture_logs
+
+from utils.a2a_common.graph import tool_thread
+from utils.a2a_common.graph.contained_tool import ToolExited, contained
+from utils.a2a_common.graph.tool_thread import MOST_LEFT, in_own_thread
+from utils.errors import ToolTimeout
+
+
+@tool
+def where(number: int) -> str:
+    """Tell where it runs."""
+    return f"{number} {threading.current_thread().name}"
+
+
+class Where(BaseTool):
+    name: str = "where"
+    description: str = "Tells where it runs."
+
+    def _run(self, number: int) -> str:
+        return f"{number} {threading.current_thread().name}"
+
+
+class Here(BaseTool):
+    name: str = "here"
+    description: str = "Runs in the event loop."
+
+    def _run(self) -> str:
+        raise NotImplementedError
+
+    async def _arun(self) -> str:
+        return threading.current_thread().name
+
+
+@pytest.mark.parametrize("written", [where, Where()], ids=["function", "class"])
+async def test_a_tool_without_async_has_a_thread_of_its_own(written: BaseTool) -> None:
+    assert await contained(written).ainvoke({"number": 7}) == "7 tool-where"
+    assert written.invoke({"number": 7}) == "7 MainThread"
+
+
+async def test_a_tool_with_async_stays_in_the_event_loop() -> None:
+    assert await contained(Here()).ainvoke({}) == threading.current_thread().name
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [(SystemExit(3), ToolExited), (ValueError("bad"), ValueError), (StopIteration(), RuntimeError)],
+)
+async def test_what_a_function_raises_arrives_and_never_ends_the_program(
+    raised: BaseException, told: type[Exception]
+) -> None:
+    @tool
+    def fail() -> str:
+        """Fail."""
+        raise raised
+
+    with pytest.raises(told):
+        await contained(fail).ainvoke({})
+
+
+async def test_calls_that_hang_take_no_thread_from_others_until_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(tool_thread, "_left", set())
+    let_go = threading.Event()
+
+    async def hang() -> Any:
+        return await in_own_thread("hang", let_go.wait)
+
+    with capture_logs() as logs:
+        for _ in range(MOST_LEFT):
+            waiting = asyncio.create_task(hang())
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+        assert [line["left"] for line in logs if line["event"] == "tool.left_running"][-1] == MOST_LEFT
+        with pytest.raises(ToolTimeout, match="50 earlier calls"):
+            await in_own_thread("where", int, "7")
+    let_go.set()
+    async with asyncio.timeout(10):
+        while tool_thread._left:
+            await asyncio.sleep(0.01)
+    assert await in_own_thread("where", int, "7") == 7

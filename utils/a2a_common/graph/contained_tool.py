@@ -1,0 +1,54 @@
+"""A tool whose call can cost no other: `sys.exit` ends the call alone, and a call without `async` that hangs takes no thread of others."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain_core.tools import BaseTool, StructuredTool
+
+from utils.a2a_common.graph.tool_thread import in_own_thread
+
+
+class ToolExited(Exception):
+    """A tool called `sys.exit`."""
+
+
+def contained(tool: BaseTool) -> BaseTool:
+    """The tool, which runs in a thread of its own where it is not `async`, and raises `ToolExited` in place of `SystemExit`.
+
+    LangChain runs a coroutine in a task of its own, and the event loop lets `SystemExit` of a task end the program, whoever waits for it. What
+    is no coroutine it runs in the pool of the event loop.
+    """
+    if isinstance(tool, StructuredTool):
+        if tool.coroutine is None and tool.func is None:
+            return tool
+        run = tool.coroutine or _threaded(tool.name, tool.func)
+        return tool.model_copy(update={"coroutine": _contained(run)})
+    if type(tool)._arun is not BaseTool._arun:  # noqa: SLF001 - whether a class of its own has one
+        return tool
+    copied = tool.model_copy()
+    object.__setattr__(copied, "_arun", _contained(_threaded(tool.name, copied._run)))  # noqa: SLF001
+    return copied
+
+
+def _threaded(name: str, function: Callable[..., Any] | None) -> Callable[..., Awaitable[Any]]:
+    assert function is not None
+
+    @functools.wraps(function)
+    async def call(*args: Any, **named: Any) -> Any:
+        return await in_own_thread(name, function, *args, **named)
+
+    return call
+
+
+def _contained(function: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    @functools.wraps(function)
+    async def call(*args: Any, **named: Any) -> Any:
+        try:
+            return await function(*args, **named)
+        except SystemExit as error:
+            raise ToolExited(f"exit code {error.code}") from error
+
+    return call

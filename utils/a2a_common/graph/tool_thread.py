@@ -1,0 +1,80 @@
+"""Runs a tool without `async` in a thread of its own.
+
+A thread cannot be stopped: a call that hangs keeps it until it returns, if ever. In a pool, calls that hang would in time leave no thread for any
+other, and at its end the process would wait for them. A thread of its own costs nobody else anything, and ends with the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import structlog
+
+from utils.errors import ToolTimeout
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+MOST_LEFT = 50
+"""Calls that may hang before no other is begun: each thread keeps its memory and what it has open."""
+
+NOT_RUN = "The tool {tool} was not run: {left} earlier calls of tools have never returned. Restart the agent."
+
+_left: set[threading.Thread] = set()
+
+
+async def in_own_thread(tool: str, function: Callable[..., T], *args: Any, **named: Any) -> T:
+    """What a function returns or raises, called in a new thread, in a copy of this context.
+
+    Where the wait is canceled, as after the time that a tool may take, the thread goes on, and what it returns is dropped.
+
+    Raises:
+        ToolTimeout: Too many earlier calls hang.
+    """
+    if len(_left) >= MOST_LEFT:
+        raise ToolTimeout(NOT_RUN.format(tool=tool, left=len(_left)))
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[T] = loop.create_future()
+    work = partial(contextvars.copy_context().run, function, *args, **named)
+    thread = threading.Thread(target=_work, args=(work, loop, ended), name=f"tool-{tool}", daemon=True)
+    thread.start()
+    try:
+        return await ended
+    finally:
+        if not ended.done() or ended.cancelled():
+            _left.add(thread)
+            log.warning("tool.left_running", tool=tool, left=len(_left))
+
+
+def _work(work: Callable[[], T], loop: asyncio.AbstractEventLoop, ended: asyncio.Future[T]) -> None:
+    result: Any = None
+    failure: BaseException | None = None
+    try:
+        result = work()
+    except StopIteration as error:  # no future takes one
+        failure = RuntimeError("The tool raised StopIteration.")
+        failure.__cause__ = error
+    except BaseException as error:  # noqa: BLE001 - it is raised where the call is waited for
+        failure = error
+    try:
+        loop.call_soon_threadsafe(_tell, ended, result, failure, threading.current_thread())
+    except RuntimeError:  # the loop is closed: nobody waits any more
+        _left.discard(threading.current_thread())
+
+
+def _tell(
+    ended: asyncio.Future[T], result: T, failure: BaseException | None, thread: threading.Thread
+) -> None:
+    _left.discard(thread)
+    if ended.done():
+        return
+    if failure is not None:
+        ended.set_exception(failure)
+    else:
+        ended.set_result(result)

@@ -1,0 +1,74 @@
+"""Tracebacks for the log, in which no error of a model provider quotes what a user wrote.
+
+Servers that check a request with pydantic, as vLLM and LiteLLM do, repeat parts of it in their error, and so does the exception of the client.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterator
+from types import TracebackType
+
+QUOTING = frozenset({"openai", "langchain_openai", "langchain_aws", "botocore", "aiobotocore"})
+"""Packages whose exceptions, and those that are raised in them, may hold what a server answered."""
+
+HIDDEN = "what the provider said is left out, since it may quote a user"
+
+_IDENTIFIER = re.compile(r"[\w.\[\]-]{1,80}")
+
+_CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
+_CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
+
+ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+def without_quotes(exc_info: ExceptionInfo) -> str:
+    """The traceback of an exception and of what led to it; of a provider's errors only type, status and the names that they have in its API."""
+    return _text(exc_info[1], set()).rstrip("\n")
+
+
+def _text(error: BaseException, seen: set[int]) -> str:
+    seen.add(id(error))
+    before = ""
+    if error.__cause__ is not None and id(error.__cause__) not in seen:
+        before = _text(error.__cause__, seen) + _CAUSE
+    elif (
+        error.__context__ is not None and not error.__suppress_context__ and id(error.__context__) not in seen
+    ):
+        before = _text(error.__context__, seen) + _CONTEXT
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    head = f"Traceback (most recent call last):\n{frames}" if frames else ""
+    return f"{before}{head}{''.join(_last_lines(error, seen))}"
+
+
+def _last_lines(error: BaseException, seen: set[int]) -> Iterator[str]:
+    if _may_quote(error):
+        kind = type(error)
+        yield f"{kind.__module__}.{kind.__qualname__}: {', '.join([*_facts(error), HIDDEN])}\n"
+    else:
+        yield from traceback.format_exception_only(error)
+    for each in error.exceptions if isinstance(error, BaseExceptionGroup) else ():
+        if id(each) not in seen:
+            yield "".join(f"  | {line}" for line in _text(each, seen).splitlines(keepends=True))
+
+
+def _facts(error: BaseException) -> Iterator[str]:
+    """What identifies an error: its status, its code, and the parameter that was wrong."""
+    answered = getattr(error, "response", None)
+    told = answered.get("Error", {}) if isinstance(answered, dict) else {}
+    facts = {
+        "status": getattr(error, "status_code", None),
+        "code": getattr(error, "code", None) or told.get("Code"),
+        "parameter": getattr(error, "param", None),
+    }
+    for name, value in facts.items():
+        if value is not None and _IDENTIFIER.fullmatch(str(value)):
+            yield f"{name} {value}"
+
+
+def _may_quote(error: BaseException) -> bool:
+    raised_in = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        raised_in = str(frame.f_globals.get("__name__", ""))
+    return not QUOTING.isdisjoint({type(error).__module__.split(".")[0], raised_in.split(".")[0]})
