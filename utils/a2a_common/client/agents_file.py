@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.agent_env import parse_env
@@ -133,7 +133,7 @@ def _repeated_key(root: Node | None) -> Node | None:
             keys = [key for key, _ in node.value if key.tag != _MERGE]
             for number, key in enumerate(keys):
                 if any((key.tag, key.value) == (other.tag, other.value) for other in keys[:number]):
-                    return key
+                    return cast("Node", key)
             left += [value for _, value in node.value]
         else:
             left += node.value
