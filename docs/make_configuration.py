@@ -1,4 +1,4 @@
-"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example and docs/error-codes.md from the code."""
+"""`python -m docs.make_configuration`: write docs/configuration.md, .env.example, docs/error-codes.md and the chart's list of secrets from the code."""
 # ruff: noqa: INP001 - a folder of documents with one script in it is no package
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from pathlib import Path
 from utils import errors
 from utils.encryption import errors as encryption_errors
 from utils.settings import EnvSettings
-from utils.settings_docs import COMPOSE, env_example_of, markdown_of
+from utils.settings_docs import COMPOSE, env_example_of, markdown_of, settings_of
 from utils.settings_index import groups_in, shared_groups
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -71,6 +71,11 @@ This page is made from `utils/errors.py` and `utils/encryption/errors.py`: run `
 |---|---|---|
 | `internal_error` | An unexpected failure; the log has the details. | no |
 """
+SECRETS = """\
+# Settings that are secrets: the chart refuses them in `settings` and `env`, which become ConfigMaps.
+# Made by `python -m docs.make_configuration` from the settings classes.
+"""
+CHART = ROOT / "helm" / "platform-engineer"
 EXAMPLE = "# Copy to .env, remove the # before what you change. Every line shows its default.\n\n"
 
 
@@ -101,6 +106,12 @@ def compose_example() -> str:
     return "\n".join(lines)
 
 
+def secret_settings() -> str:
+    """The names of all settings that are secrets by their type, as a list in YAML."""
+    names = {one.variable for group in groups() for one in settings_of(group) if one.secret}
+    return SECRETS + "".join(f"- {name}\n" for name in sorted(names))
+
+
 def error_codes() -> str:
     """The page of error codes: one row for each class of `utils/errors.py`, in its order, and of what it names besides."""
     kinds = [
@@ -126,6 +137,8 @@ def files() -> Mapping[Path, str]:
         ROOT / "docs" / "error-codes.md": error_codes(),
         ROOT / ".env.example": EXAMPLE + env_example_of(every) + compose_example(),
     }
+    if CHART.is_dir():
+        texts[CHART / "secret-settings.yaml"] = secret_settings()
     return {path: text.replace(f"{ROOT}/", "") for path, text in texts.items()}
 
 

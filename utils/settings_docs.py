@@ -57,6 +57,11 @@ class Setting:
     default: str
     meaning: str
 
+    @property
+    def secret(self) -> bool:
+        """Whether nobody should read its value."""
+        return self.kind == _KINDS[SecretStr]
+
 
 def groups_of(module: ModuleType) -> list[type[EnvSettings]]:
     """The groups that a module defines, in its order; those without a field of their own are left out."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agents.github.changes.sender import Book, Sender
     from agents.github.gh.runner import Gh
     from utils.a2a_common.graph.agent_tool import AgentTool
+    from utils.persistence.erasure import Personal
 
 _OAUTH = "GITHUB_OAUTH_CLIENT_ID"
 _NEEDS_AUTH = (
@@ -145,6 +146,16 @@ class GitHubAgent(BaseLangGraphAgent):
             await self._sender.journal.delete(thread_id)
         if self._sign_ins is not None:
             await self._sign_ins.grants.delete(thread_id)
+
+    @classmethod
+    def personal(cls, tenant: str, person: str) -> Sequence[Personal]:
+        """The authorisation of a person."""
+        from agents.github.authorisation.grant import owner_key
+        from utils.persistence.erasure import Personal
+        from utils.persistence.owned_tables import Table
+
+        table = Table("authorisations.sqlite", "authorisations", "github_authorisations", "owner")
+        return [Personal("authorisations at GitHub", table, owner_key(tenant, person))]
 
     async def stop(self) -> None:
         """Close the connections to GitHub and the journal of changes."""

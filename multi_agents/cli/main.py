@@ -11,6 +11,7 @@ import typer
 from multi_agents.cli.conversation_commands import conversations
 from multi_agents.cli.crash import tell_crash
 from multi_agents.cli.db_commands import db
+from multi_agents.cli.erase_command import erase
 from multi_agents.cli.exit_codes import EXIT_CODE_HELP, ExitCode
 from multi_agents.cli.memory_commands import memory
 
@@ -37,6 +38,7 @@ agents = typer.Typer(
 app.add_typer(agents, name="agents")
 
 app.add_typer(db, name="db")
+app.command("erase", epilog=EXIT_CODE_HELP)(erase)
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="Id of the task.")]
 AgentsFile = Annotated[
@@ -318,7 +320,9 @@ def keys_create(
         typer.Option("--scope", help="What it allows, such as agent:rag:use; default: use and approve."),
     ] = None,
     tenant: Annotated[str, typer.Option("--tenant", help="Where its owner belongs.")] = "",
-    days: Annotated[float, typer.Option("--days", min=0, help="How long it is taken; 0 for ever.")] = 0,
+    days: Annotated[
+        float, typer.Option("--days", min=0, max=36_500, help="How long it is taken; 0 for ever.")
+    ] = 0,
     as_json: Json = False,
 ) -> None:
     """Make an API key and show it, once; only its digest is stored."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 import sys
 from collections.abc import Coroutine
@@ -40,9 +41,22 @@ def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCo
 
 def _told(error: PlatformError, *, as_json: bool) -> ExitCode:
     if as_json:
-        print_json({"event": "error", "code": error.code, "message": error.message})
+        _print_if_there_is_room({"event": "error", "code": error.code, "message": error.message})
     say(f"Error [{error.code}]: {error.message}")
     return exit_code_for(error)
+
+
+def _print_if_there_is_room(value: dict[str, str]) -> None:
+    """Print it; where that is what is full, lose what standard output still holds: the end of the process would fail to write it."""
+    try:
+        print_json(value)
+    except OSError as error:
+        if not is_full(error):
+            raise
+    else:
+        return
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - no file of ours
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 async def _until_sigterm(main: Coroutine[Any, Any, ExitCode]) -> ExitCode:

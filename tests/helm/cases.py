@@ -244,7 +244,7 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "a database as a setting": (
         {"settings": {"DATABASE_URL": "postgresql://a"}},
-        "DATABASE_URL holds a password and cannot be a setting",
+        "DATABASE_URL cannot stand in settings, which everybody reads who may read a ConfigMap: set database.existing or database.url.",
     ),
     "keys of encryption in two ways": (
         {"encryption": {"existing": "keys", "keys": [f"{'a' * 43}="]}},
@@ -252,7 +252,15 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "keys of encryption as a setting": (
         {"settings": {"ENCRYPTION_KEYS": f"{'a' * 43}="}},
-        "ENCRYPTION_KEYS cannot be a setting: set encryption.existing or encryption.keys",
+        "ENCRYPTION_KEYS cannot stand in settings, which everybody reads who may read a ConfigMap: set encryption.existing or encryption.keys.",
+    ),
+    "keys of encryption in a file, for one pod": (
+        {"supervisor": {"env": {"ENCRYPTION_KEYS_FILE": "/keys"}}},
+        "ENCRYPTION_KEYS_FILE cannot stand in supervisor.env: set encryption.existing or encryption.keys.",
+    ),
+    "a key of a model as a setting": (
+        {"settings": {"OPENAI_API_KEY": "sk-x"}},
+        "OPENAI_API_KEY cannot stand in settings, which everybody reads who may read a ConfigMap: set secrets (existing, values or external).",
     ),
     "callers that are known, and a supervisor that is not": (
         {"settings": {"AUTH_MODE": "oidc"}},
@@ -275,7 +283,7 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "the key of the supervisor as a setting": (
         {"settings": {"AUTH_SERVICE_KEY": "{}"}},
-        "AUTH_SERVICE_KEY is a secret of the supervisor and cannot be a setting",
+        "AUTH_SERVICE_KEY cannot stand in settings, which everybody reads who may read a ConfigMap: set supervisor.secrets.",
     ),
     "the key of the supervisor for every pod": (
         {"secrets": {"values": {"AUTH_SERVICE_KEY": "{}"}}},
@@ -287,7 +295,7 @@ MISTAKES: dict[str, tuple[Values, str]] = {
     ),
     "the secret of the exchange as a setting": (
         {"settings": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}},
-        "AUTH_EXCHANGE_CLIENT_SECRET is a secret of the supervisor and cannot be a setting",
+        "AUTH_EXCHANGE_CLIENT_SECRET cannot stand in settings, which everybody reads who may read a ConfigMap: set supervisor.secrets.",
     ),
     "the secret of the exchange for every pod": (
         {"secrets": {"values": {"AUTH_EXCHANGE_CLIENT_SECRET": "s"}}},

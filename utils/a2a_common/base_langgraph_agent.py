@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.user_message import Content
     from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
     from utils.mcp.servers import McpServers
+    from utils.persistence.erasure import Personal
     from utils.persistence.tool_record import ToolRecord
 
 
@@ -384,6 +385,11 @@ class BaseLangGraphAgent(ABC):
 
     async def delete_below(self, thread_id: str) -> Sequence[Kept]:  # noqa: ARG002 - for those that delegate
         """Have a conversation deleted at the agents behind this one; name those that still have something of it."""
+        return ()
+
+    @classmethod
+    def personal(cls, tenant: str, person: str) -> Sequence[Personal]:  # noqa: ARG003 - for those that keep any
+        """What is kept of a person (issuer and subject) beside conversations, for the command `erase`."""
         return ()
 
     def _notice(self, state: StateSnapshot, request: AgentRequest) -> str:

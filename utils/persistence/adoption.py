@@ -12,45 +12,29 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from utils.persistence.database import connect, unopened
 from utils.persistence.encrypted.columns import COLUMNS, Column
 from utils.persistence.encrypted.renew_files import move as move_in_file
+from utils.persistence.owned_tables import (
+    BUSY,
+    BY_CONTEXT,
+    BY_TASK,
+    BY_THREAD,
+    PEOPLE,
+    REMOTE,
+    TASKS,
+    RemoteKey,
+    Table,
+    TaskKey,
+    rows_in,
+    tables_in,
+)
 
 if TYPE_CHECKING:
     from utils.encryption.codec import Codec
     from utils.persistence.postgres.pool import Connection, PostgresPool
-
-
-class _Table(NamedTuple):
-    """A table with keys of conversations: its file and name in SQLite, its name in PostgreSQL, the column of the key."""
-
-    file: str
-    name: str
-    shared: str
-    column: str
-
-
-_BY_THREAD = (
-    _Table("checkpoints.sqlite", "checkpoints", "checkpoints", "thread_id"),
-    _Table("checkpoints.sqlite", "writes", "checkpoint_writes", "thread_id"),
-    _Table("", "", "checkpoint_blobs", "thread_id"),
-    _Table("artifacts.sqlite", "artifacts", "artifacts", "scope"),
-    _Table("contexts.sqlite", "remote_contexts", "remote_contexts", "thread_id"),
-    _Table("contexts.sqlite", "cleared_threads", "cleared_threads", "thread_id"),
-    _Table("errands.sqlite", "errands", "delegations", "thread_id"),
-    _Table("changes.sqlite", "changes", "changes", "thread_id"),
-    _Table("authorisations.sqlite", "sign_ins", "github_sign_ins", "thread_id"),
-)
-_BY_CONTEXT = (_Table("titles.sqlite", "titles", "titles", "context_id"),)
-_BY_TASK = (
-    _Table("push.sqlite", "push_configs", "push_configs", "task_id"),
-    _Table("push.sqlite", "push_sent", "", "task_id"),
-    _Table("tasks.sqlite", "task_attempts", "task_attempts", "task_id"),
-    _Table("tasks.sqlite", "tasks", "tasks", "id"),
-)
-_PEOPLE = _Table("contexts.sqlite", "thread_people", "thread_people", "thread_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +90,7 @@ class Plan:
     elsewhere: Elsewhere
 
 
-def planned(heir: Heir, tasks: Sequence[_Task], busy: set[str], remote: Sequence[_Remote] = ()) -> Plan:
+def planned(heir: Heir, tasks: Sequence[TaskKey], busy: set[str], remote: Sequence[RemoteKey] = ()) -> Plan:
     """Which conversations are moved. Pure.
 
     Args:
@@ -131,10 +115,6 @@ def planned(heir: Heir, tasks: Sequence[_Task], busy: set[str], remote: Sequence
     return Plan(moved, sorted(stay), Elsewhere(theirs, others))
 
 
-_Task = tuple[str, str, str]
-_Remote = tuple[str, str, str]
-
-
 @dataclass(frozen=True, slots=True)
 class Move:
     """Rows of a table that get other keys.
@@ -145,7 +125,7 @@ class Move:
         to: Columns that change, with their new values.
     """
 
-    table: _Table
+    table: Table
     where: dict[str, str]
     to: dict[str, str]
 
@@ -166,18 +146,18 @@ def moves(plan: Plan, heir: Heir) -> list[Move]:
     found: list[Move] = []
     for context, tasks in plan.tasks.items():
         before, after = (heir.thread_of(owner, context) for owner in (heir.before, heir.after))
-        found += [Move(table, {table.column: before}, {table.column: after}) for table in _BY_THREAD]
+        found += [Move(table, {table.column: before}, {table.column: after}) for table in BY_THREAD]
         person = {"thread_id": after, "person": heir.person, "tenant": heir.tenant}
-        found.append(Move(_PEOPLE, {"thread_id": before}, person))
+        found.append(Move(PEOPLE, {"thread_id": before}, person))
         keys = [
-            *((table, context) for table in _BY_CONTEXT),
-            *((table, task) for table in _BY_TASK for task in tasks),
+            *((table, context) for table in BY_CONTEXT),
+            *((table, task) for table in BY_TASK for task in tasks),
         ]
         found += [
             Move(table, {"owner": heir.before, table.column: key}, {"owner": heir.after})
             for table, key in keys
         ]
-    order = list(dict.fromkeys(table.file for table in (*_BY_THREAD, _PEOPLE, *_BY_CONTEXT, *_BY_TASK)))
+    order = list(dict.fromkeys(table.file for table in (*BY_THREAD, PEOPLE, *BY_CONTEXT, *BY_TASK)))
     return sorted(found, key=lambda each: order.index(each.table.file))
 
 
@@ -191,20 +171,15 @@ def _encrypted(move: Move, *, shared: bool) -> list[Column]:
     ]
 
 
-_TASKS = "SELECT id, context_id, owner FROM tasks"
-_BUSY = "SELECT task_id FROM runs"
-_REMOTE = "SELECT thread_id, agent, context_id FROM remote_contexts"
-
-
 def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     """Move the conversations in the files of a folder that no other process uses; with `dry` only say which.
 
     Raises:
         StorageError: A file cannot be read or written, or `codec` cannot read a value of these conversations.
     """
-    tasks = _rows(home / "tasks.sqlite", "tasks", _TASKS)
-    busy = _rows(home / "runs.sqlite", "runs", _BUSY)
-    remote = _rows(home / "contexts.sqlite", "remote_contexts", _REMOTE)
+    tasks = rows_in(home / "tasks.sqlite", "tasks", TASKS)
+    busy = rows_in(home / "runs.sqlite", "runs", BUSY)
+    remote = rows_in(home / "contexts.sqlite", "remote_contexts", REMOTE)
     plan = planned(heir, tasks, {row[0] for row in busy}, remote)
     by_file: dict[str, list[Move]] = {}
     for each in [] if dry else moves(plan, heir):
@@ -215,17 +190,10 @@ def adopt_in_files(home: Path, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
     return plan
 
 
-def _rows(file: Path, table: str, query: str) -> list[Any]:
-    if not file.exists():
-        return []
-    with closing(connect(file)) as db:
-        return db.execute(query).fetchall() if table in _tables(db) else []
-
-
 def _run(file: Path, its: Sequence[Move], codec: Codec) -> None:
     try:
         with closing(connect(file)) as db, db:
-            there = _tables(db)
+            there = tables_in(db)
             db.execute("BEGIN IMMEDIATE")
             for each in its:
                 if each.table.name in there:
@@ -234,10 +202,6 @@ def _run(file: Path, its: Sequence[Move], codec: Codec) -> None:
                     db.execute(each.statement(each.table.name, "?"), each.values)
     except sqlite3.Error as error:
         raise unopened(file, error) from error
-
-
-def _tables(db: sqlite3.Connection) -> set[str]:
-    return {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry: bool) -> Plan:
@@ -252,8 +216,8 @@ async def adopt_in_database(pool: PostgresPool, heir: Heir, codec: Codec, *, dry
         async def rows(query: str) -> list[Any]:
             return await (await db.execute(query.encode())).fetchall()
 
-        busy = {row[0] for row in await rows(_BUSY)}
-        plan = planned(heir, await rows(_TASKS), busy, await rows(_REMOTE))
+        busy = {row[0] for row in await rows(BUSY)}
+        plan = planned(heir, await rows(TASKS), busy, await rows(REMOTE))
         for each in [] if dry else moves(plan, heir):
             if name := each.table.shared:
                 for column in _encrypted(each, shared=True):

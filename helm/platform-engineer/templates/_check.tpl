@@ -2,6 +2,7 @@
 
 {{- define "pe.check" -}}
 {{- if not .Values.agents -}}{{- fail "`agents` is empty: the supervisor needs at least one agent to delegate to." -}}{{- end -}}
+{{- include "pe.checkClear" . -}}
 {{- $names := dict -}}
 {{- range .Values.agents -}}
 {{- if hasKey $names .name -}}{{- fail (printf "Two agents are called %q; each name may stand once in `agents`." .name) -}}{{- end -}}
@@ -32,9 +33,7 @@
 {{- end -}}
 {{- end -}}
 {{- if and .Values.database.existing .Values.database.url -}}{{- fail "The database is given in two ways (existing, url); choose one." -}}{{- end -}}
-{{- if hasKey .Values.settings "DATABASE_URL" -}}{{- fail "DATABASE_URL holds a password and cannot be a setting: set database.existing or database.url." -}}{{- end -}}
 {{- if and .Values.encryption.existing .Values.encryption.keys -}}{{- fail "The keys of encryption are given in two ways (existing, keys); choose one." -}}{{- end -}}
-{{- range $name := list "ENCRYPTION_KEYS" "ENCRYPTION_KEYS_FILE" -}}{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s cannot be a setting: set encryption.existing or encryption.keys." $name) -}}{{- end -}}{{- end -}}
 {{- include "pe.checkCallers" . -}}
 {{- $scraped := or .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}
 {{- if and .Values.metrics.annotations .Values.metrics.serviceMonitor.enabled -}}{{- fail "Metrics are announced in two ways (annotations, serviceMonitor), and would be counted twice; choose one." -}}{{- end -}}
@@ -47,7 +46,6 @@
 
 {{- define "pe.checkCallers" -}}
 {{- range $name := list "AUTH_SERVICE_KEY" "AUTH_EXCHANGE_CLIENT_SECRET" -}}
-{{- if hasKey $.Values.settings $name -}}{{- fail (printf "%s is a secret of the supervisor and cannot be a setting: set supervisor.secrets." $name) -}}{{- end -}}
 {{- if or (hasKey ($.Values.secrets.values | default dict) $name) (hasKey (dig "external" "keys" dict $.Values.secrets) $name) -}}{{- fail (printf "%s would reach every agent: set it under supervisor.secrets." $name) -}}{{- end -}}
 {{- end -}}
 {{- $all := (include "pe.components" . | fromYaml).components -}}
@@ -58,6 +56,20 @@
 {{- $variable := ternary "AUTH_SERVICE_KEY" "AUTH_SERVICE_PUBLIC_KEY" (eq $it.name "supervisor") -}}
 {{- $mode := include "pe.known" (dict "root" $ "it" $it) -}}
 {{- if and $mode (not (include "pe.given" (dict "root" $ "it" $it "name" $variable))) -}}{{- fail (printf "AUTH_MODE is %s, and %s has no %s, so that the agents would refuse the supervisor. `platform-engineer keys service` prints AUTH_SERVICE_KEY for supervisor.secrets and AUTH_SERVICE_PUBLIC_KEY for settings." $mode $it.name $variable) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Settings and env become ConfigMaps, so that no secret may stand there. secret-settings.yaml is made from the settings classes. */}}
+{{- define "pe.checkClear" -}}
+{{- $secret := .Files.Get "secret-settings.yaml" | required "The chart is not whole: secret-settings.yaml is missing." | fromYamlArray -}}
+{{- $ways := dict "DATABASE_URL" "database.existing or database.url" "ENCRYPTION_KEYS" "encryption.existing or encryption.keys" "AUTH_SERVICE_KEY" "supervisor.secrets" "AUTH_EXCHANGE_CLIENT_SECRET" "supervisor.secrets" -}}
+{{- $levels := list (dict "where" "settings" "given" .Values.settings "way" "secrets") (dict "where" "defaults.env" "given" .Values.defaults.env "way" "secrets") (dict "where" "supervisor.env" "given" .Values.supervisor.env "way" "supervisor.secrets") -}}
+{{- range .Values.agents -}}{{- $levels = append $levels (dict "where" (printf "env of agent %s" .name) "given" .env "way" (printf "secrets of agent %s" .name)) -}}{{- end -}}
+{{- range $level := $levels -}}
+{{- if hasKey ($level.given | default dict) "ENCRYPTION_KEYS_FILE" -}}{{- fail (printf "ENCRYPTION_KEYS_FILE cannot stand in %s: set encryption.existing or encryption.keys." $level.where) -}}{{- end -}}
+{{- range $name := $secret -}}
+{{- if hasKey ($level.given | default dict) $name -}}{{- fail (printf "%s cannot stand in %s, which everybody reads who may read a ConfigMap: set %s." $name $level.where (get $ways $name | default (printf "%s (existing, values or external)" $level.way))) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from multi_agents.cli.console import out, print_json, say
+from multi_agents.cli.console import one_line, out, print_json, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
@@ -23,6 +24,11 @@ from utils.settings import HomeSettings, process_environment
 
 SUPERVISOR = "platform-engineer"
 DAY_SECONDS = 86_400
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999, which no date is after."""
+
+NO_SCOPE = "{!r} is no scope: write agent:NAME:RIGHT, where RIGHT is use, approve or admin."
+_SCOPE = re.compile(rf"agent:[a-z0-9][a-z0-9_-]*:({'|'.join(Right)})")
 
 
 def create_key(name: str, scopes: Sequence[str], tenant: str, days: float, *, as_json: bool) -> ExitCode:
@@ -31,11 +37,14 @@ def create_key(name: str, scopes: Sequence[str], tenant: str, days: float, *, as
     async def made() -> ExitCode:
         if not name.strip() or not name.isprintable():
             raise UsageError("A key needs a name that can be shown.")
+        for scope in scopes:
+            if not _SCOPE.fullmatch(scope):
+                raise UsageError(NO_SCOPE.format(one_line(scope, 60)))
         now = time.time()
         usual = [scope_for(SUPERVISOR, right) for right in (Right.USE, Right.APPROVE)]
         ends = now + days * DAY_SECONDS if days else 0.0
         text, key = new_key(ApiKey(name.strip(), "", tuple(scopes or usual), tenant, ends, now))
-        _file().add(key)
+        key_file().add(key)
         if as_json:
             print_json({"name": key.name, "key": text, "scopes": list(key.scopes)})
         else:
@@ -50,7 +59,7 @@ def list_keys(*, as_json: bool) -> ExitCode:
     """Show what is stored."""
 
     async def shown() -> ExitCode:
-        keys = _file().keys()
+        keys = key_file().keys()
         if as_json:
             print_json(
                 [{field: value for field, value in asdict(key).items() if field != "digest"} for key in keys]
@@ -70,7 +79,7 @@ def revoke_key(name: str) -> ExitCode:
     """Delete a key."""
 
     async def revoked() -> ExitCode:
-        if not _file().remove(name):
+        if not key_file().remove(name):
             raise UsageError(f"There is no API key named {name}. `platform-engineer keys list` shows them.")
         say(f"The key {name} is revoked.")
         return ExitCode.OK
@@ -93,7 +102,8 @@ def _run(command: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> Ex
     return run(command, as_json=as_json)
 
 
-def _file() -> KeyFile:
+def key_file() -> KeyFile:
+    """The file of the keys, of the folder or where AUTH_KEYS_FILE says."""
     environ = process_environment()
     named = AuthSettings.load(environ).keys_file
     return KeyFile(named or HomeSettings.load(environ).home / KEYS)
@@ -103,4 +113,4 @@ def _end(key: ApiKey) -> str:
     if not key.expires:
         return ""
     word = "expired" if key.expires <= time.time() else "until"
-    return f"{word} {datetime.fromtimestamp(key.expires, UTC).date()}"
+    return f"{word} {datetime.fromtimestamp(min(key.expires, LAST_SECOND), UTC).date()}"

@@ -44,6 +44,25 @@ async def test_a_key_opens_the_chat_until_it_is_revoked(tmp_path: Path) -> None:
         assert (await run(*asked, "--token", key, home=tmp_path)).code == 4
 
 
+async def test_a_key_that_could_open_nothing_or_ends_after_all_dates_is_not_made(tmp_path: Path) -> None:
+    for scope in ("agent:keys:admim", "agent:keys", "keys:use", "agent:keys:use,agent:keys:approve"):
+        refused = await run("keys", "create", "ann", "--scope", scope, home=tmp_path)
+        assert refused.code == 2
+        assert "is no scope: write agent:NAME:RIGHT" in refused.err
+    assert (await run("keys", "create", "ann", "--days", "3000000", home=tmp_path)).code == 2
+    assert not (tmp_path / "keys.json").exists()
+
+
+async def test_a_key_that_was_made_for_ever_does_not_hide_those_behind_it(tmp_path: Path) -> None:
+    keys = KeyFile(tmp_path / "keys.json")
+    for name, ends in (("ann", 1e18), ("bob", 0.0)):
+        keys.add(new_key(ApiKey(name, "", (USE,), expires=ends))[1])
+    listed = await run("keys", "list", home=tmp_path)
+    assert listed.code == 0, listed.err
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["ann", "bob"]
+    assert "until 9999-12-31" in listed.out
+
+
 async def test_a_key_that_has_expired_or_was_never_made_opens_nothing(tmp_path: Path) -> None:
     environ = {"AUTH_MODE": "api-key", "EMBEDDINGS_PROVIDER": "none"}
     keys = KeyFile(tmp_path / "keys.json")

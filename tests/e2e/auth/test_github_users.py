@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,9 @@ def commenting(messages: Any) -> Any:
 
 
 @asynccontextmanager
-async def scene(home: Path, **settings: str) -> AsyncIterator[Scene]:
+async def scene(
+    home: Path, *, supervisor: Mapping[str, str] | None = None, **settings: str
+) -> AsyncIterator[Scene]:
     async with AsyncExitStack() as stack:
         idp = await stack.enter_async_context(provider())
         double = stack.enter_context(run_github_server(pulls=2))
@@ -65,6 +67,7 @@ async def scene(home: Path, **settings: str) -> AsyncIterator[Scene]:
             running_agent(GitHubAgent, environ=github, model=model(commenting), home=home)
         )
         own = {"SUB_AGENTS": f"github={agent}", "SUB_AGENTS_SHARES": "github=results", **common}
+        own |= supervisor or {}
         url = await stack.enter_async_context(
             running_agent(PlatformEngineer, environ=own, model=model(top), home=home)
         )
@@ -77,6 +80,7 @@ async def said(it: Scene, text: str, token: str, task: dict[str, Any] | None = N
     where = {"taskId": task["id"], "contextId": task["contextId"]} if task else {}
     answer = await it.say(text, token, **where)
     assert answer.status_code == 200, answer.text
+    assert "result" in answer.json(), answer.text
     return dict(answer.json()["result"]["task"])
 
 

@@ -42,7 +42,7 @@ def test_an_agent_that_we_start_is_told_results_and_another_nothing_unless_its_e
     path = written(
         tmp_path,
         "a: {module: x.y, port: 9001}\nb: {url: 'https://b.example/'}\n"
-        "c: {module: x.y, port: 9002, shares: nothing}\nd: {url: 'https://d.example/', shares: request}\n",
+        "c: {module: x.z, port: 9002, shares: nothing}\nd: {url: 'https://d.example/', shares: request}\n",
     )
     assert [one.shares for one in load_agents_file(path)] == ["results", "nothing", "nothing", "request"]
 
@@ -63,6 +63,17 @@ def test_a_wrong_word_or_an_unknown_name_is_a_settings_error(value):
         with_shares(parse_sub_agents("github=http://g:1"), value)
     assert caught.value.variable == "SUB_AGENTS_SHARES"
     assert caught.value.message.isprintable()
+
+
+def test_an_entry_may_be_written_once_and_named_by_an_alias(tmp_path):
+    text = "a: &a {url: 'http://x', shares: nothing}\nb: *a\nc: {<<: *a, url: 'http://y'}\n"
+    urls = [one.url for one in load_agents_file(written(tmp_path, text))]
+    assert urls == ["http://x", "http://x", "http://y"]
+
+
+def test_an_entry_that_contains_itself_is_refused(tmp_path):
+    with pytest.raises(SettingsError, match="module and port, or url"):
+        load_agents_file(written(tmp_path, "a: &a {b: *a}\n"))
 
 
 def test_an_empty_file_means_no_agents(tmp_path):
@@ -91,6 +102,17 @@ def test_an_empty_file_means_no_agents(tmp_path):
         ("a: {url: 'http://x', colour: red}\n", "module and port, or url"),
         ("a: {url: 'http://x', shares: all}\n", "shares of a is nothing, request or results"),
         ("a: {module: x, port: 9, shares: [results]}\n", "shares of a is nothing, request or results"),
+        (
+            "a: {url: 'http://x'}\nb: {url: 'http://y'}\na: {url: 'http://z'}\n",
+            "a stands twice, again in line 3",
+        ),
+        ("a: {url: 'http://x', url: 'http://y'}\n", "url stands twice, again in line 1"),
+        ("a:\n  module: x\n  port: 9\n  env: {A: 1,\n   A: 2}\n", "A stands twice, again in line 5"),
+        ("supervisor: {env: {}}\nsupervisor: {env: {}}\n", "supervisor stands twice"),
+        (
+            "a: {module: x.y, port: 9}\nb: {module: x.y, port: 10}\n",
+            "a and b have the module x.y, and one module is one agent. `platform-engineer new-agent` makes another",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_sentence_that_names_the_variable(tmp_path, text, says):

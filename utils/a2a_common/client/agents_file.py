@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from utils.a2a_common.client.agent_env import parse_env
@@ -20,11 +20,15 @@ from utils.a2a_common.protocol.trust import VARIABLE as TRUST_VARIABLE
 from utils.a2a_common.protocol.trust import Trust, parse_trust, usual_trust
 from utils.errors import SettingsError
 
+if TYPE_CHECKING:
+    from yaml import Node
+
 VARIABLE = "SUB_AGENTS"
 SUPERVISOR = "supervisor"
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_MERGE = "tag:yaml.org,2002:merge"
 _KEYS = frozenset({"module", "port", "url", "shares", "trust", "env", "exchange"})
 
 
@@ -70,6 +74,7 @@ def load_agents_file(path: Path) -> tuple[AgentEntry, ...]:
     ports = [entry.port for entry in entries if entry.port is not None]
     if len(set(ports)) != len(ports):
         raise SettingsError(VARIABLE, f"Two agents in {path.name} have the same port.")
+    _check_modules(entries, f"The agents file {path.name}")
     return tuple(entries)
 
 
@@ -95,17 +100,44 @@ def _read(path: Path) -> dict[Any, Any]:
     import yaml
 
     try:
-        value = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        twice = _repeated_key(yaml.compose(text, yaml.SafeLoader))
+        value = yaml.safe_load(text)
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise SettingsError(VARIABLE, f"The agents file {path} cannot be read: {why}.") from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(VARIABLE, f"The agents file {path.name} is not valid YAML.") from error
+    if twice is not None:
+        name = _shown(str(twice.value))
+        text = f"The agents file {path.name} is wrong: {name} stands twice, again in line {twice.start_mark.line + 1}."
+        raise SettingsError(VARIABLE, text)
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise SettingsError(VARIABLE, f"The agents file {path.name} must be a mapping of names to agents.")
     return value
+
+
+def _repeated_key(root: Node | None) -> Node | None:
+    """A key that stands a second time in its mapping, at any depth: YAML would take the last one without a word."""
+    import yaml
+
+    left, looked_at = [root], set[int]()
+    while left:
+        node = left.pop()
+        if not isinstance(node, yaml.CollectionNode) or id(node) in looked_at:  # an alias may lead back
+            continue
+        looked_at.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys = [key for key, _ in node.value if key.tag != _MERGE]
+            for number, key in enumerate(keys):
+                if any((key.tag, key.value) == (other.tag, other.value) for other in keys[:number]):
+                    return cast("Node", key)
+            left += [value for _, value in node.value]
+        else:
+            left += node.value
+    return None
 
 
 def parse_sub_agents(value: str) -> tuple[AgentEntry, ...]:
@@ -226,13 +258,29 @@ def _checked_shares(value: object, name: str, where: str) -> Shares:
 
 def _checked_name(name: str, where: str) -> str:
     if not _NAME.fullmatch(name) or name == SUPERVISOR:
-        shown = name if name.isprintable() and len(name) <= 40 else "one"  # noqa: PLR2004
         raise SettingsError(
             VARIABLE,
-            f"{where} is wrong: {shown!r} is no name for an agent; use up to 32 lower-case letters, digits, "
+            f"{where} is wrong: {_shown(name)!r} is no name for an agent; use up to 32 lower-case letters, digits, "
             f"- and _, beginning with a letter, and not {SUPERVISOR!r}.",
         )
     return name
+
+
+def _shown(name: str) -> str:
+    return name if name.isprintable() and len(name) <= 40 else "one"  # noqa: PLR2004
+
+
+def _check_modules(entries: Iterable[AgentEntry], where: str) -> None:
+    """Two processes of one module would be one agent: one name, one folder, and the second is refused by the first."""
+    seen: dict[str, str] = {}
+    for entry in entries:
+        if entry.module is None:
+            continue
+        if entry.module in seen:
+            names = f"{seen[entry.module]} and {entry.name} have the module {entry.module}"
+            text = f"{where} is wrong: {names}, and one module is one agent. `platform-engineer new-agent` makes another."
+            raise SettingsError(VARIABLE, text)
+        seen[entry.module] = entry.name
 
 
 def _checked_url(url: str, name: str, where: str) -> str:

@@ -118,6 +118,12 @@ def _tending(
             dry=options.dry_run,
             elsewhere=Elsewhere(**json.loads(sys.stdin.read())) if options.elsewhere else None,
         )
+    if options.erase:
+        from utils.a2a_common.server.erase_command import erase
+
+        return erase(
+            agent_class, database, home, person=options.erase, tenant=options.tenant, dry=options.dry_run
+        )
     if options.encrypt:
         from utils.a2a_common.server.encrypt_command import encrypt_stored
 
@@ -175,12 +181,15 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="give the conversations that were had without authentication to this issuer and subject, and exit",
     )
     parser.add_argument(
+        "--erase", metavar="PERSON", help="delete all that is kept of this issuer and subject, and exit"
+    )
+    parser.add_argument(
         "--encrypt",
         action="store_true",
         help="encrypt what is stored with the first of ENCRYPTION_KEYS, and exit",
     )
     parser.add_argument("--vacuum-full", action="store_true", help="rewrite the tables then")
-    parser.add_argument("--tenant", default="", help="the tenant of these conversations")
+    parser.add_argument("--tenant", default="", help="the tenant of the conversations or the person")
     parser.add_argument(
         "--elsewhere", action="store_true", help="what the supervisor told of this stands on standard input"
     )

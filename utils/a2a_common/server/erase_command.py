@@ -1,0 +1,106 @@
+"""Erases all that one agent keeps of a person, without serving the agent."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.execution.request_parser import stored_thread_id
+from utils.a2a_common.protocol.owner import parts_of
+from utils.auth.service_tokens import ISSUER
+from utils.errors import SettingsError, StorageError
+from utils.memory.memory import owner_label
+from utils.persistence.compaction import compact
+from utils.persistence.erasure import Erased, Person, Personal, erase_in_database, erase_in_files
+from utils.persistence.home_lock import only_process_in
+from utils.persistence.owned_tables import Table
+from utils.persistence.postgres.opening import make_pool
+from utils.persistence.settings import DatabaseSettings, Store
+
+if TYPE_CHECKING:
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.settings import HomeSettings
+
+IN_MEMORY = "STORE=memory keeps nothing that could be erased: it is gone when the agent ends."
+
+MEMORIES = Table("memories.sqlite", "memories", "memories", "owner")
+SOURCES = Table("memories.sqlite", "memory_sources", "memory_sources", "owner")
+
+
+async def erase(
+    agent: type[BaseLangGraphAgent],
+    settings: DatabaseSettings,
+    home: HomeSettings,
+    *,
+    person: str,
+    tenant: str,
+    dry: bool,
+) -> None:
+    """Erase it and print what it was as one line of JSON; with `dry` only print it.
+
+    Args:
+        agent: The agent.
+        settings: Where it stores.
+        home: Its folder.
+        person: Issuer and subject of the person, with a space between.
+        tenant: The tenant that the person is in; empty outside tenants.
+        dry: Whether nothing is erased.
+
+    Raises:
+        SettingsError: The agent runs on its files, or keeps nothing.
+        StorageError: What is stored cannot be read or written.
+    """
+    if settings.store is Store.MEMORY:
+        raise SettingsError("STORE", IN_MEMORY)
+    names = (
+        person,
+        f"{ISSUER} {person}",
+    )  # an agent behind the supervisor knows a person by the supervisor's word
+    whose = Person(
+        [json.dumps([tenant, name], ensure_ascii=False) for name in names],
+        lambda owner, context: stored_thread_id(agent.name, owner, context),
+        [*_memories(tenant, person), *agent.personal(tenant, person)],
+    )
+    async with AsyncExitStack() as stack:
+        if settings.url is None:
+            try:
+                folder = home.agent_home(agent.name)
+                await stack.enter_async_context(only_process_in(folder))
+            except OSError as error:
+                raise StorageError("The folder of PLATFORM_ENGINEER_HOME cannot be written.") from error
+            erased = await asyncio.to_thread(erase_in_files, folder, whose, dry=dry)
+            for file in [] if dry else sorted(folder.glob("*.sqlite")):
+                await compact(file)
+        else:
+            from utils.persistence.postgres.own_schema import has_table
+
+            pool = make_pool(settings, agent.name)
+            await pool.open()
+            stack.push_async_callback(pool.close)
+            there = await has_table(pool, "tasks")  # else it has never started
+            erased = await erase_in_database(pool, whose, dry=dry) if there else _NOTHING
+    sys.stdout.write(json.dumps(_told(agent.name, erased, names, tenant)) + "\n")
+
+
+_NOTHING = Erased({}, (), (), frozenset())
+
+
+def _memories(tenant: str, person: str) -> list[Personal]:
+    label = owner_label(tenant, person) or ""
+    return [Personal("memories", MEMORIES, label), Personal("", SOURCES, label)]
+
+
+def _told(agent: str, erased: Erased, names: Sequence[str], tenant: str) -> dict[str, object]:
+    tenants = {where for where, who in map(parts_of, erased.others) if who in names and where != tenant}
+    return {
+        "agent": agent,
+        "conversations": sorted(context for _, context in erased.conversations),
+        "left": list(erased.left),
+        "counts": {what: count for what, count in erased.counts.items() if what},
+        "elsewhere": list(erased.elsewhere),
+        "tenants": sorted(tenants),
+    }

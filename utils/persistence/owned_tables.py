@@ -1,0 +1,69 @@
+"""The tables that hold what an agent keeps of conversations, by what their rows are found by, and what is read of them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from utils.persistence.database import connect
+
+if TYPE_CHECKING:
+    import sqlite3
+    from pathlib import Path
+
+
+class Table(NamedTuple):
+    """A table with keys of conversations: its file and name in SQLite, its name in PostgreSQL, the column of the key."""
+
+    file: str
+    name: str
+    shared: str
+    column: str
+
+
+BY_THREAD = (
+    Table("checkpoints.sqlite", "checkpoints", "checkpoints", "thread_id"),
+    Table("checkpoints.sqlite", "writes", "checkpoint_writes", "thread_id"),
+    Table("", "", "checkpoint_blobs", "thread_id"),
+    Table("artifacts.sqlite", "artifacts", "artifacts", "scope"),
+    Table("contexts.sqlite", "remote_contexts", "remote_contexts", "thread_id"),
+    Table("contexts.sqlite", "cleared_threads", "cleared_threads", "thread_id"),
+    Table("errands.sqlite", "errands", "delegations", "thread_id"),
+    Table("changes.sqlite", "changes", "changes", "thread_id"),
+    Table("authorisations.sqlite", "sign_ins", "github_sign_ins", "thread_id"),
+)
+BY_CONTEXT = (Table("titles.sqlite", "titles", "titles", "context_id"),)
+BY_TASK = (
+    Table("push.sqlite", "push_configs", "push_configs", "task_id"),
+    Table("push.sqlite", "push_sent", "", "task_id"),
+    Table("tasks.sqlite", "task_attempts", "task_attempts", "task_id"),
+    Table("tasks.sqlite", "tasks", "tasks", "id"),
+)
+PEOPLE = Table("contexts.sqlite", "thread_people", "thread_people", "thread_id")
+
+TaskKey = tuple[str, str, str]
+"""A row of `TASKS`: id, context id and owner."""
+
+RemoteKey = tuple[str, str, str]
+"""A row of `REMOTE`: thread, agent and context id there."""
+
+TASKS = "SELECT id, context_id, owner FROM tasks"
+BUSY = "SELECT task_id FROM runs"
+REMOTE = "SELECT thread_id, agent, context_id FROM remote_contexts"
+
+
+def rows_in(file: Path, table: str, query: str) -> list[Any]:
+    """What a query finds in a file; nothing where the file or the table is not there.
+
+    Raises:
+        StorageError: The file cannot be opened.
+    """
+    if not file.exists():
+        return []
+    with closing(connect(file)) as db:
+        return db.execute(query).fetchall() if table in tables_in(db) else []
+
+
+def tables_in(db: sqlite3.Connection) -> set[str]:
+    """The names of the tables of a file."""
+    return {str(name) for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
