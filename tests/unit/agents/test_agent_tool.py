@@ -191,3 +191,11 @@ def test_an_argument_that_cannot_be_given_by_name_is_refused(function, argument)
     told = f"argument {argument} of the tool {function.__name__} cannot be given by name"
     with pytest.raises(TypeError, match=re.escape(told)):
         agent_tool()(function).build()
+
+
+@pytest.mark.parametrize("argument", ["config", "callbacks", "run_manager", "model_config", "_hidden"])
+def test_an_argument_whose_name_never_arrives_is_refused_where_the_tool_is_made(argument):
+    space: dict[str, Any] = {}
+    exec(f'def order({argument}: str) -> str:\n    """Order."""\n    return {argument}', space)
+    with pytest.raises(TypeError, match=f"argument {argument} of the tool order has a name that"):
+        agent_tool()(space["order"]).build()

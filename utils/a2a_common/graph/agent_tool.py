@@ -34,6 +34,9 @@ _SERVER_ERROR = 500
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 """Kinds of arguments that are given by name, as models give them all."""
 
+_RESERVED = frozenset({"config", "callbacks", "run_manager", "model_config"})
+"""Names of arguments that LangChain fills itself, or that pydantic takes for its own: a model's value never arrives."""
+
 NO_ANSWER = "The service behind {tool} did not say whether it made the change. It was not asked again."
 
 
@@ -105,6 +108,9 @@ class AgentTool:
                 shown = parameter.replace(annotation=parameter.empty, default=parameter.empty)
                 told = f"The argument {shown} of the tool {self.name} cannot be given by name, as models give all"
                 raise TypeError(f"{told}. Name each argument, without * and /.")
+            if parameter.name in _RESERVED or parameter.name.startswith("_"):
+                told = f"The argument {parameter.name} of the tool {self.name} has a name that LangChain or pydantic uses itself"
+                raise TypeError(f"{told}. Give it another name.")
             if parameter.annotation is parameter.empty:
                 raise TypeError(f"The argument {parameter.name} of the tool {self.name} needs a type.")
 
