@@ -68,6 +68,35 @@ def test_a_program_ends_with_the_code_that_a_new_interpreter_has(tmp_path: Path,
     assert forked.returncode == new.returncode != 0
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys; print('x'); sys.exit('no')",
+        "import sys; print('x'); sys.exit(258)",
+        "import sys; sys.stdout = None; sys.exit(3)",
+        "import atexit; atexit.register(print, 'at exit')",
+        "import threading, time; threading.Thread(target=lambda: (time.sleep(0.1), print('late'))).start()",
+        "import threading, time; threading.Thread(target=time.sleep, args=(600,), daemon=True).start()",
+        "async def lost(): pass\nkept = lost()",
+        "import tempfile; kept = tempfile.TemporaryDirectory(); print(1)",
+    ],
+)
+def test_a_program_does_at_its_end_what_a_new_interpreter_does(tmp_path: Path, code: str) -> None:
+    environ = variables(TMPDIR=str(tmp_path))
+    new = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    forked = preloaded.run(["-c", code], cwd=tmp_path, env=environ, timeout=SECONDS)
+    assert (forked.returncode, forked.stdout) == (new.returncode, new.stdout)
+    assert _words(forked.stderr) >= _words(new.stderr)  # a warning also shows its line where it has one
+    assert not list(tmp_path.iterdir())
+
+
+def _words(printed: str) -> set[str]:
+    """Its lines, warnings without their place."""
+    return {line.partition("Warning: ")[2] or line for line in printed.splitlines()}
+
+
 async def test_two_programs_at_once_answer_and_are_ended_one_by_one(tmp_path: Path) -> None:
     pipe = asyncio.subprocess.PIPE
     echo = ["-c", "print(input(), flush=True); input()"]
