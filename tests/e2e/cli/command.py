@@ -45,6 +45,19 @@ async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> F
     return await finish(await start(*arguments, home=home, **environ), typed)
 
 
+async def run_agent(module: str, *, home: Path, **environ: str) -> Finished:
+    """What `serve` becomes, on a free port: a new interpreter, which is forked here."""
+    process = await preloaded.start(
+        ("-m", module, "--port", "0"),
+        env=environment(home, **environ),
+        cwd=home,
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    return await finish(process)
+
+
 async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:
     env = environment(home, **environ)
     process = await asyncio.create_subprocess_exec(
