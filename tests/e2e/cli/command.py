@@ -29,9 +29,12 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
     return {**os.environ, "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), **environ}
 
 
-async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
+async def start(
+    *arguments: str, home: Path, program: tuple[str, ...] = CLI, **environ: str
+) -> asyncio.subprocess.Process:
     env = environment(home, **environ)
-    return await preloaded.start((*CLI, *arguments), env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+    command = (*program, *arguments)
+    return await preloaded.start(command, env=env, cwd=home, stdin=PIPE, stdout=PIPE, stderr=PIPE)
 
 
 async def finish(process: asyncio.subprocess.Process, typed: str = "", seconds: float = 60) -> Finished:
@@ -47,15 +50,7 @@ async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> F
 
 async def run_agent(module: str, *, home: Path, **environ: str) -> Finished:
     """What `serve` becomes, on a free port: a new interpreter, which is forked here."""
-    process = await preloaded.start(
-        ("-m", module, "--port", "0"),
-        env=environment(home, **environ),
-        cwd=home,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=PIPE,
-    )
-    return await finish(process)
+    return await finish(await start("--port", "0", home=home, program=("-m", module), **environ))
 
 
 async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:
