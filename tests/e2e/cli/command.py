@@ -48,9 +48,9 @@ async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> F
     return await finish(await start(*arguments, home=home, **environ), typed)
 
 
-async def run_agent(module: str, *, home: Path, **environ: str) -> Finished:
+async def run_agent(module: str, *options: str, home: Path, **environ: str) -> Finished:
     """What `serve` becomes, on a free port: a new interpreter, which is forked here."""
-    return await finish(await start("--port", "0", home=home, program=("-m", module), **environ))
+    return await finish(await start("--port", "0", *options, home=home, program=("-m", module), **environ))
 
 
 async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:
