@@ -17,10 +17,10 @@ from tests.property.context.histories import history
 from tests.property.context.rules import TOOLS
 from utils.context.pipeline import Parts, Request, prepare
 from utils.context.policy import PRESETS
+from utils.context.sending import without_foreign_blocks
 from utils.errors import ContextBudgetExceeded
 from utils.llm.factory import create_chat_model
 from utils.messages.counter import MessageCounter
-from utils.messages.foreign import without_foreign_blocks
 from utils.settings import LLMSettings
 from utils.testing.strict_provider import Reply, StrictProvider, run_strict_provider
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 from collections.abc import Iterator
 
 import hypothesis
@@ -26,9 +27,6 @@ put_in_memory()
 
 # Collecting makes a million objects that stay: looking through them again and again is a fifth of its time.
 gc.disable()
-
-COLLECTED = (20_000, 10, 10)
-"""When garbage is collected while tests run: at the default of 700 objects it is an eighth of their processor time."""
 
 # How long an example takes tells of the machine, not of the code.
 hypothesis.settings.register_profile("untimed", deadline=None)
@@ -77,9 +75,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector leave alone what all tests share: a full collection takes half a second otherwise."""
+    """Have the garbage collector leave alone what all tests share: a full collection takes half a second otherwise.
+
+    It looks seldom, since the objects of a test live for as long as that.
+    """
+    if "boto3" in sys.modules:
+        from tests.boto import share_descriptions
+
+        share_descriptions()
     gc.freeze()
-    gc.set_threshold(*COLLECTED)
+    gc.set_threshold(20_000, 20, 20)
     gc.enable()
 
 

@@ -9,6 +9,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from utils.env_file import read_env_file
 from utils.errors import SettingsError
 
 
@@ -60,22 +61,10 @@ def env_file(folder: Path | None = None) -> dict[str, str]:
     """The variables of the `.env` file in `folder` (default: here); none where there is no such file.
 
     Raises:
-        SettingsError: It is no text in UTF-8, or cannot be read.
+        SettingsError: It is no text in UTF-8, cannot be read, or has a line that cannot be parsed.
     """
-    from dotenv import dotenv_values
-
     file = (folder or Path.cwd()) / ".env"
-    if not file.is_file():
-        return {}
-    try:
-        found = dotenv_values(file, encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise SettingsError(
-            ".env", "The file .env is not text in UTF-8: save it in that encoding."
-        ) from error
-    except OSError as error:
-        raise SettingsError(".env", "The file .env cannot be read.") from error
-    return {name: value for name, value in found.items() if value is not None}
+    return read_env_file(file) if file.is_file() else {}
 
 
 def process_environment(folder: Path | None = None) -> dict[str, str]:

@@ -241,15 +241,12 @@ class ToolTimeout(PlatformError):
 
 
 class OutcomeUnknown(PlatformError):
-    """A tool was cut off by the death of its process, and may have had its effect. It is not run again."""
+    """A tool was cut off, or what it called did not say whether it made a change. It is not run again, and the turn fails."""
 
     code = "unknown_outcome"
-    advice = "Find out what it did, where that is possible, and tell the user."
-
-    def __init__(self, tool: str) -> None:
-        super().__init__(
-            f"The tool {tool} was cut off by a restart: whether it had its effect is unknown. It was not run again."
-        )
+    advice = (
+        "Do not make the change again. Find out what became of it, where that is possible, and tell the user."
+    )
 
 
 class DeadlineExceeded(PlatformError):

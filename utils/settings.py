@@ -16,6 +16,7 @@ from pydantic import Field, SecretStr, field_validator
 from utils.environment import EnvSettings, own_environment, process_environment
 from utils.protection_settings import ProtectionSettings
 from utils.setting_values import EFFORTS, choices, header_fields, http_address, json_object, price_table
+from utils.whole_file import writing
 
 __all__ = [
     "BudgetSettings",
@@ -69,9 +70,9 @@ class HomeSettings(EnvSettings):
     )
 
     def agent_home(self, agent: str) -> Path:
-        """The folder of one agent, created when missing."""
-        folder = self.home / agent
-        folder.mkdir(parents=True, exist_ok=True)
+        """The folder of one agent, created when missing; `StorageError` where that fails."""
+        with writing(folder := self.home / agent):
+            folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 

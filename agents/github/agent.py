@@ -17,8 +17,8 @@ from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.skill import REFUSED, Skill
 from utils.auth.exposure import check_writes
-from utils.errors import SettingsError
-from utils.events import AgentEvent, Completed, TextDelta
+from utils.errors import OutcomeUnknown, SettingsError
+from utils.events import AgentEvent, Completed, Failed, TextDelta
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agents.github.authorisation.grant import Cipher
     from agents.github.authorisation.sign_in import SignIns
     from agents.github.authorisation.store import Grants
+    from agents.github.changes.journal import Entry
     from agents.github.changes.sender import Book, Sender
     from agents.github.gh.runner import Gh
     from utils.a2a_common.graph.agent_tool import AgentTool
@@ -113,8 +114,8 @@ class GitHubAgent(BaseLangGraphAgent):
         return found
 
     async def stream(self, request: AgentRequest) -> AsyncGenerator[AgentEvent, None]:
-        """Run one request; first reports a change with an unknown outcome, once."""
-        untold = await self._sender.journal.untold(request.thread_id) if self._settings.write else []
+        """Run one request; reports a change of an earlier one with an unknown outcome, once."""
+        untold = await self._untold(request)
         async with aclosing(super().stream(request)) as events:
             async for event in events:
                 if isinstance(event, Completed):
@@ -123,7 +124,19 @@ class GitHubAgent(BaseLangGraphAgent):
 
                         yield TextDelta(f"\n\n> {unknown_sentence(entry)}")
                         await self._sender.journal.tell(entry.key)
+                elif (
+                    isinstance(event, Failed) and event.code == OutcomeUnknown.code
+                ):  # which tells of its own
+                    for entry in await self._untold(request, own=True):
+                        await self._sender.journal.tell(entry.key)
                 yield event
+
+    async def _untold(self, request: AgentRequest, *, own: bool = False) -> list[Entry]:
+        """The changes with an unknown outcome that nobody was told of: of this task, or of earlier ones."""
+        if not self._settings.write:
+            return []
+        found = await self._sender.journal.untold(request.thread_id)
+        return [entry for entry in found if (entry.task_id == request.task_id) is own]
 
     async def delete_conversation(self, thread_id: str, task_ids: Sequence[str]) -> None:
         """Delete what is kept of a conversation, its changes at GitHub included."""

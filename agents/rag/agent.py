@@ -85,7 +85,7 @@ class RagAgent(BaseLangGraphAgent):
         doing = self._ingestion.detail
         if self._ingestion.ready:
             return Readiness(ready=True, busy=doing)
-        return Readiness(ready=False, detail=doing)
+        return Readiness(ready=False, detail=doing, busy=doing if self._ingestion.works else "")
 
     def _missing(self) -> str:
         return self._ingestion.missing if self._ingestion is not None else ""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from utils.errors import PlatformError, SettingsError
+from utils.errors import PlatformError, SettingsError, StorageError
 from utils.persistence.private import keep_files_private
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def run_ingest(argv: Sequence[str], environ: Mapping[str, str] | None = None) ->
         return EXIT_INTERRUPTED
     except SettingsError as error:
         return _fail(error.message, EXIT_SETTINGS)
+    except StorageError as error:
+        return _fail(error.for_operator, EXIT_PROBLEMS)
     except PlatformError as error:
         return _fail(error.message, EXIT_PROBLEMS)
 

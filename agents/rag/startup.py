@@ -24,7 +24,7 @@ from agents.rag.ingest.progress import Outcome, Progress
 from agents.rag.ingest.shipped import read_shipped
 from agents.rag.settings import RagSettings
 from utils.embeddings import Embedder
-from utils.errors import PlatformError
+from utils.errors import PlatformError, StorageError
 
 log = structlog.get_logger(__name__)
 
@@ -77,8 +77,12 @@ class StartupIngestion:
     @property
     def detail(self) -> str:
         """What it is busy with, or why it failed: a phrase for an operator; empty when all is done."""
-        busy = self._reading or (self._embedding and not self._ended)
-        return self._detail if busy else self._failed
+        return self._detail if self.works else self._failed
+
+    @property
+    def works(self) -> bool:
+        """Whether it goes on; otherwise it is done or has failed."""
+        return self._reading or (self._embedding and not self._ended)
 
     @property
     def missing(self) -> str:
@@ -107,6 +111,8 @@ class StartupIngestion:
             self._answers = await self._index.complete(self._model)
             async with self._index.ingesting(self._on_wait):
                 await self._ingest()
+        except StorageError as error:
+            self._fail(error, error.for_operator)
         except PlatformError as error:
             self._fail(error, error.message)
         finally:
@@ -118,6 +124,8 @@ class StartupIngestion:
             ingester = Ingester(self._index, self._settings, None)
             summary = await ingester.read(self._targets, self._on_progress, configured=True)
             log.info("rag.ingested", summary=str(summary))
+        except StorageError as error:
+            self._fail(error, error.for_operator)
         except PlatformError as error:
             self._fail(error, error.message)
         except Exception as error:  # noqa: BLE001 - a background task: its end state is the failed detail

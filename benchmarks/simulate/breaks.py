@@ -11,7 +11,7 @@ from uuid import uuid4
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.steady_jobs import SteadyJobs
 from utils.a2a_common.engine.sweeper import Sweeper
-from utils.a2a_common.handler import admission, idempotency
+from utils.a2a_common.handler import admission, pending_input
 from utils.a2a_common.tasks import transitions, writer
 from utils.a2a_common.tasks.elsewhere import Elsewhere
 from utils.a2a_common.tasks.entries import Entry
@@ -26,7 +26,7 @@ Edit = tuple[object, str, Any]
 _refusal = task_log_store._refusal  # noqa: SLF001 - what a break takes away
 _notify = LiveLog.notify
 _after = LiveLog.after
-_new_task_id = idempotency.new_task_id
+_new_task_id = pending_input.new_task_id
 
 
 def _no_fence() -> list[Edit]:

@@ -12,7 +12,7 @@ from benchmarks.simulate.facts import Facts, Run
 from benchmarks.simulate.process import PROCESS
 from benchmarks.simulate.script import Ids, Script, chunks, ending_of, late, status_of, task_of
 from benchmarks.simulate.trace import Trace
-from utils.a2a_common.execution.event_queue import LogQueue
+from utils.a2a_common.engine.event_queue import LogQueue
 
 
 class ScriptedExecutor(AgentExecutor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.simulate.view import Seen, seen_of
-from utils.a2a_common.tasks.event_codec import entry_of
+from utils.a2a_common.tasks.stored_form import entry_of
 from utils.persistence.task_log_store import TaskLogStore
 
 

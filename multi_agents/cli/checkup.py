@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,10 +23,11 @@ from multi_agents.cli.settings_groups import (
     unknown_settings,
     wrong_settings,
 )
+from multi_agents.cli.start_check import check_start
 from utils.a2a_common.client.agents_file import SUPERVISOR, AgentEntry
 from utils.auth.settings import AuthSettings
 from utils.encryption.settings import EncryptionSettings
-from utils.errors import SettingsError
+from utils.errors import SettingsError, StorageError, StorageFull
 from utils.memory.settings import MemorySettings
 from utils.persistence.settings import DatabaseSettings, RetentionSettings, Store
 from utils.persistence.sizes import in_words, sizes_of_files, told
@@ -43,6 +43,7 @@ from utils.settings import (
     process_environment,
 )
 from utils.settings_index import names_of
+from utils.whole_file import check_room
 
 OLDEST_PYTHON = (3, 11)
 
@@ -66,12 +67,14 @@ async def all_checks(agents_file: Path) -> list[Finding]:
         findings += check_own_settings(one, environ)
     if any(finding.level == "wrong" for finding in findings):
         return findings
-    findings += await ask_models(environ, own)
+    entries = configured_agents(agents_file)
+    at_home = environ | {"PLATFORM_ENGINEER_HOME": str(home_folder())}
     findings += await asyncio.to_thread(lambda: list(check_home()))
+    findings += await check_start(agents_file, at_home, entries, own)
+    findings += await ask_models(environ, own)
     findings += await check_database(environ)
     findings += check_retention(environ)
     findings += check_memory(environ)
-    entries = configured_agents(agents_file)
     return [*findings, *check_ports(entries), *await check_agents(entries)]
 
 
@@ -197,10 +200,10 @@ def check_home() -> Iterator[Finding]:
     """Whether the data folder can be written."""
     home = home_folder()
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=home, prefix=".doctor-"):
-            pass
-    except OSError:
+        check_room(home)
+    except StorageFull as error:
+        yield Finding("data folder", "wrong", error.message)
+    except StorageError:
         yield Finding(
             "data folder",
             "wrong",

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 PIPE_WIDTH = 160
+
+
+def is_text(text: str) -> bool:
+    """Whether what was typed or given is text; bytes that are none come from the system as lone surrogates."""
+    return _SURROGATE.search(text) is None
 
 
 def clean(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from multi_agents.cli.exit_codes import ExitCode
 from utils.errors import PlatformError, SettingsError, StorageError
+from utils.whole_file import is_full, not_written
 
 
 class CliError(PlatformError):
@@ -37,6 +38,12 @@ class PortTaken(ServiceUnreachable):
     code = "port_taken"
 
 
+class NotReady(ServiceUnreachable):
+    """A process of the service runs, and does not get ready."""
+
+    code = "service_not_ready"
+
+
 class ChildSettingsWrong(ServiceUnreachable):
     """An agent refused to start because of its settings."""
 
@@ -59,6 +66,8 @@ class AgentRefused(CliError):
 
 def unwritable_home(home: Path, error: OSError) -> StorageError:
     """The error for a data folder that cannot be used."""
+    if is_full(error):
+        return not_written(home, error)
     why = error.strerror or type(error).__name__
     return StorageError(
         f"The data folder {home} cannot be written: {why}. Set PLATFORM_ENGINEER_HOME to one that can."

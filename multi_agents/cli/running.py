@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import sys
 from collections.abc import Coroutine
 from typing import Any
 
-from multi_agents.cli.console import print_json, say
-from multi_agents.cli.errors import exit_code_for
+from multi_agents.cli.console import is_text, print_json, say
+from multi_agents.cli.errors import UsageError, exit_code_for
 from multi_agents.cli.exit_codes import ExitCode
 from utils.errors import PlatformError
+from utils.whole_file import is_full, not_written
 
 
 def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCode:
@@ -20,14 +22,27 @@ def run(main: Coroutine[Any, Any, ExitCode], *, as_json: bool = False) -> ExitCo
     try:
         return asyncio.run(_until_sigterm(main))
     except PlatformError as error:
-        if as_json:
-            print_json({"event": "error", "code": error.code, "message": error.message})
-        say(f"Error [{error.code}]: {error.message}")
-        return exit_code_for(error)
+        return _told(error, as_json=as_json)
+    except UnicodeEncodeError:
+        bad = [ascii(word) for word in sys.argv[1:] if not is_text(word)]
+        if not bad:
+            raise
+        return _told(UsageError(f"This is not text in UTF-8: {', '.join(bad)}"), as_json=as_json)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        return _told(not_written(error.filename, error), as_json=as_json)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     except asyncio.CancelledError:
         return ExitCode.TERMINATED
+
+
+def _told(error: PlatformError, *, as_json: bool) -> ExitCode:
+    if as_json:
+        print_json({"event": "error", "code": error.code, "message": error.message})
+    say(f"Error [{error.code}]: {error.message}")
+    return exit_code_for(error)
 
 
 async def _until_sigterm(main: Coroutine[Any, Any, ExitCode]) -> ExitCode:

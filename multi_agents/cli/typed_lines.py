@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
 from utils.encryption.codec import PLAIN, Codec
 from utils.encryption.errors import StorageUnreadable
-from utils.errors import StorageError
+from utils.errors import StorageError, StorageFull
+from utils.whole_file import replace_file
 
 FILE = "chat_history"
 """Name in the data folder."""
@@ -35,11 +35,11 @@ def forget(home: Path, said: Collection[str], codec: Codec = PLAIN) -> None:
 
 def _rewrite(file: Path, change: Callable[[bytes], bytes]) -> None:
     try:
-        content = change(file.read_bytes())
-        beside = file.with_name(f"{FILE}.new")
-        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as opened:
-            opened.write(content)
-        beside.replace(file)
+        replace_file(file, change(file.read_bytes()))
+    except StorageFull:
+        raise
+    except StorageError as error:
+        raise StorageError(f"{error.message} So what you typed stays in it.") from error
     except OSError as error:
         raise StorageError(
             f"{file} cannot be written, so what you typed stays in it: {error.strerror}."

@@ -97,9 +97,9 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.access import Access
         from multi_agents.platform_engineer.memory.requests import MemoryRequests
         from utils.a2a_common.client.card_keys import card_checks
-        from utils.a2a_common.client.client_pool import ClientPool
         from utils.a2a_common.client.credentials import origin_of
         from utils.a2a_common.client.registry import SubAgentRegistry
+        from utils.a2a_common.client.remote_agents import ClientPool
         from utils.a2a_common.client.tls import client_context
 
         super().__init__(runtime)
@@ -132,6 +132,7 @@ class PlatformEngineer(BaseLangGraphAgent):
         self._memory: LongTermMemory | None = None
         self._remembering: Remembering | None = None
         self.message_answers = (MemoryRequests(lambda: self._memory),)
+        self.preparation = self._access
 
     def _came_up(self, name: str) -> None:
         if self._delegation is not None:
@@ -145,8 +146,8 @@ class PlatformEngineer(BaseLangGraphAgent):
         from multi_agents.platform_engineer.delegation import Delegation
         from multi_agents.platform_engineer.memory.opening import long_term_memory
         from multi_agents.platform_engineer.memory.remembering import Remembering
-        from multi_agents.platform_engineer.remote_agents import RemoteAgents
         from multi_agents.platform_engineer.seen_files import SeenFiles
+        from utils.a2a_common.client.remote_agents import RemoteAgents
         from utils.llm.inputs import file_types
 
         self._contexts = self.runtime.stores.contexts()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Container
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid5
@@ -19,6 +18,7 @@ from langgraph.types import interrupt
 from pydantic import BaseModel, Field
 
 from multi_agents.platform_engineer import leaving
+from multi_agents.platform_engineer.conversation_below import delete_below, forget_below
 from multi_agents.platform_engineer.conversation_digest import FINISHED_AT
 from multi_agents.platform_engineer.delegation_scope import DelegationScopes
 from multi_agents.platform_engineer.delegation_words import (
@@ -29,18 +29,18 @@ from multi_agents.platform_engineer.delegation_words import (
     not_made,
     whom_for,
 )
-from multi_agents.platform_engineer.deleted_below import delete_below
 from multi_agents.platform_engineer.node_outputs import HOW_TO_QUOTE, NOTHING_QUOTED, data_of, quoted
 from multi_agents.platform_engineer.passed_answer import whole_answer
-from multi_agents.platform_engineer.passed_files import content_for, passed_files
-from multi_agents.platform_engineer.remote_agents import RemoteAgents
+from multi_agents.platform_engineer.passed_files import content_for, in_words, passed_files
 from multi_agents.platform_engineer.seen_files import SeenFiles
 from multi_agents.platform_engineer.sub_usage import under_name, usage_since
 from multi_agents.platform_engineer.tool_call_origin import ToolCallOrigin, tool_call_origin
 from utils.a2a_common.client.bulkhead import Bulkhead
 from utils.a2a_common.client.credentials import ActingFor
+from utils.a2a_common.client.message import RemoteCall
 from utils.a2a_common.client.registry import SubAgent, SubAgentRegistry
-from utils.a2a_common.client.remote_agent import AWAY, RemoteCall
+from utils.a2a_common.client.remote_agent import AWAY
+from utils.a2a_common.client.remote_agents import RemoteAgents
 from utils.a2a_common.client.sentences import (
     SUB_AGENT_NO_ANSWER,
 )
@@ -48,11 +48,11 @@ from utils.a2a_common.graph.interrupts import Reply, question_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.conversations import Kept
 from utils.a2a_common.protocol.delegation_context import reference_of
-from utils.a2a_common.protocol.extensions import CONTEXT_EXTENSION, parse_usage, usage_payload
+from utils.a2a_common.protocol.extensions import parse_usage, usage_payload
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.shares import Shares
 from utils.auth.service_tokens import person_of
-from utils.errors import DelegationFailed, SubAgentUnavailable
+from utils.errors import DelegationFailed
 from utils.events import (
     DelegationProgress,
     DelegationState,
@@ -165,18 +165,8 @@ class Delegation:
     async def forget(self, thread_id: str) -> None:
         """Start a new context at every agent, and ask those that can to forget this conversation."""
         used = await self._contexts.clear(thread_id)
-        await asyncio.gather(
-            *(self._forget_at(line.partition("/")[0], thread_id, here) for line, here in used.items())
-        )
-
-    async def _forget_at(self, name: str, thread_id: str, context_id: str) -> None:
-        card = next((agent.card for agent in self._registry.agents if agent.name == name), None)
-        if card is None or CONTEXT_EXTENSION not in [each.uri for each in card.capabilities.extensions]:
-            log.info("delegation.not_forgotten", agent=name)
-            return
-        with suppress(SubAgentUnavailable):  # its card names no address any more
-            async with self._remotes.reach(name, ActingFor(thread_id)) as remote:
-                await remote.forget(context_id)
+        whom = ActingFor(thread_id)
+        await forget_below(used, self._registry, lambda name: self._remotes.reach(name, whom))
 
     async def delete(self, thread_id: str) -> list[Kept]:
         """Have a conversation deleted at every agent that was told of it; name those that still have something of it."""
@@ -227,6 +217,7 @@ class Delegation:
                     name=name,
                     additional_kwargs={
                         FINISHED_AT: time.time(),
+                        **in_words(task),
                         **whole_answer(task, own=self._scopes.is_own(name), asked=bool(replies)),
                     },
                     artifact=data_of(task),

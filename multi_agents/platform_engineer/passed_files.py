@@ -9,6 +9,7 @@ from uuid import UUID, uuid5
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ArtifactAdded, FileBytes
 from utils.messages.media.readable import file_block, is_readable
+from utils.messages.results import IN_WORDS
 
 if TYPE_CHECKING:
     from utils.a2a_common.client.task_view import TaskView
@@ -53,6 +54,11 @@ def content_for(task: TaskView, takes: Container[str], nothing: str) -> str | li
     if not shown:
         return text
     return [{"type": "text", "text": text}, *(file_block(file, safe_file_name(file.name)) for file in shown)]
+
+
+def in_words(task: TaskView) -> dict[str, str]:
+    """The mark of a result with files: what it says besides them. The files are listed below the answer by whoever publishes it."""
+    return {IN_WORDS: task.words} if 0 < len(task.files) <= MOST_FILES and task.words else {}
 
 
 def _too_many(task: TaskView) -> str:

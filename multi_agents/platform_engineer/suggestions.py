@@ -12,16 +12,24 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from utils.context.summarisers.words import joins, stem
+
 MOST = 3
 """Requests that are foretold."""
 
 _TOO_ALIKE = 0.7
-_NEAR = 1 / 3
-"""Share of a candidate's words that were spoken of; one that shares a single word of many is about something else."""
+_NEAR = 1 / 2
+_LEAST_SHARED = 2
+"""A candidate is about what was spoken of if it shares half of its content words and two at least, or all where it has one."""
 _NAME = re.compile(r"(?<![\w/.#-])[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w-]*(?![\w/])")
 _PARTICULAR = re.compile(r"[^\s?!,;:]*[\d#./_`\"][^\s?!,;]*")
-_FRAME_TEXT = "what which when where does show list give tell find with from that this have there"
-_FRAME = frozenset(_FRAME_TEXT.split())
+_FRAME = """
+    what which when where does show list give tell find with from that this have there many much long about into does docs document
+    documents documentation described written down guide search explain another anything know made they them these those also open
+    want need please could would should must will latest last newest recent most
+"""
+_FRAMING = frozenset(map(stem, _FRAME.split()))
+"""Words of asking, and of what is asked rather than what about."""
 _SENTENCE_END = re.compile(r"[.?!]+\s*$")
 
 
@@ -44,9 +52,14 @@ def likely_next(said: Sequence[str], examples: Mapping[str, Sequence[str]], most
     scores = {
         text: sum(math.log(1 + len(words) / spread[word]) for word in each & wanted)
         for text, each in words.items()
-        if len(each & wanted) >= _NEAR * len(each) and not any(_alike(each, _words(text)) for text in said)
+        if _is_near(each, wanted) and not any(_alike(each, _words(text)) for text in said)
     }
     return _unlike([text for text in sorted(scores, key=lambda text: -scores[text]) if scores[text]], most)
+
+
+def _is_near(candidate: set[str], wanted: set[str]) -> bool:
+    shared = len(candidate & wanted)
+    return shared >= max(_NEAR * len(candidate), min(_LEAST_SHARED, len(candidate)))
 
 
 def _about(example: str, topic: str) -> str:
@@ -80,4 +93,6 @@ def _without_end(text: str) -> str:
 
 
 def _words(text: str) -> set[str]:
-    return {word for word in re.findall(r"[^\W_]{4,}", text.lower()) if word not in _FRAME}
+    """The stems of what a request is about, without the name of its topic, which all candidates share."""
+    found = map(stem, re.findall(r"[^\W_]{3,}|\d+", _NAME.sub(" ", text.lower())))
+    return {word for word in found if word not in _FRAMING and not joins(word)}

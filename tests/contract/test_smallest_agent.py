@@ -6,6 +6,7 @@ import inspect
 import textwrap
 from abc import ABC
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from langchain_core.messages import SystemMessage
@@ -13,11 +14,14 @@ from langchain_core.tools import BaseTool, tool
 from langgraph.checkpoint.memory import InMemorySaver
 
 from tests.docs.blocks import blocks_of
-from utils.a2a_common import BaseLangGraphAgent, Skill
+from utils.a2a_common import BaseLangGraphAgent, Skill, agent_tool
+from utils.a2a_common.graph.agent_tool import AgentTool
+from utils.a2a_common.graph.identity import ATTRIBUTES
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.graph.settings import AgentSettings
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.server.agent_process import agent_card
+from utils.a2a_common.server.serve import EXIT_SETTINGS, main
 from utils.events import Completed, TextDelta
 from utils.testing.agent_contract import AgentContract
 from utils.testing.scripted_model import ScriptedModel
@@ -52,6 +56,13 @@ class Namer(BaseLangGraphAgent):
     description = "Suggests names for projects."
 
 
+def _runtime(home: Path, model: ScriptedModel | None = None) -> AgentRuntime:
+    settings = AgentSettings.load({})
+    return AgentRuntime(
+        home=home, settings=settings, model=model or ScriptedModel.of(), checkpointer=InMemorySaver()
+    )
+
+
 @pytest.mark.listens
 class TestClock(AgentContract):
     agent = Clock
@@ -64,9 +75,7 @@ class TestNamer(AgentContract):
 
 async def test_name_and_description_are_enough_for_an_answer(tmp_path):
     model = ScriptedModel.of("Call it Heron.")
-    runtime = AgentRuntime(
-        home=tmp_path, settings=AgentSettings.load({}), model=model, checkpointer=InMemorySaver()
-    )
+    runtime = _runtime(tmp_path, model)
     request = AgentRequest(text="Name it", task_id="t", context_id="c", message_id="m", thread_id="h")
 
     events = [event async for event in Namer(runtime).stream(request)]
@@ -83,6 +92,85 @@ def test_a_class_that_does_not_say_who_it_is_is_refused_where_it_is_defined(miss
     said = {"name": "namer", "description": "Suggests names."} | {missing: " "}
     with pytest.raises(TypeError, match=f"Nobody needs a {missing}: set the class attribute"):
         type("Nobody", (BaseLangGraphAgent,), said)
+
+
+def _tool_named(name: str) -> AgentTool:
+    @agent_tool(name=f"{name}_of_a_service")
+    def of_a_service() -> str:
+        """Tell it."""
+        return ""
+
+    return of_a_service
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "told"),
+    [
+        ("version", _tool_named("version"), "is a tool, but `version` is a class attribute of every agent"),
+        ("name", _tool_named("name"), "is a tool, but `name` is a class attribute of every agent"),
+        ("version", 7, "is of type int, .* must be a text or None"),
+        ("input_modes", "text/plain", "is of type str, .* must be a tuple of media types"),
+        ("skills", ("time",), "is of type tuple, .* must be a tuple of `Skill`"),
+        ("stop", _tool_named("stop"), "is a tool, but `stop` is a method of BaseLangGraphAgent"),
+        ("mcp_note", _tool_named("mcp_note"), "is a tool, but `mcp_note` is a method of BaseLangGraphAgent"),
+        ("tools", [what_time], "is of type list, but `tools` is a method of BaseLangGraphAgent"),
+    ],
+)
+def test_a_class_with_another_thing_in_a_reserved_place_is_refused_where_it_is_defined(
+    attribute, value, told
+):
+    said = {"name": "deploys", "description": "Deploys services.", attribute: value}
+    with pytest.raises(TypeError, match=rf"^Deploys\.{attribute} {told}"):
+        type("Deploys", (BaseLangGraphAgent,), said)
+
+
+def test_what_a_class_inherits_is_refused_as_well():
+    class Team(BaseLangGraphAgent, ABC):
+        version = _tool_named("version")  # type: ignore[assignment]
+
+    with pytest.raises(TypeError, match=r"Deploys\.version is a tool"):
+        type("Deploys", (Team,), {"name": "deploys", "description": "Deploys services."})
+
+
+async def test_a_tool_that_an_attribute_of_the_object_hides_is_refused(tmp_path):
+    class Shop(Namer):
+        url = _tool_named("url")  # type: ignore[assignment]
+
+    with pytest.raises(
+        TypeError, match=r"Shop\.url is a tool, but `url` is an attribute that the agent sets"
+    ):
+        await Shop(_runtime(tmp_path)).tools()
+
+
+def test_a_tool_may_be_replaced_or_taken_away_below():
+    class Desk(Namer):
+        ticket = _tool_named("ticket")
+
+    class Other(Desk):
+        ticket = _tool_named("other")
+
+    class Without(Desk):
+        ticket = None  # type: ignore[assignment]
+
+    assert [cls.name for cls in (Other, Without)] == ["namer", "namer"]
+
+
+def test_every_class_attribute_of_an_agent_has_a_type_that_is_checked():
+    assert set(ATTRIBUTES) == set(BaseLangGraphAgent.__annotations__)
+
+
+def test_a_class_that_is_refused_is_told_in_a_sentence_by_whoever_serves_it(tmp_path, monkeypatch, capsys):
+    (tmp_path / "deploys_refused.py").write_text(
+        "from utils.a2a_common import BaseLangGraphAgent\n\n\n"
+        "class Deploys(BaseLangGraphAgent):\n"
+        "    name, description = 'deploys', 'Deploys services.'\n\n"
+        "    def version(self) -> str:\n"
+        "        return '1.2'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sys.argv", ["serve", "deploys_refused:Deploys"])
+    assert main() == EXIT_SETTINGS
+    assert "Deploys.version is a method, but `version` is a class attribute" in capsys.readouterr().err
 
 
 def test_a_class_that_is_only_inherited_from_needs_no_name():
@@ -104,10 +192,9 @@ def test_a_card_tells_the_agent_s_own_version_or_else_the_project_s(tmp_path, ow
     class Versioned(Namer):
         version = own
 
-    runtime = AgentRuntime(
-        home=tmp_path, settings=AgentSettings.load({}), model=ScriptedModel.of(), checkpointer=InMemorySaver()
+    assert agent_card(Versioned(_runtime(tmp_path)), "http://127.0.0.1:1").version == (
+        own or project_version()
     )
-    assert agent_card(Versioned(runtime), "http://127.0.0.1:1").version == (own or project_version())
 
 
 def test_the_agent_of_the_documentation_has_fewer_than_25_lines():

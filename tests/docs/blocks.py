@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,11 +46,16 @@ def documents() -> list[str]:
 
 
 @cache
+def tokens_of(document: str) -> list[Token]:
+    """What one document consists of, read once in a process."""
+    return MarkdownIt().enable("table").parse((ROOT / document).read_text("utf-8"))
+
+
+@cache
 def blocks_of(document: str) -> tuple[Block, ...]:
     """The fenced blocks of one document, in order."""
-    tokens = MarkdownIt().parse((ROOT / document).read_text("utf-8"))
     found, comment = [], ""
-    for token in tokens:
+    for token in tokens_of(document):
         if token.type == "fence":
             line = (token.map or [0])[0] + 1
             found.append(Block(document, line, token.info.strip(), token.content, _options(comment)))

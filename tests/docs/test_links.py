@@ -6,10 +6,9 @@ import re
 from functools import cache
 
 import pytest
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tests.docs.blocks import ROOT, documents
+from tests.docs.blocks import ROOT, documents, tokens_of
 
 OUTSIDE = ("http://", "https://", "mailto:")
 FILE = re.compile(r"[\w.-]+(?:/[\w.*-]+)+/?|[\w-]+\.(?:py|md|toml|yaml)")
@@ -21,13 +20,14 @@ ELSEWHERE = re.compile(
 
 @cache
 def _inline(document: str) -> list[Token]:
-    tokens = MarkdownIt().enable("table").parse((ROOT / document).read_text("utf-8"))
-    return [child for token in tokens if token.type == "inline" for child in token.children or []]
+    return [
+        child for token in tokens_of(document) if token.type == "inline" for child in token.children or []
+    ]
 
 
 @cache
 def _anchors(document: str) -> set[str]:
-    tokens = MarkdownIt().parse((ROOT / document).read_text("utf-8"))
+    tokens = tokens_of(document)
     titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles}
 

@@ -15,6 +15,7 @@ from tests.docs.blocks import ROOT
 from utils import errors, events
 from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 from utils.a2a_common.client.events import PeerEvent
+from utils.a2a_common.server.agent_process import EXIT_SETTINGS, NOT_LISTENING
 from utils.context.policy import PRESETS, Stage
 from utils.messages import results
 
@@ -55,11 +56,23 @@ def test_the_table_of_exit_codes_is_complete():
     assert [int(code) for code in codes] == [int(code) for code in ExitCode]
 
 
+def test_the_page_on_problems_says_how_serve_ends_on_a_taken_port():
+    """Its sentence and its code, which tests/e2e/cli/test_listening.py sees."""
+    begins = NOT_LISTENING.partition(" {}")[0]
+    assert f'it ends with "{begins} …" and exit code {EXIT_SETTINGS}' in _page("troubleshooting.md")
+
+
 def test_every_command_stands_on_the_page_of_the_command_line():
     told = _page("cli.md")
     for name in _commands():
         words = name.split()
         assert re.search(rf"`[^`]*\b{words[-1]}\b", told), f"{name} is not told"
+
+
+def test_every_command_stands_in_the_table_of_commands():
+    rows = _first_column(_section(_page("cli.md"), "The command line"))
+    words = [set(" ".join(re.findall(r"`([^`]+)`", row)).split()) for row in rows]
+    assert [name for name in _commands() if not any(set(name.split()) <= row for row in words)] == []
 
 
 def test_the_page_names_only_options_that_exist():

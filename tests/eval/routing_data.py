@@ -18,7 +18,7 @@ DATA = Path(__file__).with_name("routing.yaml")
 
 @cache
 def dataset() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(DATA.read_text(encoding="utf-8"))
+    loaded: dict[str, Any] = yaml.load(DATA.read_text(encoding="utf-8"), yaml.CSafeLoader)
     return loaded
 
 

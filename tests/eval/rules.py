@@ -49,7 +49,7 @@ def score(rules: Sequence[str], others: Sequence[str]) -> Score:
 
 def scores(path: Path = FILE) -> Mapping[str, Score]:
     """The score of each language of a file."""
-    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
     return {language: score(each["rules"], each["others"]) for language, each in data.items()}
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.helm.cases import ACCEPTED, PROMETHEUS
 from tests.helm.chart import Helm, Manifest, of_kind, pods
-from utils.a2a_common.server.http.host_origin import METRICS
+from utils.a2a_common.server.http.address import METRICS
 
 pytestmark = [pytest.mark.servers, pytest.mark.timeout(600)]
 

@@ -19,6 +19,7 @@ OTHERS = (
     "utils/web/built/",
     "docs/images/",
     "tests/e2e/upgrade/archives/",
+    "tests/e2e/upgrade/homes/",
 )
 RUFF_INDENT = "4"
 """What ruff indents by where `indent-width` is not set."""

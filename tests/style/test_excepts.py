@@ -15,7 +15,7 @@ BROAD = {"Exception", "BaseException"}
 
 EXECUTOR = (
     "utils/a2a_common/execution/executor.py::BaseLangGraphAgentExecutor",
-    "utils/a2a_common/execution/turn_runner.py::ExecutorRunner",
+    "utils/a2a_common/engine/turn_runner.py::TurnRunner",
 )
 AGENT_HOOK = (
     "utils/a2a_common/server/probes.py::probe_routes",

@@ -11,6 +11,7 @@ from tests.style.sources import ROOT, python_files, short, tree_of
 ENTRY_POINTS = {
     "utils/a2a_common/graph/settings.py": {"load"},
     "utils/a2a_common/server/serve.py": {"serve"},
+    "utils/a2a_common/server/start_check.py": {"check_start"},
     "agents/rag/ingest_command.py": {"_open"},
     "agents/rag/ship_vectors.py": {"passages"},
 }

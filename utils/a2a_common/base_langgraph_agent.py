@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from utils.a2a_common.graph.agent_tool import AgentTool, built, declared_tools
-from utils.a2a_common.graph.identity import check_identity, default_prompt
+from utils.a2a_common.graph.identity import check_class, default_prompt
 from utils.a2a_common.graph.runtime import AgentRuntime
 from utils.a2a_common.protocol.card_options import CardOptions
 from utils.a2a_common.protocol.conversations import Kept
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.middleware_stack import MiddlewareStack
     from utils.a2a_common.graph.own_graph import GraphParts
     from utils.a2a_common.graph.user_message import Content
-    from utils.a2a_common.protocol.message_answers import MessageAnswers
+    from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
     from utils.mcp.servers import McpServers
     from utils.persistence.tool_record import ToolRecord
 
@@ -64,8 +64,8 @@ CLEARED = "Forgotten. The conversation begins anew."
 class BaseLangGraphAgent(ABC):
     """An agent on a LangGraph graph: a model, a prompt and tools, served over A2A.
 
-    A subclass without name or description is refused with a `TypeError` where it is defined, unless ABC
-    is among its own bases.
+    A subclass without name or description, or with another thing in the place of an attribute or method of this
+    class, is refused with a `TypeError` where it is defined, unless ABC is among its own bases.
 
     Class attributes:
         name: Short name; lower case, digits and hyphens. Also the name on the wire. Required.
@@ -99,7 +99,7 @@ class BaseLangGraphAgent(ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if ABC not in cls.__bases__:
-            check_identity(cls)
+            check_class(cls, BaseLangGraphAgent)
 
     def __init__(self, runtime: AgentRuntime) -> None:
         self.runtime = runtime
@@ -108,9 +108,8 @@ class BaseLangGraphAgent(ABC):
         self._tool_skills: tuple[Skill, ...] = ()
         self._mcp = self._mcp_servers()
         self.on_rebuilt: Callable[[], None] = lambda: None
-        self.message_answers: Sequence[
-            MessageAnswers
-        ] = ()  # to messages of its own extensions, without a task
+        self.message_answers: Sequence[MessageAnswers] = ()  # to messages of its own extensions: no task
+        self.preparation: Preparation | None = None  # by the one who sent a message, before its turn begins
         self._threads: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def system_prompt(self) -> str:

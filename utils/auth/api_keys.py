@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 from utils.auth.principal import Principal
 from utils.auth.refusal import AuthRefused, Why
 from utils.errors import SettingsError
+from utils.whole_file import replace_file
 
 ISSUER = "api-key"
 PREFIX = "pe_"
@@ -71,13 +70,19 @@ class KeyFile:
 
         Raises:
             SettingsError: There is one of that name, or the file cannot be read.
+            StorageError: The file cannot be written.
         """
         if any(known.name == key.name for known in self.keys()):
             raise SettingsError(_VARIABLE, f"There is a key named {key.name!r} already. Revoke it first.")
         self._write([*self.keys(), key])
 
     def remove(self, name: str) -> bool:
-        """Delete a key; whether there was one."""
+        """Delete a key; whether there was one.
+
+        Raises:
+            SettingsError: The file cannot be read.
+            StorageError: The file cannot be written.
+        """
         left = [key for key in self.keys() if key.name != name]
         found = len(left) < len(self.keys())
         if found:
@@ -85,11 +90,7 @@ class KeyFile:
         return found
 
     def _write(self, keys: Sequence[ApiKey]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{self._path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump({"keys": [asdict(key) for key in keys]}, file, indent=1)
-        Path(name).replace(self._path)
+        replace_file(self._path, json.dumps({"keys": [asdict(key) for key in keys]}, indent=1).encode())
         self._seen = None
 
 

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import secrets
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -23,6 +21,7 @@ from utils.auth.signature import check_signature
 from utils.auth.token_form import Token
 from utils.auth.used_tokens import MemoryUsedTokens, UsedTokens
 from utils.errors import SettingsError, StorageError
+from utils.whole_file import publish_file
 
 ISSUER = "urn:platform-engineer:supervisor"
 TYPE = "pe-service+jwt"
@@ -135,16 +134,15 @@ def key_in(path: Path) -> dict[str, Any]:
     """The private key of a file, made at the first use; the same for all processes that make it at once.
 
     Raises:
-        SettingsError: It cannot be read or made.
+        SettingsError: It cannot be read.
+        StorageError: It cannot be made.
     """
     try:
         if not path.exists():
-            _make(path)
+            publish_file(path, json.dumps(new_private_key()).encode())
         return parsed_key(path.read_text("utf-8"), path.name)
     except OSError as error:
-        raise SettingsError(
-            "PLATFORM_ENGINEER_HOME", f"The file {path.name} cannot be read or made."
-        ) from error
+        raise SettingsError("PLATFORM_ENGINEER_HOME", f"The file {path.name} cannot be read.") from error
 
 
 def parsed_key(text: str, where: str) -> dict[str, Any]:
@@ -166,16 +164,3 @@ def new_private_key() -> dict[str, Any]:
 
     made = ECKey.generate_key("P-256")
     return {**made.as_dict(private=True), "kid": made.thumbprint(), "use": "sig", "alg": ALGORITHM}
-
-
-def _make(path: Path) -> None:
-    key = new_private_key()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(key, file)
-    try:
-        with contextlib.suppress(FileExistsError):
-            os.link(name, path)
-    finally:
-        Path(name).unlink()

@@ -13,7 +13,7 @@ from utils.context.compaction import Compaction, visible_messages
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import TokenCounter
 from utils.context.report import Changed, Step
-from utils.context.strategies.compress import expected_result
+from utils.context.strategies.compress import expected_growth, expected_result
 from utils.context.worker_thread import is_large
 from utils.messages.repair import Repair
 from utils.messages.tokens import TOKENS_PER_REPLY
@@ -48,6 +48,7 @@ class Draft:
         artifacts: Texts to store, by handle.
         steps: What the stages have done.
         rules: Every constraint in force, each with whether it is shown.
+        calls_left: Model calls that may still follow in this turn; no limit if unset.
     """
 
     repaired: Repair
@@ -61,6 +62,7 @@ class Draft:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     steps: tuple[Step, ...] = ()
     rules: tuple[tuple[str, bool], ...] = ()
+    calls_left: int | None = None
 
     @property
     def history(self) -> list[BaseMessage]:
@@ -102,7 +104,21 @@ class Draft:
     @property
     def lacking(self) -> int:
         """Tokens over the budget if the turn gets one more tool result of the expected size."""
+        if self.calls_left == 0:
+            return self.total - self.budget
         return self.total + expected_result(self.visible, self.counter) - self.budget
+
+    def begins_at(self, share: float) -> int:
+        """The tokens from which a stage makes room for the rest of the turn.
+
+        A threshold keeps room for results that are still to come. Where the calls that are left cannot take it all, if each adds as much as
+        the turn's calls before did, the threshold rises by what stays free: the results stay whole, and the provider's prompt cache valid.
+        """
+        at = self.policy.tokens(share)
+        growth = expected_growth(self.visible, self.counter)
+        if self.calls_left is None or growth is None:
+            return at
+        return max(at, self.budget - self.calls_left * growth)
 
     def block(self) -> SystemMessage | None:
         """The system message as it will be sent."""

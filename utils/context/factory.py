@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from utils.context.middleware import Announce, ContextMiddleware
+    from utils.context.topic import Embed
 
 
 EXTRACT_TO = 0.90
@@ -49,10 +50,16 @@ def policy_for(
         output_reserve=context.output_reserve or llm.max_output_tokens or policy.output_reserve,
         clear_at=min(policy.clear_at, summarise_at),
         summarise_at=summarise_at,
+        topic_at=_topic_at(context, policy),
         keep_messages=context.keep_messages or policy.keep_messages,
         use_model=policy.use_model and context.model_summaries,
         extract_to=EXTRACT_TO if _extracts(llm, context) else policy.extract_to,
     )
+
+
+def _topic_at(context: ContextSettings, policy: ContextPolicy) -> float | None:
+    chosen = context.topic_at or policy.topic_at
+    return chosen if chosen is not None and chosen < 1 else None
 
 
 def _extracts(llm: LLMSettings, context: ContextSettings) -> bool:
@@ -68,6 +75,7 @@ def default_context_middleware(
     on_compaction: Announce | None = None,
     summary_prompt: str | None = None,
     ahead: bool = False,
+    embed: Embed | None = None,
 ) -> ContextMiddleware:
     """The context middleware of an agent.
 
@@ -79,6 +87,7 @@ def default_context_middleware(
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         summary_prompt: The agent's own prompt for summaries; one in the settings overrides it.
         ahead: Whether the caller compacts after each turn (`ContextMiddleware.compact_ahead`).
+        embed: Tells topics apart; without it a change of topic triggers nothing.
 
     Raises:
         SettingsError: A file that a setting names cannot be read.
@@ -96,6 +105,8 @@ def default_context_middleware(
         provider=str(llm.provider),
         on_compaction=on_compaction,
         ahead=ahead,
+        most_calls=context.model_calls_per_turn,
+        embed=embed,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import structlog
 from langchain.agents.middleware import AgentMiddleware, ModelRequest, ModelResponse
 from langchain.agents.middleware.types import ExtendedModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+from langchain_core.messages import BaseMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.config import get_config
 from langgraph.prebuilt.tool_node import ToolCallRequest
@@ -22,23 +22,25 @@ from langgraph.types import Command
 
 from utils.context import announce
 from utils.context.block import with_known
+from utils.context.called_usage import reported_usage, summary_usage
 from utils.context.compaction import Compaction
 from utils.context.learnt_windows import SMALLEST, LearntWindows, key_of
 from utils.context.limits import get_context_window
 from utils.context.pipeline import Parts, Prepared, Request, prepare
 from utils.context.policy import ContextPolicy
 from utils.context.protocols import ArtifactStore, Summariser
-from utils.context.reported_usage import ReportedUsage, reported_usage
-from utils.context.sending import sent_messages, shown_tools
+from utils.context.report import Report
+from utils.context.sending import measured, sent_request, shown_tools
 from utils.context.state import ContextState, edits_of, pinned_of, rule_changes
-from utils.context.summary_usage import summary_usage
+from utils.context.task_meter import calls_left, report_usage
 from utils.context.tool_results import short_result
 from utils.context.tool_tokens import ToolTokens
 from utils.context.tools import TOOL_NAMES, Room, context_tools, scope_of
+from utils.context.topic import Embed, changed_topic
 from utils.errors import ContextBudgetExceeded, ContextOverflow, StorageError
-from utils.events import ContextCompacted, Usage, UsageReported
+from utils.events import ContextCompacted, Usage
 from utils.llm.classify import classify
-from utils.messages.counter import BELIEVED, MessageCounter, calibrate, with_count
+from utils.messages.counter import BELIEVED, MessageCounter, calibrate
 from utils.messages.told import shortened
 from utils.messages.transcript import active_index, stand_in
 from utils.observability import catalogue
@@ -60,7 +62,6 @@ _MOST_REFUSALS = 4  # by then a guessed limit is a quarter of the first request
 
 SUMMARIES = "summaries"
 """Name under which the usage of summaries is reported."""
-
 
 NEXT_REQUEST = "next-request"
 """Id of the message that stands for the next request while a compaction is made ahead of it."""
@@ -90,6 +91,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         on_compaction: Called for each compaction; if unset, events go to the graph's stream.
         learnt: What refusals have shown of the models' windows.
         ahead: Whether `compact_ahead` is called after each turn. No request waits for a summary then.
+        most_calls: Model calls that a turn may have; no limit if unset.
+        embed: Tells topics apart; without it a change of topic triggers nothing.
     """
 
     state_schema = ContextState
@@ -105,6 +108,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         on_compaction: Announce | None = None,
         learnt: LearntWindows | None = None,
         ahead: bool = False,
+        most_calls: int | None = None,
+        embed: Embed | None = None,
     ) -> None:
         super().__init__()
         self.policy = policy
@@ -117,6 +122,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         self._on_compaction = on_compaction
         self._learnt = learnt or LearntWindows()
         self._ahead = ahead and summariser is not None and policy.use_model
+        self._most_calls = most_calls
+        self._embed = embed
         self._short_forms: dict[str, str] = {}
         self._tool_tokens = ToolTokens(self.counter)
 
@@ -135,7 +142,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             counted = prepared.report.counted - unsent
             try:
                 with reported_usage(self._charged(counted, prepared.report.ratio), self.counter) as reported:
-                    response = await handler(_sent(request, prepared, shown))
+                    response = await handler(sent_request(request, prepared, shown))
                 break
             except Exception as error:
                 overflow = classify(error)
@@ -148,12 +155,12 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         report = prepared.report
         if refused and report.counted < min(refused):
             self._learnt.learn(key, report.window, report.ratio)
-        answers = [_measured(message, counted, reported) for message in response.result]
+        answers = [measured(message, counted, reported) for message in response.result]
         answered = ModelResponse(answers, response.structured_response)
         update: dict[str, Any] = {"compaction": prepared.compaction.as_state()}
         update |= self._told(request, prepared)
         if cost := _state(request).get("unreported"):
-            _report(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
+            report_usage(request, {purpose: Usage(**counts) for purpose, counts in cost.items()})
             update["unreported"] = {}
         return ExtendedModelResponse(answered, Command(update=update) if _is_new(request, update) else None)
 
@@ -249,14 +256,25 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         )
         before, parts = Compaction.from_state(values.get("compaction")), self._parts(history)
         turn = sum(map(self.counter.message, messages[active_index(messages) or 0 :]))
-        policy = self.policy.for_next_turn(parts.calibration.charged(turn))
+        charged = parts.calibration.charged(turn)
+        parts = replace(parts, ahead=False)
         with summary_usage() as used:
-            prepared = await prepare(request, policy, replace(parts, ahead=False), before)
+            prepared = await prepare(request, self.policy.for_next_turn(charged), parts, before)
+            if prepared.compaction == before and (topic := await self._new_topic(messages, prepared.report)):
+                policy = self.policy.for_next_turn(charged, topic)
+                prepared = await prepare(request, policy, parts, before)
         if prepared.compaction == before:
             return None
         await self._keep(scope, prepared.artifacts)
         announce.request(log, prepared.report, self._summariser_name)
         return Ahead(prepared.compaction.as_state(), used.total or Usage())
+
+    async def _new_topic(self, messages: Sequence[BaseMessage], report: Report) -> int | None:
+        """The messages of the last turn, if it began another topic and the conversation is long enough to make room for it."""
+        at = self.policy.topic_at
+        if self._embed is None or at is None or report.before < self.policy.tokens(at):
+            return None
+        return await changed_topic(messages, self._embed)
 
     async def forget(self, scope: str) -> None:
         """Delete the stored texts of a conversation.
@@ -286,6 +304,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
             pinned=pinned_of(state),
             edits=edits_of(state),
             force=force,
+            calls_left=calls_left(request, self._most_calls),
         )
         with summary_usage() as used:
             prepared = await prepare(
@@ -295,7 +314,7 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
                 Compaction.from_state(state.get("compaction")),
             )
         if used.total:
-            _report(request, {SUMMARIES: used.total})
+            report_usage(request, {SUMMARIES: used.total})
         await self._keep(scope, prepared.artifacts)
         announced = announce.preflight if prepared.report.before > prepared.report.limit else announce.request
         announced(log, prepared.report, self._summariser_name)
@@ -368,32 +387,10 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any]):
         return self.summariser.name if use_model and self.summariser else "extractive"
 
 
-def _measured(message: BaseMessage, counted: int, reported: ReportedUsage) -> BaseMessage:
-    """An answer with a plausible usage and the count of its request."""
-    if not isinstance(message, AIMessage):
-        return message
-    return with_count(reported.believed(message), counted)
-
-
-def _sent(request: ModelRequest[Any], prepared: Prepared, tools: list[Any]) -> ModelRequest[Any]:
-    messages = sent_messages(prepared.messages, getattr(request.model, "_llm_type", ""))
-    return request.override(system_message=prepared.system, messages=messages, tools=tools)
-
-
 def _state(request: ModelRequest[Any]) -> Mapping[str, Any]:
     return request.state
 
 
-def _report(request: ModelRequest[Any], cost: Mapping[str, Usage]) -> None:
-    """Report what model calls beside the answer have used, and count it on the task's budget."""
-    request.runtime.stream_writer(UsageReported(cost))
-    if meter := getattr(request.runtime.context, "meter", None):
-        meter.add(sum(cost.values(), Usage()))
-
-
 def _is_new(request: ModelRequest[Any], update: Mapping[str, Any]) -> bool:
-    state: Mapping[str, Any] = request.state
-    if len(update) > 1:
-        return True
-    known = state.get("compaction") or Compaction().as_state()
-    return bool(known != update["compaction"])
+    known = _state(request).get("compaction") or Compaction().as_state()
+    return len(update) > 1 or bool(known != update["compaction"])

@@ -43,6 +43,7 @@ class Request:
         pinned: Constraints that a model found in the user's messages.
         edits: Constraints that the user added or removed by command.
         force: Whether to compact whatever the size, as after a rejected request.
+        calls_left: Model calls that may follow in this turn; no limit if unset.
     """
 
     messages: Sequence[BaseMessage]
@@ -52,6 +53,7 @@ class Request:
     pinned: tuple[Constraint, ...] = ()
     edits: tuple[Edit, ...] = ()
     force: bool = False
+    calls_left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ def _begin(
         visible=tuple(visible_messages(repaired.history, compaction)),
         artifacts=stored,
         rules=tuple((text, place >= len(older)) for place, text in enumerate(in_force)),
+        calls_left=request.calls_left,
     )
     stages.check_fixed(draft, policy)
     return draft, draft.total

@@ -25,6 +25,7 @@ ALL_STAGES = frozenset(Stage)
 _RESERVE_CAP = 16_384
 _MARGIN_CAP = 512
 _AHEAD_LEAST, _AHEAD_TO = 0.8, 0.45
+_TOPIC_AT, _TOPIC_TO = 0.4, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class ContextPolicy:
         summarise_at: Share at which a turn begins with a summary.
         summarise_at_tokens: Number of tokens at which a turn begins with a summary, if that is less.
         summarise_to: Share of the request after a summary.
+        topic_at: Share from which what was said before is summarised when the user turns to another topic; never if unset.
         extract_to: Share of the request after an extract by rules. It costs no model call, so it may fill the request,
             and is made only if the request is over the budget. If unset, an extract is treated as a summary.
         summarise_gain: Smallest share that a summary at the start of a turn must free.
@@ -80,6 +82,7 @@ class ContextPolicy:
     summarise_at: float = 0.80
     summarise_at_tokens: int | None = None
     summarise_to: float = 0.50
+    topic_at: float | None = None
     extract_to: float | None = None
     summarise_gain: float = 0.10
     max_summary_tokens: int = 2_000
@@ -136,25 +139,34 @@ class ContextPolicy:
         """The policy for another window."""
         return replace(self, window=window)
 
-    def for_next_turn(self, turn: int) -> ContextPolicy:
+    def for_next_turn(self, turn: int, new_topic: int | None = None) -> ContextPolicy:
         """The policy for a compaction after an answer.
 
         It goes further, so that turns seldom need one, and begins earlier, down to four fifths, where the next turn would
-        not fit otherwise.
+        not fit otherwise. Where the last turn began another topic, it begins at `topic_at`, and leaves that turn whole.
 
         Args:
             turn: Tokens of the last turn, which the next one is expected to have.
+            new_topic: Messages of the last turn if it began another topic.
         """
         room = (self.input_budget - turn) / self._basis
         at = max(self.summarise_at * _AHEAD_LEAST, min(self.summarise_at, room))
         tokens = self.summarise_at_tokens
-        return replace(
+        following = replace(
             self,
             clear_at=min(self.clear_at, at),
             summarise_at=at,
             summarise_to=min(self.summarise_to, self.summarise_at * _AHEAD_TO),
             summarise_at_tokens=tokens and max(int(tokens * _AHEAD_LEAST), tokens - turn),
             extract_to=None,
+        )
+        if new_topic is None or self.topic_at is None:
+            return following
+        return replace(
+            following,
+            summarise_at=min(at, self.topic_at),
+            summarise_to=min(following.summarise_to, self.topic_at * _TOPIC_TO + turn / self._basis),
+            keep_messages=max(self.keep_messages, new_topic + 1),  # and the request to come
         )
 
     def may_lack_room(self, tokens: int | None) -> bool:
@@ -170,7 +182,7 @@ class ContextPolicy:
             or self.max_turns is not None
         ):
             return True
-        earliest = self.for_next_turn(self.input_budget)
+        earliest = self.for_next_turn(self.input_budget, new_topic=1)
         starts = [earliest.summarise_at]
         if Stage.CLEAR in self.stages:
             starts.append(earliest.clear_at)
@@ -193,7 +205,7 @@ class ContextPolicy:
 
 def standard(window: int) -> ContextPolicy:
     """The default."""
-    return ContextPolicy(window=window)
+    return ContextPolicy(window=window, topic_at=_TOPIC_AT)
 
 
 def caipe(window: int) -> ContextPolicy:

@@ -86,6 +86,14 @@ class ContextSettings(EnvSettings):
         "answer. Without a model for summaries a turn begins with an extract from all of it on, but the offline model "
         "with the policy standard waits until the budget is full.",
     )
+    topic_at: float | None = Field(
+        None,
+        alias="CONTEXT_TOPIC_AT",
+        gt=0,
+        le=1,
+        description="Share of the input budget from which what was said before is summarised after an answer when the user turned to "
+        "another topic; 0.4 with the policy standard, else never, when unset. 1 means never.",
+    )
     keep_messages: int | None = Field(
         None,
         alias="MIN_MESSAGES_TO_KEEP",

@@ -84,7 +84,7 @@ def truncate_stage(draft: Draft) -> Draft:
 def clear_stage(draft: Draft, *, force: bool) -> Draft:
     """Clear old tool results in one batch, if that frees enough."""
     policy, before = draft.policy, draft.total
-    if Stage.CLEAR not in policy.stages or not (force or before >= policy.tokens(policy.clear_at)):
+    if Stage.CLEAR not in policy.stages or not (force or before >= draft.begins_at(policy.clear_at)):
         return draft
     needed = 1 if force or before > draft.budget else policy.tokens(policy.clear_gain)
     keep = Keep(policy.clear_keep, policy.tokens(policy.clear_keep_share))
@@ -98,7 +98,7 @@ async def compress_stage(draft: Draft, tools: SummaryTools) -> Draft:
     """Compress ranked results, least relevant first."""
     policy, before = draft.policy, draft.total
     lacking = draft.lacking if policy.compress_ahead else 0
-    if Stage.COMPRESS not in policy.stages or (before < policy.tokens(policy.compress_at) and lacking <= 0):
+    if Stage.COMPRESS not in policy.stages or (before < draft.begins_at(policy.compress_at) and lacking <= 0):
         return draft
     active = active_index(draft.visible)
     compression = Compression(

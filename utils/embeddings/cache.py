@@ -23,6 +23,11 @@ IN_MEMORY = 4096
 """Vectors kept in memory: 6 MB at 384 dimensions."""
 
 
+def uncached(embedder: Embedder | None) -> Embedder | None:
+    """The model itself: the vector of what a person says must not stay in the file of known vectors."""
+    return embedder.uncached if isinstance(embedder, CachedEmbedder) else embedder
+
+
 class CachedEmbedder:
     """Remembers the vectors of `inner` by content. The vectors are the same as without the cache."""
 

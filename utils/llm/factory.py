@@ -129,12 +129,12 @@ def _embedded(embedder_factory: Callable[[], Embedder | None] | None) -> BaseCha
 
 
 def _openai(settings: LLMSettings) -> BaseChatModel:
+    key = required(settings.openai_api_key, "OPENAI_API_KEY", settings)  # before a second of imports
+    base_url = address(settings.openai_base_url, "OPENAI_BASE_URL")
     from langchain_openai import ChatOpenAI
 
     from utils.llm.chat_completions import with_plain_streams
 
-    key = required(settings.openai_api_key, "OPENAI_API_KEY", settings)
-    base_url = address(settings.openai_base_url, "OPENAI_BASE_URL")
     return with_plain_streams(
         ChatOpenAI(
             model=model_name(settings),

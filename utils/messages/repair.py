@@ -7,6 +7,8 @@ unique, and no message is empty. Names are legal, and pictures stand in user mes
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
@@ -29,8 +31,6 @@ from utils.messages.calls import (
     with_call_ids,
 )
 from utils.messages.media.normal import with_normal_media
-from utils.messages.names import with_legal_name
-from utils.messages.pairing import Place, match_results
 from utils.messages.transcript import as_stand_in, stand_in
 
 INTERRUPTED = "Tool interrupted"
@@ -40,6 +40,12 @@ EMPTY_REQUEST = "(empty message)"
 EMPTY_RESULT = "(no output)"
 OPENING = "(The conversation begins.)"
 NUDGE = "(Go on.)"
+
+_ILLEGAL = re.compile(r"[\s<|\\/>]+")  # OpenAI: '^[^\s<|\\/>]+$'
+_LONGEST_NAME = 64
+
+Place = tuple[int, int]
+"""Position of a call: index of its message, and index among the calls of that message."""
 
 
 class Repair(NamedTuple):
@@ -68,7 +74,7 @@ def repair(messages: Sequence[BaseMessage]) -> Repair:
     plain = [kept for message in messages if (kept := _plain(message)) is not None]
     system = [message for message in plain if isinstance(message, SystemMessage)]
     history = [message for message in plain if not isinstance(message, SystemMessage)]
-    matched = match_results(history, INTERRUPTED)
+    matched = _match_results(history)
     paired, interrupted = _paired(history, matched.results)
     return Repair(
         merge_system(system), _framed(with_normal_media(paired)), tuple(interrupted), matched.dropped
@@ -126,9 +132,70 @@ def _paired(
     return paired, interrupted
 
 
+class _Matched(NamedTuple):
+    """The outcome of matching.
+
+    Attributes:
+        results: The result of each call that has one.
+        dropped: Number of results that belong to no call.
+    """
+
+    results: dict[Place, ToolMessage]
+    dropped: int
+
+
+def _match_results(history: Sequence[BaseMessage]) -> _Matched:
+    """Assign each result to its call, and count the results that belong to none.
+
+    If several messages use the same call id, a result belongs to the latest of them before it. A
+    result that precedes its call is used only if the call has no other result.
+    A real result replaces a synthetic one.
+    """
+    calls = _calls(history)
+    matched: dict[Place, ToolMessage] = {}
+    early: list[ToolMessage] = []
+    dropped = 0
+    for index, message in enumerate(history):
+        if not isinstance(message, ToolMessage):
+            continue
+        places = calls.get(message.tool_call_id, [])
+        if not any(place[0] < index for place in places):
+            early.append(message)
+            continue
+        place = _latest_before(places, index, matched)
+        dropped += place is None or place in matched
+        if place is not None:
+            matched[place] = message
+    for message in early:
+        free = next((place for place in calls.get(message.tool_call_id, ()) if place not in matched), None)
+        if free is None:
+            dropped += 1
+        else:
+            matched[free] = message
+    return _Matched(matched, dropped)
+
+
+def _calls(history: Sequence[BaseMessage]) -> dict[str, list[Place]]:
+    calls: defaultdict[str, list[Place]] = defaultdict(list)
+    for index, message in enumerate(history):
+        if isinstance(message, AIMessage):
+            for place, call in enumerate(message.tool_calls):
+                calls[str(call["id"] or "")].append((index, place))
+    return dict(calls)
+
+
+def _latest_before(places: Sequence[Place], index: int, matched: dict[Place, ToolMessage]) -> Place | None:
+    """The first unanswered call of the latest message before `index` that made a call of this id."""
+    before = [place for place in places if place[0] < index]
+    if not before:
+        return None
+    latest = [place for place in before if place[0] == before[-1][0]]
+    return next((p for p in latest if p not in matched or matched[p].content == INTERRUPTED), None)
+
+
 def _plain(message: BaseMessage) -> BaseMessage | None:
     """The message in a form that providers accept: the same object if possible, `None` to drop it."""
-    message = with_legal_name(message) if not isinstance(message, ToolMessage) else message
+    message = _with_legal_name(message) if not isinstance(message, ToolMessage) else message
     if isinstance(message, ChatMessage):
         message = _from_chat_message(message)
     if isinstance(message, AIMessage):
@@ -188,3 +255,24 @@ def _blocks(message: BaseMessage) -> list[str | dict[str, object]]:
     if isinstance(message.content, str):
         return [{"type": "text", "text": message.content}]
     return list(message.content)
+
+
+def _legal_speaker(name: str) -> str | None:
+    """The name, or one derived from it that all providers accept; `None` where nothing of it is left."""
+    return (
+        _ILLEGAL.sub("_", name).strip("_")[:_LONGEST_NAME] or None
+        if _ILLEGAL.search(name)
+        else name[:_LONGEST_NAME]
+    )
+
+
+def _with_legal_name(message: BaseMessage) -> BaseMessage:
+    """The message with a legal name; the same object if it has one, or none."""
+    said = message.additional_kwargs.get("name")
+    if not message.name and not isinstance(said, str):
+        return message
+    name = _legal_speaker(message.name) if message.name else None
+    extra = {key: value for key, value in message.additional_kwargs.items() if key != "name"}
+    if name == message.name and not isinstance(said, str):
+        return message
+    return message.model_copy(update={"name": name, "additional_kwargs": extra})

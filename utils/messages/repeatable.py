@@ -11,6 +11,9 @@ READ_ONLY = "read_only"
 REPEATABLE = "repeatable"
 """Key of a tool's `metadata`: true where the tool itself sees to it that a repeated call has no second effect."""
 
+CHANGES = "changes"
+"""Key of a tool's `metadata`: true where it makes a change that the user was asked about."""
+
 
 def may_repeat(metadata: Mapping[str, Any] | None) -> bool:
     """Whether a call with an unknown outcome may run again, by the tool's `metadata`."""

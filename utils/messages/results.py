@@ -14,6 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 STOPPED_CALL = "stopped_call"
 """Key of a tool message's `additional_kwargs` that marks the result of a call that was not run."""
 
+IN_WORDS = "in_words"
+"""Key of a tool message's `additional_kwargs` that holds what the result says besides its notes on files, which the user gets: for a model
+that quotes results to the user."""
+
 
 class Article(BaseModel):
     """One retrieved passage. `score` decreases with the rank; `metadata` may have `heading` and `source`."""

@@ -16,8 +16,9 @@ _ABBREVIATED = re.compile(r"\b(?:i\.e|e\.g|etc|vs|incl)\.$", re.IGNORECASE)
 _OPENERS = r"(?:(?:on|for|to|in|at|from) )?(?:what|where|how|which|who|whom|when|why|whether)"
 _VERBS = "does|do|did|is|are|can|could|should|will|would|must"
 _JOINT = re.compile(
-    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+)?(?=(?:{_OPENERS}|{_VERBS})\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
-    rf"|\s+\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))",
+    rf"\s*[,;]?\s(?:and|plus)\s+(?:also\s+|then\s+|if so,?\s+|after that,?\s+|afterwards,?\s+|finally,?\s+)?(?:please\s+)?"
+    rf"(?=(?:{_OPENERS}|{_VERBS}|tell me|show me|explain|describe)\b)|,\s+(?:or\s+)?(?={_OPENERS}\b)"
+    rf"|\s+\((?=(?:{_OPENERS}|{_VERBS})\b[^()]*\?\))|\s*[,;]\s*(?:and\s+)?then\s+(?!{_VERBS})",
     re.IGNORECASE,
 )
 """Between two things that one sentence asks: "where is it stored and how do I back it up"."""
@@ -26,6 +27,19 @@ _ASKS = re.compile(
     r"|remove|delete|install|configure|run|start|stop|find))\b",
     re.IGNORECASE,
 )
+_NO_ORDER = (
+    rf"{_COMMON}|he|she|his|her|their|me|us|him|about|after|before|since|until|while|during|without|within|over|under|between|into|onto|via|per"
+    "|as|than|because|although|though|unless|both|all|each|every|either|neither|nor|even|still|yet|again|today|yesterday|tomorrow|tonight"
+    "|maybe|perhaps|suppose|imagine|assume|say|given|thanks|got|get|need|want|love|like|found|saw|lost|forgot|made|went|ran|wrote|said|told|gave"
+    r"|took|came|became|left|built|bought|works?|seems?|looks?|makes?|was|am|whats|hows|wheres|whos|whens|dont|cant|show|tell|give|list|explain|describe|whether|find|search|read|look|check|\w+ed|\w+ing|\w+ly"
+)
+_ORDER = re.compile(
+    rf"^\W*(?:(?:please|kindly|now|then|also)\W+)*(?!(?:{_NO_ORDER})\b)[a-z][a-z-]+\s+"
+    r"(?:the|an?|my|our|your|all|every\w*|it|them|me|us|this|that|these|those)\b",
+    re.IGNORECASE,
+)
+"""Begins with what can only be a verb, before its object: "Reboot the server", "email me"."""
+_THEN = re.compile(r"^(?:and\s+)?then\s+", re.IGNORECASE)
 _ALSO = re.compile(r"(?:and|also|plus)\b", re.IGNORECASE)
 """Begins a sentence that asks one thing more, so that the sentence before it asked too: "Plug it in. And what does it see?"."""
 _FEWEST_OF_A_QUESTION = 3
@@ -57,15 +71,22 @@ def questions(text: str) -> list[str]:
     """
     found: list[str] = []
     told: list[str] = []
-    for part in (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence)):
+    parts = (part.strip() for sentence in _whole_sentences(text) for part in _JOINT.split(sentence))
+    for part in (_THEN.sub("", part) for part in parts):
         if len(told) == 1 and _ALSO.match(part):
             found.append(told.pop())
         told.append(part)
         long_enough = len(part.split()) >= _FEWEST_OF_A_QUESTION + (not part.endswith("?"))
-        if _ASKS.search(part) and not part.endswith(":") and long_enough:
+        asks = _ASKS.search(part) or (found and _ALSO.match(part))
+        if not part.endswith(":") and (orders(part) or (asks and long_enough)):
             found.append(" ".join(told))
             told = []
     return found[:_MOST] if len(found) > 1 else []
+
+
+def orders(text: str) -> bool:
+    """Whether a text begins as an order to do something with something."""
+    return bool(_ORDER.match(text))
 
 
 def alternatives(text: str) -> list[str]:

@@ -11,9 +11,12 @@ from datetime import date, datetime
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from utils.messages.text import message_text
+
 _DATE = "date"
 _SAID_AT = "said_at"
 _TASK = "delegated_with"
+_WORDS = "own_words"
 
 
 def dated(day: date) -> dict[str, str]:
@@ -27,6 +30,20 @@ def said_at(moment: datetime) -> dict[str, str]:
     A text: clients that join neighbouring messages of one role join their texts, and fail on numbers.
     """
     return {_SAID_AT: moment.isoformat()}
+
+
+def of_own_words(length: int) -> dict[str, str]:
+    """`additional_kwargs` of a user's message of which only the first characters are the user's words, and the rest came along: text
+    files and data. A text, as above.
+    """
+    return {_WORDS: str(length)}
+
+
+def own_words(message: BaseMessage) -> str:
+    """The user's words in a message, without the files and data that came along with them."""
+    text = message_text(message)
+    length = str(message.additional_kwargs.get(_WORDS, ""))
+    return text[: int(length)] if length.isdecimal() else text
 
 
 def when_said(message: BaseMessage) -> float:

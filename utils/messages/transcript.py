@@ -71,6 +71,13 @@ def active_index(messages: Sequence[BaseMessage]) -> int | None:
     return stand_ins
 
 
+def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
+    """Model calls since the user's last message."""
+    start = active_index(messages)
+    tail = messages if start is None else messages[start + 1 :]
+    return sum(isinstance(message, AIMessage) for message in tail)
+
+
 def stand_in(text: str, message_id: str) -> HumanMessage:
     """A synthetic user message, where providers require one."""
     return HumanMessage(text, id=message_id, additional_kwargs={_STAND_IN: True})

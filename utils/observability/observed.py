@@ -13,10 +13,9 @@ from structlog.contextvars import bound_contextvars
 
 from utils.events import ToolStatus, Usage
 from utils.observability import catalogue
-from utils.observability.event_metrics import tokens
 from utils.observability.metrics import count, process_metrics
 from utils.observability.trace import agent_at_work, child_span, current_trace_id, failed, root_span
-from utils.observability.turn_meter import TurnMeter
+from utils.observability.turn_meter import TurnMeter, tokens
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

@@ -1,20 +1,34 @@
-"""Measures one turn: outcome, duration, and time to the first text."""
+"""Measures one turn: what its events count, outcome, duration, and time to the first text."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import structlog
 
-from utils.events import AgentEvent, Completed, Failed, InputRequired, MessageAnswer, Rejected, TextDelta
+from utils.events import (
+    AgentEvent,
+    Completed,
+    ContextCompacted,
+    DelegationFinished,
+    Failed,
+    InputRequired,
+    MessageAnswer,
+    ModelRetried,
+    Rejected,
+    TextDelta,
+    Usage,
+    UsageReported,
+)
 from utils.observability import catalogue
-from utils.observability.event_metrics import observations
 from utils.observability.metrics import Metrics, Observation
 
 log = structlog.get_logger(__name__)
 
 Clock = Callable[[], float]
+
+DIRECTIONS = ("input", "output", "cached")
 
 
 class TurnMeter:
@@ -71,3 +85,42 @@ class TurnMeter:
         seconds = self._clock() - self._began
         self._metrics.record(Observation(metric, seconds, {"agent": self._agent}))
         return seconds
+
+
+def observations(event: AgentEvent, agent: str) -> Iterator[Observation]:
+    """The observations of an event of a turn of `agent`. Pure.
+
+    Tool calls and model calls are counted where they are made, since their events lack some of the labels.
+    `TurnMeter` counts the end of a turn.
+    """
+    match event:
+        case DelegationFinished(agent=target, state=state, seconds=seconds):
+            yield Observation(catalogue.DELEGATIONS, 1, {"agent": target, "state": state.value})
+            yield Observation(catalogue.DELEGATION_SECONDS, seconds, {"agent": target})
+        case ContextCompacted(strategy=strategy):
+            labels = {"agent": agent, "strategy": strategy}
+            yield Observation(catalogue.COMPACTIONS, 1, labels)
+            yield Observation(
+                catalogue.SAVED_TOKENS, max(0, event.tokens_before - event.tokens_after), labels
+            )
+        case ModelRetried(reason=reason):
+            yield Observation(catalogue.RETRIES, 1, {"reason": reason})
+        case Failed(code=code):
+            yield Observation(catalogue.FAILURES, 1, {"agent": agent, "code": code})
+        case UsageReported(by_agent=by_agent):
+            for name, usage in by_agent.items():
+                if name != agent:
+                    yield from tokens(catalogue.DELEGATED_TOKENS, _configured(name), usage)
+
+
+def tokens(metric: catalogue.Metric, agent: str, usage: Usage) -> Iterator[Observation]:
+    """Tokens of one agent, by direction."""
+    amounts = (usage.input_tokens, usage.output_tokens, usage.cached_tokens)
+    for direction, amount in zip(DIRECTIONS, amounts, strict=True):
+        if amount > 0:
+            yield Observation(metric, amount, {"agent": agent, "direction": direction})
+
+
+def _configured(path: str) -> str:
+    """The configured name of a sub-agent. The names after it are those of its own sub-agents, which it chose."""
+    return path.partition("/")[0]

@@ -31,7 +31,7 @@ class RunRow:
         task_id: Its task; a task has at most one turn at a time.
         conversation: Key of the conversation; one turn of a conversation runs at a time.
         owner: Owner of the task.
-        body: The turn itself, as `turn_codec` encodes it.
+        body: The turn itself, as the engine encodes it.
         writer: Attempt number of the log's writer that the turn runs under: who holds an older one may not remove the row.
         attempts: How many processes have taken the turn over from one that died.
     """

@@ -60,9 +60,9 @@ class MemoryTaskLogStore(TaskLogStore):
     async def close(self) -> None:
         """Nothing to close."""
 
-    async def writable(self) -> bool:
-        """Always."""
-        return True
+    async def not_written(self) -> str:
+        """Nothing: it can always be written."""
+        return ""
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""

@@ -33,6 +33,11 @@ from utils.persistence.write_probe import WriteProbe
 
 _ROW = "id, owner, context_id, state, updated, body, sequence"
 
+NOT_WRITTEN = (
+    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
+)
+"""What an operator is told where a write would fail."""
+
 
 class SqliteTaskLogStore(TaskLogStore):
     """Three tables of one file: heads of tasks, their events, and who may write."""
@@ -49,9 +54,9 @@ class SqliteTaskLogStore(TaskLogStore):
         """Finish queued writes and close the file."""
         await self._database.close()
 
-    async def writable(self) -> bool:
-        """Whether the file can be written, by the last write or a probe."""
-        return await self._probe.succeeds()
+    async def not_written(self) -> str:
+        """Why the file cannot be written, by the last write or a probe."""
+        return "" if await self._probe.succeeds() else NOT_WRITTEN
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""

@@ -238,8 +238,8 @@ class TaskLogStore(ABC):
         """Finish what is under way and close. Safe to call twice."""
 
     @abstractmethod
-    async def writable(self) -> bool:
-        """Whether a write would succeed now, as far as is known without a long wait."""
+    async def not_written(self) -> str:
+        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
 
     @abstractmethod
     async def claim(self, task_id: str, owner: str) -> Stored:

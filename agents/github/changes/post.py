@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agents.github.settings import GitHubSettings
-from utils.errors import PlatformError, UpstreamRefused, UpstreamUnavailable
+from utils.errors import OutcomeUnknown, PlatformError, UpstreamRefused, UpstreamUnavailable
 
 if TYPE_CHECKING:
     import httpx
@@ -21,13 +21,6 @@ _UNAUTHORISED = 401
 _ENDED = "Nothing was sent: your authorisation at GitHub has ended or was revoked. Ask again to give it anew."
 _MOVED = frozenset({301, 302, 307, 308})
 """Redirects of GitHub that ask to send the request elsewhere: nothing was changed."""
-
-
-class OutcomeUnknown(UpstreamUnavailable):
-    """The request was sent and may have arrived, but no response showed its outcome."""
-
-    code = "outcome_unknown"
-    retryable = False
 
 
 class AuthorisationEnded(UpstreamRefused):

@@ -14,9 +14,9 @@ from agents.github.changes import journal
 from agents.github.changes.approval import question_of
 from agents.github.changes.change import Change, checked
 from agents.github.changes.journal import Entry
-from agents.github.changes.post import AuthorisationEnded, OutcomeUnknown, Poster
+from agents.github.changes.post import AuthorisationEnded, Poster
 from agents.github.tools.project import text
-from utils.errors import UpstreamRefused, UpstreamUnavailable
+from utils.errors import OutcomeUnknown, UpstreamRefused, UpstreamUnavailable
 from utils.messages.approval import approves
 from utils.messages.results import Record
 
@@ -97,6 +97,7 @@ class Sender:
         Raises:
             UpstreamRefused: There is no token, the change cannot be shown, or GitHub refused it.
             UpstreamUnavailable: GitHub could not be reached; nothing was sent.
+            OutcomeUnknown: It was sent, now or before, and may or may not have arrived.
         """
         if self._sign_ins is None and not self._poster.has_token:
             raise UpstreamRefused("Nothing was sent: changes on GitHub need a token; set GITHUB_TOKEN.")
@@ -139,13 +140,16 @@ class Sender:
 
 
 def report(entry: Entry) -> Record:
-    """The outcome of a change as the tool's result."""
+    """The outcome of a change as the tool's result.
+
+    Raises:
+        OutcomeUnknown: GitHub did not say.
+    """
     if entry.state == journal.DONE:
         item = {"what": entry.what, "state": "sent"}
         return Record(kind=_KIND, item=item, note="It was approved and sent.", source=entry.link or None)
     if entry.state in {journal.UNKNOWN, journal.INTENDED}:
-        item = {"what": entry.what, "state": "unknown"}
-        return Record(kind=_KIND, item=item, note=unknown_sentence(entry))
+        raise OutcomeUnknown(unknown_sentence(entry))
     return _not_sent(entry.what, _DECLINED if entry.state == journal.DECLINED else "GitHub did not take it")
 
 

@@ -117,7 +117,23 @@ def _by_state(request: Request, rows: list[dict[str, Any]]) -> list[dict[str, An
     kept = [row for row in rows if state in ("all", row["state"])]
     kept = [row for row in kept if base in (None, row.get("base", {}).get("ref"))]
     kept = [row for row in kept if creator in (None, row["user"]["login"])]
+    kept = [row for row in kept if _is_assigned(row, asked.get("assignee"))]
+    wanted = {name.lower() for name in asked.get("labels", "").split(",") if name}
+    kept = [row for row in kept if wanted <= {label["name"].lower() for label in row.get("labels") or ()}]
     return kept[::-1] if asked.get("direction") == "asc" else kept
+
+
+def _is_assigned(row: dict[str, Any], assignee: str | None) -> bool:
+    """GitHub's filter: a login, `none`, or `*` for anybody."""
+    logins = {person["login"] for person in row.get("assignees") or ()}
+    match assignee:
+        case None:
+            return True
+        case "none":
+            return not logins
+        case "*":
+            return bool(logins)
+    return assignee in logins
 
 
 def _page(request: Request, rows: Sequence[Any], key: str | None = None) -> Response:

@@ -59,6 +59,7 @@ LIST_COMMITS = ToolSpec(
         "Who last changed the file setup.py in django/django?",
         "Who was the last person to push to octocat/hello-world, and when?",
         "What landed in octo-org/octo-repo most recently?",
+        "Who made the last commit on the default branch of octocat/hello-world, and with which message?",
         "Who touched src/main.py of octo-org/octo-repo lately?",
         "What has octocat pushed to octo-org/octo-repo this week?",
         "What happened on main of octocat/hello-world between Monday and Friday?",

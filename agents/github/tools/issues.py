@@ -122,6 +122,7 @@ GET_ISSUE = ToolSpec(
         "Show issue 1347 of octocat/hello-world",
         "What is issue #5 in octo-org/octo-repo about?",
         "Read the comments on issue 12 of django/django",
+        "Show me the last comment on issue 40 of octocat/hello-world",
         "Is issue 99 of kubernetes/kubernetes fixed?",
         "Who reported issue 3 in octocat/hello-world?",
         "Who opened #21 of octo-org/octo-repo, and is it still open?",

@@ -6,8 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from agents.rag.index import schema
+from agents.rag.index.failures import retrieval_errors
 from agents.rag.index.sections import Span, Text, closest, text_of
-from utils.errors import RetrievalFailed
 
 
 def find_text(path: Path, source: str) -> Text | None:
@@ -19,22 +19,16 @@ def find_text(path: Path, source: str) -> Text | None:
         RetrievalFailed: The index is missing or damaged.
     """
     name, _, anchor = source.strip().partition("#")
-    try:
-        with schema.connect(path) as connection:
-            connection.execute("BEGIN")
-            row = _document(connection, name.removeprefix("./"))
-            return _text(connection, row, anchor) if row is not None else None
-    except sqlite3.Error as error:
-        raise RetrievalFailed("The document index could not be read.") from error
+    with retrieval_errors(path, "read"), schema.connect(path) as connection:
+        connection.execute("BEGIN")
+        row = _document(connection, name.removeprefix("./"))
+        return _text(connection, row, anchor) if row is not None else None
 
 
 def closest_sources(path: Path, source: str, limit: int) -> list[tuple[str, str]]:
     """Names and titles of the documents whose name or title resembles `source` most, best first."""
-    try:
-        with schema.connect(path) as connection:
-            rows = connection.execute("SELECT source, title FROM documents").fetchall()
-    except sqlite3.Error as error:
-        raise RetrievalFailed("The document index could not be read.") from error
+    with retrieval_errors(path, "read"), schema.connect(path) as connection:
+        rows = connection.execute("SELECT source, title FROM documents").fetchall()
     return closest([(row[0], row[1]) for row in rows], source, limit)
 
 

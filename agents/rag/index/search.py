@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.rag.index import schema
+from agents.rag.index.failures import retrieval_errors
 from agents.rag.index.lexical import search_words
 from agents.rag.index.ranking import (
     CANDIDATES,
@@ -21,7 +22,6 @@ from agents.rag.index.ranking import (
     rank,
 )
 from agents.rag.index.vectors import VectorCache
-from utils.errors import RetrievalFailed
 
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Vector
@@ -48,13 +48,10 @@ class Searcher:
         Raises:
             RetrievalFailed: The index is missing or damaged.
         """
-        try:
-            with schema.connect(self._path) as connection:
-                connection.execute("BEGIN")
-                ranking = self._rank(connection, query if words else "", model, vectors)
-                rows = _rows(connection, ranking.ids)
-        except sqlite3.Error as error:
-            raise RetrievalFailed("The document index could not be searched.") from error
+        with retrieval_errors(self._path, "searched"), schema.connect(self._path) as connection:
+            connection.execute("BEGIN")
+            ranking = self._rank(connection, query if words else "", model, vectors)
+            rows = _rows(connection, ranking.ids)
         return choose(rows, ranking, query, limit)
 
     def _rank(

@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agents.rag.index import claims, schema
+from agents.rag.index.failures import storage_errors
 from agents.rag.index.free_name import names_for
 from agents.rag.index.records import Stale, Stored
 from agents.rag.ingest.chunk import Chunk
 from agents.rag.ingest.document import Document
-from utils.errors import StorageError
 
 if TYPE_CHECKING:
     from agents.rag.index.vectors import Matrix
-
-
-@contextmanager
-def storage_errors(doing: str) -> Iterator[None]:
-    """Turn SQLite's errors into a sentence that may be shown."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise StorageError(f"The document index could not be {doing}.") from error
 
 
 class Store:
@@ -48,7 +38,7 @@ class Store:
         Raises:
             StorageError: The file cannot be created or is damaged.
         """
-        with storage_errors("opened"):
+        with storage_errors(self.path, "opened"):
             schema.create(self.path)
 
     def put(
@@ -74,7 +64,7 @@ class Store:
         Returns:
             The name it is known by, which differs from `source` when another document has that.
         """
-        with storage_errors("written"), schema.writing(self.path) as connection:
+        with storage_errors(self.path, "written"), schema.writing(self.path) as connection:
             name = _known_source(connection, location) or _free_name(connection, source)
             _remove(connection, [location])
             row = connection.execute(
@@ -87,14 +77,14 @@ class Store:
 
     def put_vectors(self, model: str, ids: Sequence[int], vectors: Matrix) -> None:
         """Replace the vectors of some passages; passages that are gone meanwhile are left out."""
-        with storage_errors("written"), schema.writing(self.path) as connection:
+        with storage_errors(self.path, "written"), schema.writing(self.path) as connection:
             _add_vectors(connection, model, ids, vectors)
 
     def remove(self, locations: Sequence[str]) -> int:
         """Remove documents. Returns how many there were."""
         if not locations:
             return 0
-        with storage_errors("written"), schema.writing(self.path) as connection:
+        with storage_errors(self.path, "written"), schema.writing(self.path) as connection:
             for location in locations:
                 claims.forget(connection, location)
             return _remove(connection, locations)
@@ -112,7 +102,7 @@ class Store:
         Returns:
             The names of the documents that were removed.
         """
-        with storage_errors("written"), schema.transaction(self.path) as connection:
+        with storage_errors(self.path, "written"), schema.transaction(self.path) as connection:
             released = claims.replace(connection, holds, configured=configured)
             removed: list[str] = []
             for location in dict.fromkeys([*gone, *released]):
@@ -127,7 +117,7 @@ class Store:
 
     def documents(self) -> list[Stored]:
         """Every document, by name."""
-        with storage_errors("read"), schema.connect(self.path) as connection:
+        with storage_errors(self.path, "read"), schema.connect(self.path) as connection:
             rows = connection.execute(
                 "SELECT location, source, title, hash, recipe,"
                 " (SELECT count(*) FROM chunks WHERE document_id = documents.id"
@@ -138,7 +128,7 @@ class Store:
 
     def stale(self, model: str, after: int, limit: int) -> list[Stale]:
         """Passages without a vector of this model, by id, from the first id past `after`."""
-        with storage_errors("read"), schema.connect(self.path) as connection:
+        with storage_errors(self.path, "read"), schema.connect(self.path) as connection:
             rows = connection.execute(
                 "SELECT id AS chunk_id, title, heading, body FROM chunks WHERE id > ? AND NOT EXISTS"
                 " (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND model = ?) ORDER BY id LIMIT ?",
@@ -148,7 +138,7 @@ class Store:
 
     def count_stale(self, model: str, after: int = 0) -> int:
         """How many passages past an id have no vector of this model."""
-        with storage_errors("read"), schema.connect(self.path) as connection:
+        with storage_errors(self.path, "read"), schema.connect(self.path) as connection:
             row = connection.execute(
                 "SELECT count(*) FROM chunks WHERE id > ? AND NOT EXISTS"
                 " (SELECT 1 FROM vectors WHERE chunk_id = chunks.id AND model = ?)",
@@ -158,7 +148,7 @@ class Store:
 
     def last_id(self) -> int:
         """The highest passage id so far; 0 for an empty index."""
-        with storage_errors("read"), schema.connect(self.path) as connection:
+        with storage_errors(self.path, "read"), schema.connect(self.path) as connection:
             return int(connection.execute("SELECT coalesce(max(id), 0) FROM chunks").fetchone()[0])
 
 

@@ -10,6 +10,11 @@ from pathlib import Path
 from agents.rag.ingest.names import is_url, location_of, name_of_file, name_of_url, path_at, printable
 from agents.rag.ingest.walk import walk
 
+_LEADS_OUT = (
+    "is a link that leads out of the folder, and was not read: ingest what it leads to by its own path."
+)
+_LEADS_NOWHERE = "is a link that leads nowhere."
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -104,6 +109,9 @@ def _expand_folder(root: Path, key: str, plan: Plan) -> None:
     walked = walk(root)
     plan.folders.append(root)
     plan.unreadable += [(name_of_file(folder, root), folder) for folder in walked.unreadable]
+    for paths, why in ((walked.leading_out, _LEADS_OUT), (walked.leading_nowhere, _LEADS_NOWHERE)):
+        names = [name_of_file(path, root) for path in paths]
+        plan.problems += [(name, f"{name} {why}") for name in names]
     files = (
         Candidate(location_of(entry.real), name_of_file(entry.path, root), entry.path)
         for entry in walked.files

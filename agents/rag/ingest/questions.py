@@ -22,7 +22,10 @@ def read_questions(path: Path = QUESTIONS_FILE) -> Mapping[str, Mapping[str, tup
     """Questions by page and anchor."""
     import yaml
 
-    pages = yaml.safe_load(path.read_text(encoding="utf-8"))
+    loader = getattr(
+        yaml, "CSafeLoader", yaml.SafeLoader
+    )  # a tenth of the time, where PyYAML came with libyaml
+    pages = yaml.load(path.read_text(encoding="utf-8"), loader)  # noqa: S506 - both are safe
     return {
         page: {anchor: tuple(filter(None, lines.split("\n"))) for anchor, lines in sections.items()}
         for page, sections in pages.items()

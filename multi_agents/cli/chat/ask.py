@@ -33,7 +33,7 @@ async def ask(
     In a conversation where a task waits, the text is its answer, or another request: see `Chat.turn`.
     """
     waiting = ""
-    if context_id and not peer.connection.reports_activity:
+    if context_id and not peer.connection.matches_answers:
         known = await known_conversation(peer, context_id)
         waiting = known.waiting_task if known else ""
     context_id = context_id or str(uuid4())
@@ -49,8 +49,8 @@ async def ask(
         if result.view.notice and not quiet:
             say(result.view.notice)
         if result.view.waits and not quiet:
-            command = f'platform-engineer chat --context {result.view.task.context_id} --ask "…"'
-            say(f"To answer: {command}", to_copy=True)
+            command = peer.command("chat", "--context", result.view.task.context_id)
+            say(f'To answer: {command} --ask "…"', to_copy=True)
     return result.exit_code
 
 
@@ -81,6 +81,8 @@ def print_result(result: TurnResult, answer: str | None = None) -> None:
         say("The task was canceled.")
     elif view.shortcoming:
         say(reason_line("Incomplete", view.shortcoming.message, view))
+    elif view.works:
+        say("The task has not ended yet.")
     elif not view.answer:
         say("The agent ended without an answer.")
 

@@ -27,6 +27,7 @@ from utils.a2a_common.client.follow import follow_message
 from utils.a2a_common.client.message import user_message
 from utils.a2a_common.protocol.extensions import clear_payload
 from utils.a2a_common.protocol.rules import rules_part
+from utils.whole_file import write_new
 
 ASKED_ONLY = "This agent was asked to forget; it deletes nothing on request. It may keep the requests of the conversation"
 NOTHING = "Nothing was said in this conversation yet: there is nothing to delete."
@@ -83,7 +84,7 @@ async def _run(chat: Chat, command: SlashCommand, argument: str) -> None:
         case SlashCommand.SAVE:
             say(await asyncio.to_thread(save, chat.answer, argument))
         case SlashCommand.CONVERSATIONS:
-            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id)
+            conversations.show(await conversations.conversations_of(chat.peer), chat.context_id, chat.peer)
         case SlashCommand.RESUME:
             await resume(chat, argument)
         case _:
@@ -107,7 +108,7 @@ async def resume(chat: Chat, which: str) -> None:
     """
     found = await conversations.conversations_of(chat.peer)
     if not which:
-        conversations.show(found, chat.context_id)
+        conversations.show(found, chat.context_id, chat.peer)
         return
     await go_on(chat, conversations.chosen(found, which))
 
@@ -191,8 +192,7 @@ def save(answer: str, name: str) -> str:
         return "Name the file: /save answer.md"
     path = Path(name).expanduser().absolute()
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(answer.rstrip("\n") + "\n")
+        write_new(path, (answer.rstrip("\n") + "\n").encode())
     except FileExistsError:
         return f"{path} exists already. Choose another name."
     except OSError as error:

@@ -131,8 +131,15 @@ def chosen(conversations: Sequence[Conversation], which: str) -> Conversation:
     raise UsageError(f"There is no conversation {which} among your last requests. /conversations lists them.")
 
 
-def rows(conversations: Sequence[Conversation], now: datetime, width: int, here: str = "") -> list[str]:
-    """A line for each conversation, the one that is under way with a mark. Pure."""
+def rows(
+    conversations: Sequence[Conversation],
+    now: datetime,
+    width: int,
+    here: str = "",
+    *,
+    more: str = "platform-engineer tasks list",
+) -> list[str]:
+    """A line for each conversation, the one that is under way with a mark; `more` is the command that lists all. Pure."""
     lines = []
     for number, one in enumerate(conversations[:MOST_SHOWN], 1):
         mark = "*" if one.context_id == here else " "
@@ -143,7 +150,7 @@ def rows(conversations: Sequence[Conversation], now: datetime, width: int, here:
         fits = len(head) + len(request) + 2 <= width
         lines.append(f"{head}  {request}" if fits else f"{head}\n      {one_line(one.request, width - 6)}")
     if (beyond := len(conversations) - MOST_SHOWN) > 0:
-        lines.append(f"{beyond} older: `platform-engineer tasks list --limit {MOST_TASKS}` shows their ids.")
+        lines.append(f"{beyond} older: `{more} --limit {MOST_TASKS}` shows their ids.")
     return lines
 
 
@@ -152,12 +159,12 @@ def _when(changed: datetime, now: datetime) -> str:
     return local.strftime("%H:%M" if local.date() == today.date() else "%Y-%m-%d")
 
 
-def show(conversations: Sequence[Conversation], here: str) -> None:
+def show(conversations: Sequence[Conversation], here: str, peer: Peer) -> None:
     """Say them, and how to go on with one."""
     if not conversations:
         say("There are no conversations yet.")
         return
-    for line in rows(conversations, datetime.now(UTC), err().width, here):
+    for line in rows(conversations, datetime.now(UTC), err().width, here, more=peer.command("tasks list")):
         say(line)
     say("/resume NUMBER goes on with one.")
 

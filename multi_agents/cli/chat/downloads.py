@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import mimetypes
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from utils.a2a_common.client.part_text import described, where
 from utils.a2a_common.client.task_view import TaskView
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.events import ContentPart, FileBytes, FileUrl
+from utils.whole_file import write_new
 
 LARGEST_FILE = 25_000_000
 """Bytes of a file that is saved."""
@@ -93,11 +93,9 @@ class Downloads:
         for number in range(1, _MOST_NUMBERED + 1):
             path = self._folder / (name.name if number == 1 else f"{name.stem}-{number}{name.suffix}")
             try:
-                handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+                write_new(path, file.content)
             except FileExistsError:
                 continue
-            with os.fdopen(handle, "wb") as out:
-                out.write(file.content)
             return path
         raise FileExistsError(None, f"there are {_MOST_NUMBERED:,} files of that name")
 

@@ -120,7 +120,7 @@ async def _stop(peer: Peer, turn: asyncio.Task[None], interrupts: Interrupts, st
             await asyncio.wait({cancel}, timeout=IMPATIENT_SECONDS)
         if not state.named.is_set():
             say(
-                "The agent has not named the task; it may still run. `platform-engineer tasks list` shows it."
+                f"The agent has not named the task; it may still run. `{peer.command('tasks list')}` shows it."
             )
     finally:
         for task in (cancel, turn):

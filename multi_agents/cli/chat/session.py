@@ -67,11 +67,10 @@ class Chat:
     async def turn(self, text: str) -> bool:
         """One message and its answer. Whether to go on.
 
-        Where a task waits, an agent of this project decides whether the message answers it or is another request; an agent
-        that is not known to do that is told the task.
+        Where a task waits, an agent whose card says so decides whether the message answers it or is another request, as the
+        supervisor does; any other agent is told the task.
         """
-        decides = self.peer.connection.reports_activity
-        answered = "" if decides else self.waiting_task
+        answered = "" if self.peer.connection.matches_answers else self.waiting_task
         message = user_message(
             text, context_id=self.context_id, task_id=answered, secret=secret_for(self.peer, self.context_id)
         )
@@ -82,13 +81,20 @@ class Chat:
         except ServiceUnreachable:
             raise
         except CliError as error:
-            say(f"Error [{error.code}]: {error.message}")
-            self.waiting_task, self.last = "", error.exit_code
+            self.waiting_task = ""
+            self.refuse(error)
             return True
         self.turns += 1
         await self._note(result)
         self.quit = result.quit
         return not result.quit
+
+    def refuse(self, error: CliError) -> None:
+        """Say why a message has no answer; the chat goes on."""
+        if self.as_json:
+            print_json({"event": "error", "code": error.code, "message": error.message})
+        say(f"Error [{error.code}]: {error.message}")
+        self.last = error.exit_code
 
     def begin(self, context_id: str = "") -> None:
         """Leave this conversation for a new one, or for that with the id."""

@@ -11,7 +11,8 @@ from multi_agents.cli.chat.interrupts import InterruptWatch, watch_chat
 from multi_agents.cli.chat.session import Chat
 from multi_agents.cli.chat.slash_commands import SlashCommand, is_command
 from multi_agents.cli.chat.typing_in import LineSource, PipedLines, line_source
-from multi_agents.cli.console import one_line, say
+from multi_agents.cli.console import is_text, one_line, say
+from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.peer.connection import Peer
 from multi_agents.cli.service.local import home_folder
@@ -68,11 +69,14 @@ async def _converse(chat: Chat, lines: LineSource, watch: InterruptWatch) -> Non
         if not line.strip():
             continue
         text = line.strip()
+        if not is_text(text):
+            chat.refuse(UsageError("The line is not text in UTF-8. It was not sent."))
+            continue
         go_on = await (run_command(chat, text) if is_command(line.rstrip()) else chat.turn(text))
         if not go_on:
             return
 
 
 def _say_goodbye(chat: Chat) -> None:
-    again = f" To go on: platform-engineer chat --resume {short_id(chat.context_id)}"
-    say(f"Goodbye.{again if chat.turns else ''}")
+    again = f" To go on: {chat.peer.command('chat', '--resume', short_id(chat.context_id))}"
+    say(f"Goodbye.{again if chat.turns else ''}", to_copy=True)

@@ -28,7 +28,7 @@ class LineSource(Protocol):
 
 
 class PipedLines:
-    """Lines of standard input, where that is no terminal."""
+    """Lines of standard input, where that is no terminal. Bytes that are no text are in them as lone surrogates."""
 
     async def next_line(self, prompt: str, watch: InterruptWatch) -> str | None:
         """The next line of the pipe; `None` at its end, and when Ctrl-C is pressed while it is waited for."""
@@ -41,7 +41,7 @@ class PipedLines:
             reading.cancel()
             return None
         line = reading.result()
-        return line.rstrip("\n") if line else None
+        return line.rstrip("\r\n") if line else None
 
 
 async def _read_line() -> str:
@@ -54,7 +54,7 @@ async def _read_line() -> str:
             found.set_result(line)
 
     def read() -> None:
-        line = sys.stdin.readline()
+        line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(tell, line)
 

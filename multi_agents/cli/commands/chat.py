@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multi_agents.cli.chat.notify import notify
-from multi_agents.cli.console import err, say
+from multi_agents.cli.console import err, is_text, say
 from multi_agents.cli.errors import UsageError
 from multi_agents.cli.exit_codes import ExitCode
 from multi_agents.cli.running import run
@@ -69,6 +69,8 @@ def chat(asked: Asked) -> ExitCode:
 async def _chat(asked: Asked) -> ExitCode:
     if asked.text is not None and not asked.text.strip():
         raise UsageError("--ask needs a question.")
+    if not is_text(asked.text or ""):
+        raise UsageError("--ask is not text in UTF-8.")
     if asked.conversation and not asked.resume:
         raise UsageError('`chat` alone takes what you type; `chat --ask "…"` asks once.')
     if asked.resume and asked.text is not None and not asked.conversation:
@@ -159,7 +161,7 @@ async def _talk(url: str, asked: Asked) -> ExitCode:
     from multi_agents.cli.peer.connection import connect
 
     downloads = Downloads(asked.downloads or home_folder() / DOWNLOADS)
-    async with connect(url, asked.token) as peer:
+    async with connect(url, asked.token, local=asked.url is None) as peer:
         if asked.text is None:
             from multi_agents.cli.chat.talk import talk
 

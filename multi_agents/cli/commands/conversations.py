@@ -26,6 +26,7 @@ from multi_agents.cli.peer.conversations import (
 )
 from multi_agents.cli.running import run
 from multi_agents.cli.service.local import home_folder
+from utils.whole_file import is_full, not_written, write_new
 
 Work = Callable[[Peer], Coroutine[Any, Any, ExitCode]]
 
@@ -88,9 +89,10 @@ def export_conversation(url: str | None, token: str, which: str, file: Path | No
             print_json(whole)
             return ExitCode.OK
         try:
-            with file.open("x", encoding="utf-8") as opened:
-                opened.write(json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
+            write_new(file, (json.dumps(whole, ensure_ascii=False, indent=2) + "\n").encode())
         except OSError as error:
+            if is_full(error):
+                raise not_written(file, error) from error
             raise UsageError(f"{file} cannot be written: {error.strerror}.") from error
         say(f"{len(whole['tasks'])} requests were written to {file}.")
         return ExitCode.OK
@@ -135,7 +137,7 @@ def _print(line: str) -> None:
 
 def _with_peer(url: str | None, token: str, work: Work, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or running_url(), token) as peer:
+        async with connect(url or running_url(), token, local=url is None) as peer:
             return await work(peer)
 
     return run(main(), as_json=as_json)

@@ -98,7 +98,9 @@ async def _login(wanted: Wanted) -> ExitCode:
         text = _ENDS.get(error.why, "The provider does not take this client, or what it asks for.")
         raise AgentRefused(text) from error
     own_logins().put(url, Login(issuer, client, flow.token_url, tokens))
-    say(f"Logged in. The tokens are kept for {url} alone; `platform-engineer logout` forgets them.")
+    say(
+        f"Logged in. The tokens are kept for {url} alone; `platform-engineer logout --url {url}` forgets them."
+    )
     return ExitCode.OK
 
 

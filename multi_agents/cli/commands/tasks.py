@@ -48,7 +48,7 @@ def show_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
         if as_json:
             print_json(MessageToDict(task))
         else:
-            _print_task(task)
+            _print_task(task, peer)
         return ExitCode.OK
 
     return _with_peer(url, action, as_json=as_json)
@@ -101,7 +101,7 @@ def follow_task(url: str | None, task_id: str, *, as_json: bool) -> ExitCode:
 
 def _with_peer(url: str | None, action: Action, *, as_json: bool) -> ExitCode:
     async def main() -> ExitCode:
-        async with connect(url or running_url()) as peer:
+        async with connect(url or running_url(), local=url is None) as peer:
             with plain_errors(peer.url):
                 return await action(peer)
 
@@ -137,10 +137,12 @@ def _view(task: Task) -> TurnView:
     return view
 
 
-def _print_task(task: Task) -> None:
+def _print_task(task: Task, peer: Peer) -> None:
     view = _view(task)
     say(f"task {task.id} · {view.state} · conversation {task.context_id} · changed {_changed(task)}")
     print_result(TurnResult(view))
+    if view.works:
+        say(f"To follow it: {peer.command('tasks follow', task.id)}", to_copy=True)
 
 
 def _changed(task: Task) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -32,19 +33,26 @@ LARGEST_ANSWER = 64 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """An agent that answered with its card."""
+    """An agent that answered with its card. `local` tells that commands reach it without its address."""
 
     url: str
     connection: Connection
+    local: bool = False
 
     @property
     def card(self) -> AgentCard:
         """What it says of itself."""
         return self.connection.card
 
+    def command(self, *words: str) -> str:
+        """A command of this program about this agent, as it is typed in a shell."""
+        name, *options = words
+        where = () if self.local else ("--url", self.url)
+        return shlex.join(("platform-engineer", *name.split(), *where, *options))
+
 
 @asynccontextmanager
-async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
+async def connect(url: str, token: str = "", *, local: bool = False) -> AsyncIterator[Peer]:
     """Read the card at `url` and open a connection for it, with a token, that of PLATFORM_ENGINEER_TOKEN, or that of `login`.
 
     Raises:
@@ -66,7 +74,7 @@ async def connect(url: str, token: str = "") -> AsyncIterator[Peer]:
                 f"The agent at {base} offers neither JSON-RPC nor HTTP+JSON "
                 f"(it offers: {', '.join(error.offered) or 'none'})."
             ) from error
-        yield Peer(base, connection)
+        yield Peer(base, connection, local)
 
 
 async def read_card(http: httpx.AsyncClient, url: str) -> AgentCard:
@@ -135,7 +143,8 @@ def plain_errors(url: str) -> Iterator[None]:
             f"The agent at {url} sent an answer that cannot be used: {error.reason}"
         ) from error
     except peer_errors.CredentialsRefused as error:
-        hint = "Give one with --token or PLATFORM_ENGINEER_TOKEN, or use `platform-engineer login`."
+        login = shlex.join(("platform-engineer", "login", "--url", url))
+        hint = f"Give one with --token or PLATFORM_ENGINEER_TOKEN, or use `{login}`."
         raise AgentRefused(f"The agent at {url} refused the request. {error.reason} {hint}") from error
     except peer_errors.RequestRefused as error:
         raise AgentRefused(f"The agent refused the request: {error.reason}") from error

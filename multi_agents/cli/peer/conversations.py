@@ -106,4 +106,4 @@ async def chosen(peer: Peer, which: str) -> Mapping[str, Any]:
         return (exact or found)[0]
     if found:
         raise UsageError(f"{len(found)} conversations begin with {which}: type more of the id.")
-    raise UsageError(f"There is no conversation {which}. `platform-engineer conversations list` lists them.")
+    raise UsageError(f"There is no conversation {which}. `{peer.command('conversations list')}` lists them.")

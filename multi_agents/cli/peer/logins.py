@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +14,7 @@ from utils.auth.device_flow import DeviceFlow, FlowRefused, FlowUnavailable, Tok
 from utils.environment import process_environment
 from utils.errors import SettingsError
 from utils.settings import HomeSettings
+from utils.whole_file import replace_file
 
 FILE = "logins.json"
 
@@ -113,11 +112,7 @@ class Logins:
         return stored
 
     def _write(self, stored: Mapping[str, Any]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=f".{FILE}.")  # 0600
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(stored, file, indent=1)
-        Path(name).replace(self._path)
+        replace_file(self._path, json.dumps(stored, indent=1).encode())
 
 
 def own_logins() -> Logins:

@@ -14,10 +14,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Path = Sequence[str]
+Layout = tuple[int, int, int]
+"""Indentation of mappings, of list items, and of the dashes of list items."""
 
 _NEW = "entry-that-is-being-added"
 _LAYOUTS = ((2, 4, 2), (2, 2, 0), (4, 4, 2), (4, 2, 0), (4, 6, 4))
-"""How files indent mappings, list items, and the dashes of list items."""
+"""How files indent, the most frequent first."""
 _ONE_LINE = 1_000_000
 
 
@@ -114,16 +116,23 @@ def _add(document: Any, path: Path, new: Any) -> None:
 def _edited(text: str, source: str, change: Callable[[Any], None]) -> str:
     """`source` after the change, in the layout and with the comments of `text`."""
     before = text.splitlines()
-
-    def lines_lost(layout: tuple[int, int, int]) -> int:
-        return len(set(before) - set(_written(_loaded(text), layout).splitlines()))
-
     document = _loaded(source)
     change(document)
-    changed = _written(document, min(_LAYOUTS, key=lines_lost))
+    changed = _written(document, _layout_of(text))
     if any(line[line.index("#") :].strip() not in changed for line in before if "#" in line):
         raise CannotEdit("one of its comments would be lost")
     return changed
+
+
+def _layout_of(text: str) -> Layout:
+    """The first layout that keeps every line, else the one that loses fewest."""
+    before = set(text.splitlines())
+    lost: dict[Layout, int] = {}
+    for layout in _LAYOUTS:
+        lost[layout] = len(before - set(_written(_loaded(text), layout).splitlines()))
+        if not lost[layout]:
+            break
+    return min(lost, key=lost.__getitem__)
 
 
 def _with_comments_below(text: str, path: Path, length: int) -> str:
@@ -163,7 +172,7 @@ def _loaded(text: str) -> Any:
         raise CannotEdit("it is not valid YAML") from error
 
 
-def _written(document: Any, layout: tuple[int, int, int]) -> str:
+def _written(document: Any, layout: Layout) -> str:
     from ruamel.yaml import YAML
 
     mapping, sequence, offset = layout
@@ -180,7 +189,10 @@ def _plain(text: str) -> Any:
     import yaml
 
     try:
-        return _unshared(yaml.safe_load(text))
+        loader = getattr(
+            yaml, "CSafeLoader", yaml.SafeLoader
+        )  # a tenth of the time, where PyYAML came with libyaml
+        return _unshared(yaml.load(text, loader))  # noqa: S506 - both are safe
     except yaml.YAMLError as error:
         raise CannotEdit("it is not valid YAML") from error
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.ready import how_it_ended
 from multi_agents.cli.service.service import Service
+from utils.errors import StorageError
 
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each new start in a row; after the last one the process stays down."""
@@ -64,6 +65,6 @@ async def _keep(service: Service, child: Child, tell: Tell, pauses: Sequence[flo
         tries += 1
         try:
             child = await service.start_again(child)
-        except OSError:
+        except (OSError, StorageError):
             await tell(f"{name} could not be started again and stays down.")
             return

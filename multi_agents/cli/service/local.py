@@ -21,7 +21,7 @@ from multi_agents.cli.service.plan import (
     ServicePlan,
     make_plan,
 )
-from multi_agents.cli.service.ports import reserving_ports
+from multi_agents.cli.service.ports import choose_ports, reserving_ports
 from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.service.runfile import RunFile, RunningService
 from multi_agents.cli.service.service import Service, attach, start_service
@@ -44,6 +44,7 @@ from utils.errors import SettingsError
 from utils.persistence.private import LOGS, keep_files_private, make_private
 from utils.settings import HomeSettings, ServerSettings, SubAgentSettings, process_environment
 from utils.settings_index import names_of, shared_groups
+from utils.whole_file import check_room
 
 MOST_STARTS = 3
 """Starts until free ports are found that nobody else takes meanwhile."""
@@ -69,7 +70,7 @@ class StartView(Protocol):
     def __exit__(self, *exc: object) -> None: ...
 
     def report(self, name: str, state: Readiness) -> None:
-        """Take in a change."""
+        """Take in what a look at a process showed."""
 
 
 ShowStart = Callable[[ServicePlan], StartView]
@@ -122,15 +123,13 @@ async def until_alone(service: Service) -> None:
 async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -> AsyncIterator[Service]:
     for problem in wrong_settings():
         raise problem
+    await asyncio.to_thread(check_room, run_file.path.parent)
     environ = process_environment() | {"PLATFORM_ENGINEER_HOME": str(run_file.path.parent)}
     entries = configured_agents(options.agents_file)
     own = await _checked_own_settings(options.agents_file, environ, entries)
-    listening = ServerSettings.load(environ)
-    port = options.port or listening.port or SUPERVISOR_PORT
-    settings = {one.agent: one.env for one in own}
 
     def plan(choose: Choose) -> ServicePlan:
-        return make_plan(entries, port, options.module, choose, settings=settings, host=listening.host)
+        return planned(options, environ, entries, own, choose)
 
     async with AsyncExitStack() as stack:
         unknown = asyncio.create_task(_unknown(entries, own))
@@ -141,6 +140,20 @@ async def _started(options: LaunchOptions, show: ShowStart, run_file: RunFile) -
             for sentence in await unknown:
                 say(sentence)
         yield service
+
+
+def planned(
+    options: LaunchOptions,
+    environ: Mapping[str, str],
+    entries: Sequence[AgentEntry],
+    own: Iterable[OwnSettings],
+    choose: Choose = choose_ports,
+) -> ServicePlan:
+    """What a start of the service would start."""
+    listening = ServerSettings.load(environ)
+    port = options.port or listening.port or SUPERVISOR_PORT
+    settings = {one.agent: one.env for one in own}
+    return make_plan(entries, port, options.module, choose, settings=settings, host=listening.host)
 
 
 async def _on_free_ports(
@@ -159,11 +172,11 @@ async def _on_free_ports(
     while True:
         tries += 1
         async with AsyncExitStack() as attempt:
-            planned = plan(attempt.enter_context(reserving_ports()))
+            chosen = plan(attempt.enter_context(reserving_ports()))
             try:
-                with show(planned) as view:
+                with show(chosen) as view:
                     starting = start_service(
-                        planned, run_file, environ, run_file.path.parent / LOGS, view.report
+                        chosen, run_file, environ, run_file.path.parent / LOGS, view.report
                     )
                     service = await attempt.enter_async_context(starting)
             except PortTaken:

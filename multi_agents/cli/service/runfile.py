@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from multi_agents.cli.errors import unwritable_home
+from utils.whole_file import replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,12 @@ class RunFile:
             self._lock = None
 
     def write(self, service: RunningService) -> None:
-        """Replace the run file in one step: a reader sees the old one or the new one."""
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".run-", suffix=".json")
-        try:
-            with os.fdopen(handle, "w") as file:
-                json.dump(asdict(service), file)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        """Replace the run file in one step: a reader sees the old one or the new one.
+
+        Raises:
+            StorageError: It cannot be written.
+        """
+        replace_file(self.path, json.dumps(asdict(service)).encode())
 
     def read(self) -> RunningService | None:
         """The running service; `None` when none runs or it is still starting."""

@@ -9,12 +9,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from multi_agents.cli.errors import CliError, ServiceUnreachable
+from multi_agents.cli.errors import ServiceUnreachable
 from multi_agents.cli.service.child import Child
 from multi_agents.cli.service.plan import ServicePlan
 from multi_agents.cli.service.ready import Report, ended, wait_ready
 from multi_agents.cli.service.runfile import News, RunFile, RunningAgent, RunningService
 from multi_agents.cli.service.starter import Start, process_starter
+from utils.errors import PlatformError, StorageError
 
 ATTACH_SECONDS = 180.0
 KEPT_NEWS = 20
@@ -47,7 +48,7 @@ class Service:
         """Let everyone who uses the service know a line, by the run file."""
         number = self.news[-1].number + 1 if self.news else 1
         self.news[:] = [*self.news[1 - KEPT_NEWS :], News(number, text)]
-        with suppress(OSError):  # such as a full disk: who started the service was told
+        with suppress(StorageError):  # such as a full disk: who started the service was told
             self.run_file.write(self.running)
 
     async def start_again(self, dead: Child) -> Child:
@@ -69,7 +70,7 @@ class Service:
         self.run_file.write(self.running)  # in this thread, so that writes keep their order
         return child
 
-    async def first_death(self) -> ServiceUnreachable:
+    async def first_death(self) -> PlatformError:
         """Wait until one of the processes ends by itself, and tell which and how."""
         waits = {asyncio.create_task(child.process.wait()): child for child in self.children}
         try:
@@ -134,7 +135,7 @@ async def stop_all(children: list[Child]) -> None:
 async def _all_ready(children: list[Child], report: Report) -> None:
     try:
         await wait_ready(children, report)
-    except* CliError as group:
+    except* PlatformError as group:
         raise group.exceptions[0] from None
 
 

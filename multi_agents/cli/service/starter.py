@@ -20,6 +20,7 @@ from utils.processes.adoption import can_adopt
 from utils.processes.fork_client import LAUNCHER, ForkServer, ForkServerGone
 from utils.processes.request import Target
 from utils.processes.settings import ProcessSettings, StartMethod
+from utils.whole_file import writing
 
 FORK_SERVER = "fork-server"
 """Name of its log."""
@@ -28,8 +29,17 @@ Start = Callable[[Planned], Awaitable[Child]]
 
 
 @asynccontextmanager
-async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: Path) -> AsyncIterator[Start]:
-    """What starts one process of the plan; usable for the length of the block, which the processes outlive."""
+async def process_starter(
+    plan: ServicePlan, environ: Mapping[str, str], logs: Path, *options: str
+) -> AsyncIterator[Start]:
+    """What starts one process of the plan; usable for the length of the block, which the processes outlive.
+
+    Args:
+        plan: What there is to start.
+        environ: The variables of the service.
+        logs: Where each process has its log.
+        options: Further arguments of each process.
+    """
     method = ProcessSettings.load(environ).start_method
     server = None
     if method is StartMethod.FORK and can_adopt():
@@ -38,7 +48,7 @@ async def process_starter(plan: ServicePlan, environ: Mapping[str, str], logs: P
     async def start(planned: Planned) -> Child:
         target = Target(
             planned.module,
-            ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent"),
+            ("--host", planned.host, "--port", str(planned.port), "--exit-with-parent", *options),
             child_environment(plan, planned, environ),
         )
         log = await asyncio.to_thread(_fresh_log, logs, planned.name)
@@ -75,9 +85,10 @@ async def _spawn(target: Target, log: Path) -> asyncio.subprocess.Process:
 
 def _fresh_log(logs: Path, name: str) -> Path:
     """An empty `logs/NAME.log`; the log before is kept as `.1`."""
-    logs.mkdir(parents=True, exist_ok=True)
     log = logs / f"{name}.log"
-    if log.exists():
-        log.replace(logs / f"{name}.log.1")
-    log.touch(mode=0o600)
+    with writing(log):
+        logs.mkdir(parents=True, exist_ok=True)
+        if log.exists():
+            log.replace(logs / f"{name}.log.1")
+        log.touch(mode=0o600)
     return log

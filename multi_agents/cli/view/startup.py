@@ -22,7 +22,7 @@ class Detail(Enum):
     """What is shown of a start where standard error is no terminal."""
 
     CHANGES = "a line for each change, as a log has it"
-    RESULT = "one line when it is up"
+    RESULT = "one line when it is up, and one now and then while that takes long"
     FAILURES = "nothing, on a terminal too"
 
 
@@ -63,21 +63,25 @@ class StartupView:
             say(f"Started {', '.join(self._rows)} in {seconds:.0f} s; the supervisor is at {url}.")
 
     def report(self, name: str, state: Readiness) -> None:
-        """Take in a change."""
-        planned, _ = self._rows[name]
+        """Take in what a look at a process showed."""
+        planned, before = self._rows[name]
         self._rows[name] = (planned, state)
-        if (
-            self._live is None
-            and state.answers
-            and self._detail is Detail.CHANGES
-            and self._is_due(name, state)
-        ):
+        if self._live is None and self._is_due(name, state, changed=state != before):
             say(f"{name}: {_word(state)}" + (f" at {planned.url}" if state.ready else ""))
 
-    def _is_due(self, name: str, state: Readiness) -> bool:
-        """Whether a line is due: at once when a process is ready, else after a pause, since some count their documents."""
-        now = time.monotonic()
-        if not state.ready and now - self._told_at.get(name, -PAUSE_SECONDS) < PAUSE_SECONDS:
+    def _is_due(self, name: str, state: Readiness, *, changed: bool) -> bool:
+        """Whether a line is due.
+
+        Where changes are shown, at once when a process is ready. Else after a pause, since some count their documents, and
+        since a person wants to know that it still goes on. Where only the result is shown, the pause begins with the start.
+        """
+        if self._detail is Detail.FAILURES:
+            return False
+        changes, now = self._detail is Detail.CHANGES, time.monotonic()
+        if state.ready:
+            return changes and changed
+        first = -PAUSE_SECONDS if changes and state.answers else self._begin
+        if now - self._told_at.get(name, first) < PAUSE_SECONDS:
             return False
         self._told_at[name] = now
         return True

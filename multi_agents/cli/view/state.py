@@ -106,6 +106,11 @@ class TurnView:
         return self.task.waits
 
     @property
+    def works(self) -> bool:
+        """Whether the task has neither ended nor waits: what is known of it may grow. A plain message has no task."""
+        return bool(self.task.task_id) and self.task.heard and self.task.open
+
+    @property
     def steps(self) -> Sequence[PlanStep]:
         """The plan as it stands."""
         return self.task.plan.steps if self.task.plan else ()

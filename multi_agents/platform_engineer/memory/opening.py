@@ -12,7 +12,6 @@ from utils.persistence.compaction import compact
 
 if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
-    from utils.embeddings import Embedder
     from utils.memory.long_term import LongTermMemory
 
 _FILE = "memories.sqlite"
@@ -26,17 +25,11 @@ async def long_term_memory(runtime: AgentRuntime, settings: MemorySettings) -> L
     kept = runtime.database is not None or await asyncio.to_thread((runtime.home / _FILE).exists)
     if not settings.on and not kept:
         return None
+    from utils.embeddings.cache import uncached
     from utils.memory.long_term import LongTermMemory, nothing_to_wipe
     from utils.memory.store import LongTermStore
 
     memories = runtime.stores.memories()
     in_file = runtime.database is None and isinstance(runtime.folder, Path)
     wipe = partial(compact, runtime.home / _FILE) if in_file else nothing_to_wipe
-    return LongTermMemory(memories, LongTermStore(memories, _uncached(runtime.embedder)), settings, wipe)
-
-
-def _uncached(embedder: Embedder | None) -> Embedder | None:
-    """The model itself: the vector of what is forgotten must not stay in the file of known vectors."""
-    from utils.embeddings.cache import CachedEmbedder
-
-    return embedder.uncached if isinstance(embedder, CachedEmbedder) else embedder
+    return LongTermMemory(memories, LongTermStore(memories, uncached(runtime.embedder)), settings, wipe)

@@ -118,7 +118,7 @@ class Remembering:
     async def _guarded(
         self, owner: str, request: AgentRequest, conversation: _Conversation, after: AfterTurn
     ) -> None:
-        from utils.context.summary_usage import summary_usage
+        from utils.context.called_usage import summary_usage
 
         try:
             with summary_usage() as used:

@@ -19,6 +19,7 @@ from tests.broken_rules.table.resume import RESUME
 from tests.broken_rules.table.sharing import SHARING
 from tests.broken_rules.table.stream import STREAM
 from tests.broken_rules.table.task_log import TASK_LOG
+from tests.broken_rules.table.thresholds import THRESHOLDS
 from tests.broken_rules.table.told import TOLD
 
 RULES: tuple[Rule, ...] = (
@@ -37,6 +38,7 @@ RULES: tuple[Rule, ...] = (
     *RESUME,
     *PROMISES,
     *PROMISES_CONTEXT,
+    *THRESHOLDS,
     *ENCRYPTION,
     *MEMORY,
 )

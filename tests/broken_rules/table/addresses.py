@@ -27,7 +27,7 @@ ADDRESSES: tuple[Rule, ...] = (
             ),
             broken(
                 "the host of PUBLIC_URL is refused",
-                "utils/a2a_common/server/http/host_origin.py::HostOrigin.__init__",
+                "utils/a2a_common/server/http/address.py::AddressGuard.__init__",
                 "[*LOOPBACK, *_public(public_url), *names]",
                 "[*LOOPBACK, *names]",
                 "tests/e2e/wire/test_guards.py::test_the_public_url_and_the_allowed_hosts_are_accepted",

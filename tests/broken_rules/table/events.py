@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
-_RESPONSE = "utils/a2a_common/execution/response_stream.py"
+_RESPONSE = "utils/a2a_common/execution/event_sink.py"
 _SAID = "tests/e2e/wire/test_events.py::"
 _TURNS = "tests/e2e/agents/test_turns.py::"
 _ACTIVITY = _SAID + "test_activity_travels_whole_in_the_metadata_of_a_working_status"

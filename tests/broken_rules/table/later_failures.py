@@ -7,8 +7,8 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _CONTEXT = "utils/context/middleware.py"
 _REPAIR = "utils/messages/repair.py"
 _WITH_MODEL = "tests/e2e/context/test_middleware.py::"
-_QUEUE = "utils/a2a_common/execution/event_queue.py::LogQueue"
-_QUEUES = "tests/unit/execution/test_event_queue.py::"
+_QUEUE = "utils/a2a_common/engine/event_queue.py::LogQueue"
+_QUEUES = "tests/unit/engine/test_event_queue.py::"
 _ORPHAN = _WITH_MODEL + "test_an_interrupted_call_is_repaired_beside_its_answered_siblings"
 
 LATER_FAILURES: tuple[Rule, ...] = (
@@ -88,10 +88,10 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "a run whose events cannot be stored goes on",
-                "utils/a2a_common/execution/turn_runner.py::_first",
+                "utils/a2a_common/engine/turn_runner.py::_first",
                 "asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)",
                 "asyncio.wait([work])",
-                "tests/unit/execution/test_turn_runner.py::"
+                "tests/unit/engine/test_turn_runner.py::"
                 "test_a_run_whose_events_cannot_be_stored_is_stopped_and_its_task_failed",
             ),
         ),
@@ -109,7 +109,7 @@ LATER_FAILURES: tuple[Rule, ...] = (
             ),
             broken(
                 "calls of all turns are counted together",
-                "utils/a2a_common/graph/turn_limits.py::calls_this_turn",
+                "utils/messages/transcript.py::calls_this_turn",
                 "messages if start is None else messages[start + 1:]",
                 "messages",
                 "tests/e2e/agents/test_limits.py::test_a_model_that_never_comes_to_an_end_is_ended",

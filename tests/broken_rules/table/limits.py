@@ -35,9 +35,9 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "an answer is always Markdown",
-                "utils/a2a_common/execution/publisher.py::Publisher.__init__",
-                "ResponseStream(sink, accepted.text if accepted.takes_text else None)",
-                "ResponseStream(sink)",
+                "utils/a2a_common/execution/event_sink.py::EventSink.__init__",
+                "ResponseStream(self._artifact, accepted.text if accepted.takes_text else None)",
+                "ResponseStream(self._artifact)",
                 _MODES + "test_every_part_of_an_answer_is_of_a_type_that_the_client_accepts",
             ),
             broken(
@@ -138,7 +138,7 @@ LIMITS: tuple[Rule, ...] = (
         (
             broken(
                 "something of its turn is left running",
-                "utils/a2a_common/execution/turn_runner.py::_first",
+                "utils/a2a_common/engine/turn_runner.py::_first",
                 "waiting.cancel()",
                 "waiting.done()",
                 "tests/e2e/wire/test_life_cycle.py::test_a_task_that_waits_costs_nothing_and_its_reply_is_taken",
@@ -337,7 +337,7 @@ LIMITS: tuple[Rule, ...] = (
             ),
             broken(
                 "a changed card closes the client that is in use",
-                "utils/a2a_common/client/client_pool.py::ClientPool._close_unused",
+                "utils/a2a_common/client/remote_agents.py::ClientPool._close_unused",
                 "pooled.replaced and (not pooled.users)",
                 "pooled.replaced",
                 "tests/e2e/delegation/test_changed_card.py::test_a_delegation_that_runs_while_the_agents_card_changes_is_completed",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tests.broken_rules.rules import Break, Edit, Rule, broken
 
 _LEDGER = "utils/resilience/ledger.py"
-_QUEUE = "utils/a2a_common/execution/event_queue.py::LogQueue"
-_QUEUES = "tests/unit/execution/test_event_queue.py::"
+_QUEUE = "utils/a2a_common/engine/event_queue.py::LogQueue"
+_QUEUES = "tests/unit/engine/test_event_queue.py::"
 _SINK = "utils/a2a_common/execution/event_sink.py::EventSink"
 _CLASSIFY = "utils/llm/classify.py"
 _ENGINEER = "multi_agents/platform_engineer/agent.py::PlatformEngineer"

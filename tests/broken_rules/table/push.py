@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.broken_rules.rules import Rule, broken
 
 _STORE = "utils/a2a_common/server/push_store.py"
-_REPEATS = "utils/a2a_common/handler/idempotency.py"
+_REPEATS = "utils/a2a_common/handler/pending_input.py"
 _AGAIN = "tests/contract/handler/test_repeats.py::"
 _RESTART = "tests/e2e/wire/test_push_restart.py::"
 _OWNED = _RESTART + "test_a_config_has_its_owner_after_a_restart_and_what_was_deleted_stays_so"

@@ -7,9 +7,9 @@ from tests.broken_rules.rules import Break, Edit, Rule, broken
 _EXECUTOR = "utils/a2a_common/execution/executor.py"
 _HANDLER = "utils/a2a_common/handler/request_handler.py"
 _PUBLISHER = "utils/a2a_common/execution/publisher.py"
-_RESPONSE = "utils/a2a_common/execution/response_stream.py"
+_RESPONSE = "utils/a2a_common/execution/event_sink.py"
 _GUARD = "utils/a2a_common/tasks/transitions.py"
-_RUNNER = "utils/a2a_common/execution/turn_runner.py"
+_RUNNER = "utils/a2a_common/engine/turn_runner.py"
 
 _LIFE = "tests/e2e/wire/test_life_cycle.py::"
 _PIECES = "tests/e2e/wire/test_artifacts.py::"
@@ -79,7 +79,7 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "a canceled turn may still write",
-                _RUNNER + "::ExecutorRunner.cancel",
+                _RUNNER + "::TurnRunner.cancel",
                 "await queue.append(canceled_status(task_id, context_id))",
                 "_ = canceled_status",
                 _LIFE + "test_a_cancel_ends_the_task_even_when_the_executor_says_nothing",
@@ -137,10 +137,10 @@ STREAM: tuple[Rule, ...] = (
             broken(
                 "a final artifact repeats the answer",
                 _RESPONSE + "::ResponseStream.flush",
-                "await self._publish(text, append=append, last=last)",
-                "await self._publish(text, append=append, last=last)\n"
+                "await self._publish(self._chunk(text, append=append), append=append, last=last)",
+                "await self._publish(self._chunk(text, append=append), append=append, last=last)\n"
                 "if last:\n"
-                "    await self._publish(text, append=False, last=True)",
+                "    await self._publish(self._chunk(text, append=False), append=False, last=True)",
                 _TURNS + "test_the_text_of_an_answer_crosses_the_wire_once",
             ),
             broken(
@@ -211,21 +211,21 @@ STREAM: tuple[Rule, ...] = (
             ),
             broken(
                 "the last chunk does not say so",
-                _RESPONSE + "::ResponseStream._publish",
-                "self._sink.artifact(artifact, append=append, last=last)",
-                "self._sink.artifact(artifact, append=append, last=False and last)",
+                _RESPONSE + "::ResponseStream.flush",
+                "self._publish(self._chunk(text, append=append), append=append, last=last)",
+                "self._publish(self._chunk(text, append=append), append=append, last=False and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
             ),
             broken(
                 "every chunk says that it is the last",
-                _RESPONSE + "::ResponseStream._publish",
-                "self._sink.artifact(artifact, append=append, last=last)",
-                "self._sink.artifact(artifact, append=append, last=True or last)",
+                _RESPONSE + "::ResponseStream.flush",
+                "self._publish(self._chunk(text, append=append), append=append, last=last)",
+                "self._publish(self._chunk(text, append=append), append=append, last=True or last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",
             ),
             broken(
                 "the server drops append and lastChunk",
-                "utils/a2a_common/execution/event_sink.py::EventSink.artifact",
+                "utils/a2a_common/execution/event_sink.py::EventSink._artifact",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=last)",
                 "TaskArtifactUpdateEvent(task_id=self._task_id, context_id=self._context_id, artifact=artifact, append=append, last_chunk=append and (not append) and last)",
                 _TURNS + "test_chunks_begin_without_append_go_on_with_it_and_the_last_is_marked",

@@ -27,7 +27,7 @@ from a2a.utils.errors import A2AError, InvalidParamsError, TaskNotFoundError
 
 from tests.e2e.wire.agents import Script, Scripted, card
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.handler.pending_input import NoPendingInput
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
@@ -104,7 +104,7 @@ async def _sdk(parts: Parts) -> AsyncIterator[RequestHandler]:
 @asynccontextmanager
 async def _ours(parts: Parts) -> AsyncIterator[RequestHandler]:
     log, configs = memory_log(), PushConfigs()
-    engine = LocalEngine(log, MemoryRuns(), ExecutorRunner(parts.executor, log), max_turns=16, max_waiting=16)
+    engine = LocalEngine(log, MemoryRuns(), TurnRunner(parts.executor, log), max_turns=16, max_waiting=16)
     push = PushSender(log, configs, PushPolicy(allow_private=True), engine.works_on)
     handler = PlatformRequestHandler(
         log,

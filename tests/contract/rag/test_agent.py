@@ -189,7 +189,9 @@ async def test_the_agent_is_not_ready_before_every_document_was_read(tmp_path: P
         running(Starlette(routes=[Route("/slow.txt", page)])) as url,
         agent(tmp_path / "home", f"{url}/slow.txt", [], RAG_ALLOW_PRIVATE_URLS="true") as made,
     ):
-        assert not (await made.readiness()).ready
+        state = await made.readiness()
+        assert not state.ready
+        assert state.busy.startswith("ingesting")  # so that whoever waits for it is patient
         tools = {tool.name: tool for tool in await tools_of(made)}
         listing = parse_result(await tools["list_sources"].ainvoke({}))
         assert isinstance(listing, Items)
@@ -254,8 +256,10 @@ async def test_a_failed_start_up_ingestion_is_told_to_the_operator(documents: Pa
     ingestion = StartupIngestion(EmbeddedIndex(store.path), settings, None, [str(documents)])
     ingestion.start()
     await ingestion.wait()
-    assert ingestion.detail
-    assert "sqlite" not in ingestion.detail.lower()
+    assert f"{tmp_path.name}/index.sqlite in PLATFORM_ENGINEER_HOME is damaged. Delete it" in ingestion.detail
+    assert "no such table" not in ingestion.detail
+    assert not ingestion.ready
+    assert not ingestion.works
 
 
 async def test_a_broken_embedding_model_leaves_the_agent_ready_with_words(

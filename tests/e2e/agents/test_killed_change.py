@@ -127,13 +127,13 @@ async def test_a_change_on_its_way_at_a_kill_is_reported_as_unknown_and_never_se
             await ask(client, "yes", context_id=question.context_id, task_id=question.task_id)
         again = await ask(client, "Comment once more", context_id=question.context_id)
 
-    assert task.status.state == TaskState.TASK_STATE_COMPLETED
+    assert task.status.state == TaskState.TASK_STATE_FAILED
     (told,) = [
         "".join(part.text for part in each.parts) for each in task.artifacts if each.name == "response"
     ]
-    of_the_tool, _, note = told.partition("\n\n> ")
-    assert of_the_tool.startswith("The tool said:")
-    assert '"state":"unknown"' in of_the_tool
+    assert told.startswith("The tool said:")
+    assert '"error":"unknown_outcome"' in told
+    note = task.status.message.parts[0].text
     assert note.startswith("GitHub did not confirm a comment on #5 of faulty/slow")
     assert "may have arrived on GitHub or not" in note
     assert later.text == "I looked."

@@ -12,6 +12,7 @@ from agents.github.agent import GitHubAgent
 from agents.github.testing.server import run_github_server
 from multi_agents.platform_engineer.agent import PlatformEngineer
 from tests.e2e.agents.peers import ask, connected
+from tests.e2e.delegation.teams import supervising
 from utils.llm.embedded import EmbeddedChatModel
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedModel, call, calls
@@ -67,6 +68,20 @@ async def test_the_file_reaches_the_supervisors_user_also_where_the_delegated_wo
             task = await client.get_task(GetTaskRequest(id=answer.task_id))
     assert answer.state == "completed"
     assert len(rows_of(task)) == 60
+
+
+async def test_the_answer_of_a_supervisor_lists_a_file_of_its_agent_once() -> None:
+    with run_github_server(pulls=3) as github:
+        environ = {"GITHUB_API_URL": github.url}
+        async with (
+            running_agent(GitHubAgent, environ=environ, model=EmbeddedChatModel(None)) as agent,
+            supervising({"github": agent}, None, {"SUB_AGENTS_SHARES": "github=results"}) as url,
+            connected(url) as client,
+        ):
+            answer = await ask(client, "List the open pull requests of octocat/hello-world as CSV")
+    assert answer.text.count("pull-requests.csv") == 1
+    assert "3 pull requests" in answer.text
+    assert answer.text.endswith("bytes), from github")
 
 
 async def test_without_such_a_wish_there_is_no_file() -> None:

@@ -3,10 +3,11 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from a2a.server.agent_execution import RequestContext
 from a2a.server.events import EventQueue
 
-from tests.e2e.cli.command import run
+from tests.e2e.cli.command import run, start
 from tests.e2e.cli.scripted_agent import ScriptedAgent, Turn, serve
 from tests.e2e.cli.terminal import terminal
 
@@ -38,6 +39,31 @@ async def test_lines_of_a_pipe_are_turns_of_one_conversation(tmp_path):
     contexts = [context for _, _, context in agent.seen]
     assert contexts[0] == contexts[1] != contexts[2]
     assert done.code == 0
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])  # which one it is depends on the locale
+async def test_a_line_that_is_no_text_is_refused_and_the_next_ones_are_answered(tmp_path, errors):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url:
+        process = await start("chat", "--url", url, "-q", home=tmp_path, PYTHONIOENCODING=f"utf-8:{errors}")
+        async with asyncio.timeout(60):
+            out, told = await process.communicate(b"one\n\xff\ntwo\r\n\xc3\xa4\n")
+    assert out.decode() == "You said **one**.\nYou said **two**.\nYou said **ä**.\n"
+    assert told.decode() == "Error [usage]: The line is not text in UTF-8. It was not sent.\n"
+    assert process.returncode == 0
+    assert len(agent.seen) == 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [("chat", "--ask"), ("chat", "--ask", "hi", "--context"), ("tasks", "show")]
+)
+async def test_an_argument_that_is_no_text_is_refused(tmp_path, arguments):
+    agent = ScriptedAgent(echoing)
+    async with serve(agent) as url:
+        done = await run(*arguments, "bad \udcff", "--url", url, home=tmp_path)
+    assert (done.code, done.out, agent.seen) == (2, "", [])
+    assert done.err.startswith("Error [usage]: ")
+    assert "not text in UTF-8" in done.err
 
 
 async def test_the_reply_to_a_question_goes_to_the_same_task(tmp_path):

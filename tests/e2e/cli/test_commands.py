@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import socket
 
@@ -63,6 +64,39 @@ async def test_tasks_can_be_listed_shown_followed_and_canceled(tmp_path):
         assert again.code == 4
         missing = await run("tasks", "show", "no-such-task", "--url", url, "--json", home=tmp_path)
         assert (missing.code, json.loads(missing.out)["code"]) == (4, "agent_refused")
+
+
+async def test_a_task_that_is_shown_while_it_works_is_not_said_to_have_ended(tmp_path):
+    goes_on = asyncio.Event()
+
+    async def slow(turn: Turn) -> None:
+        await turn.task()
+        await turn.status("working")
+        if turn.text == "with a beginning":
+            await turn.chunk("So far.", append=False)
+        await goes_on.wait()
+        await turn.status("completed")
+
+    agent = ScriptedAgent(slow)
+    async with serve(agent) as url:
+        for text, said, event in (("silently", "", b"working"), ("with a beginning", "So far.\n", b"So far")):
+            asking = await start("chat", "--url", url, "--ask", text, "--json", home=tmp_path)
+            assert asking.stdout is not None
+            async with asyncio.timeout(60):
+                while event not in await asking.stdout.readline():
+                    pass
+            task = agent.seen[-1][1]
+            shown = await run("tasks", "show", task, "--url", url, home=tmp_path)
+            assert (shown.code, shown.out) == (0, said)
+            assert f"task {task} · working · " in shown.err
+            assert (
+                "The task has not ended yet.\nTo follow it: platform-engineer tasks follow --url "
+                in shown.err
+            )
+            assert "without an answer" not in shown.err
+            asking.kill()
+            await asking.wait()
+        goes_on.set()
 
 
 async def test_the_version_is_printed_alone(tmp_path):

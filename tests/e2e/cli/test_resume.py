@@ -49,7 +49,7 @@ async def test_ask_with_the_conversation_answers_the_question_that_waits_there(t
         _, task, context = agent.seen[0]
         done = await run("chat", "--url", url, "--context", context, "--ask", "yes", "-q", home=tmp_path)
     assert asked.code == 5
-    assert f'To answer: platform-engineer chat --context {context} --ask "…"' in asked.err
+    assert f'To answer: platform-engineer chat --url {url} --context {context} --ask "…"' in asked.err
     assert agent.seen[1] == ("yes", task, context)
     assert (done.code, done.out, done.err) == (0, "You said yes.\n", "")
 
@@ -74,6 +74,8 @@ async def test_a_terminal_shows_the_id_and_says_goodbye_with_the_way_back(tmp_pa
         await screen.asks()
         screen.type("/quit\r")
         short = agent.seen[0][2][:8]
-        await screen.shows(f"Goodbye. To go on: platform-engineer chat --resume {short}", since=at)
+        await screen.shows(
+            f"Goodbye. To go on: platform-engineer chat --url {url} --resume {short}", since=at
+        )
         assert await screen.ends() == 0
     assert f", conversation {short}" in screen.text

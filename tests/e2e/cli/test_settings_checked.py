@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.cli.command import Finished, run, run_agent
+from tests.e2e.cli.command import PIPE, Finished, environment, finish, run, run_agent
 from tests.e2e.cli.test_up import Scene
+from tests.ports import free_port
+from tests.preloaded import process as preloaded
 
 WRONG = {
     "TURN_TIMEOUT_SECONDS": "abc",
@@ -52,6 +54,45 @@ async def test_doctor_tells_what_values_lack_that_can_be_read_one_by_one(tmp_pat
 
 
 SUPERVISOR = "multi_agents.platform_engineer"
+
+CONTRADICTIONS = [
+    ("AUTH_ISSUERS", {"AUTH_MODE": "oidc"}),
+    ("AUTH_MODE", {"HOST": "0.0.0.0"}),
+    ("LLM_TOOL_CALLS", {"LLM_TOOL_CALLS": "json"}),
+    ("GITHUB_APP_KEY_FILE", {"GITHUB_APP_ID": "1"}),
+    ("GRPC_TLS_CERT_FILE", {"GRPC_TLS_CERT_FILE": "/nope"}),
+]
+"""Values that can be read one by one, and with which an agent does not start."""
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"), CONTRADICTIONS, ids=lambda one: one if isinstance(one, str) else ""
+)
+async def test_doctor_refuses_what_keeps_an_agent_from_starting(tmp_path, name, settings):
+    done = await run("doctor", "--json", home=tmp_path, **settings)
+    assert done.code == 2
+    (sentence,) = told(done, "wrong")
+    assert " cannot be started: " in sentence
+    assert name in sentence
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+async def test_a_start_is_refused_with_the_sentence_of_doctor(tmp_path):
+    settings = {"AUTH_MODE": "oidc"}
+    checked = await run("doctor", "--json", home=tmp_path, **settings)
+    (sentence,) = told(checked, "wrong")
+    started = await run("up", "--port", str(free_port()), home=tmp_path, **settings)
+    assert started.code == 2
+    assert sentence.partition(" cannot be started: ")[2] in started.err
+
+
+async def test_doctor_checks_the_settings_that_one_agent_has_for_itself(tmp_path):
+    (tmp_path / "agents.yaml").write_text(
+        "rag: {module: agents.rag, port: 8002, env: {ENGINE: distributed}}\ngithub: {module: agents.github, port: 8001}\n"
+    )
+    done = await run("doctor", "--json", "--agents-file", str(tmp_path / "agents.yaml"), home=tmp_path)
+    (sentence,) = told(done, "wrong")
+    assert sentence.startswith("rag cannot be started: ENGINE=distributed needs DATABASE_URL")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +176,63 @@ async def test_an_env_file_that_is_no_text_is_a_sentence(tmp_path, command):
     assert done.code == 2
     assert (done.out + done.err).count(".env is not text in UTF-8") == 1
     assert "Traceback" not in done.err
+
+
+SWITCHED_ON = 'AUTH_MODE="api-key'
+"""A quote is opened and not closed. Left out, it would leave the service open to everybody."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("chat", "--ask", "hi"), ("chat", "--url", "http://127.0.0.1:1", "--ask", "hi"), ("up",), ("web",),
+        ("serve", "supervisor"), ("ingest", "README.md"), ("agents",), ("tasks", "list"), ("keys", "list"),
+        ("keys", "create", "ann"), ("conversations", "list"), ("memory", "list"), ("login",), ("logout",),
+        ("db", "status"),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+async def test_a_line_of_an_env_file_that_cannot_be_read_ends_each_command(tmp_path, command):
+    (tmp_path / ".env").write_text(f"# the service\n\n{SWITCHED_ON}\nLOG_LEVEL=info\n")
+    done = await run(*command, home=tmp_path)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        "Error [settings_invalid]: Line 3 of the file .env cannot be read: the quotes around the value of AUTH_MODE are "
+        "not closed, or something follows them. Correct it, or begin it with #.\n"
+    )
+
+
+async def test_an_agent_that_is_started_by_itself_reads_the_same_env_file(tmp_path):
+    (tmp_path / ".env").write_text(f"{SWITCHED_ON}\n")
+    env = environment(tmp_path)
+    started = await preloaded.start(
+        ("-m", "agents.rag"), env=env, cwd=tmp_path, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    )
+    done = await finish(started)
+    assert done.code == 2
+    assert done.err.startswith("Line 1 of the file .env cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('GITHUB_TOKEN="ghp_secret', "the quotes around the value of GITHUB_TOKEN are not closed"),
+        (
+            "export GITHUB_TOKEN='ghp_secret' 'b'",
+            "the quotes around the value of GITHUB_TOKEN are not closed",
+        ),
+        ("GITHUB_TOKEN ghp_secret", "it is neither NAME=VALUE nor a comment"),
+        ("GITHUB_TOKEN:ghp_secret", "it is neither NAME=VALUE nor a comment"),
+        ("=ghp_secret", "it is neither NAME=VALUE nor a comment"),
+    ],
+)
+async def test_doctor_tells_the_line_that_cannot_be_read_and_never_a_value(tmp_path, line, why):
+    (tmp_path / ".env").write_text(f"LOG_LEVEL=info\n\n  \n{line}\n")
+    done = await run("doctor", "--json", home=tmp_path)
+    assert done.code == 2
+    (sentence,) = told(done, "wrong")
+    assert sentence.startswith(f"Line 4 of the file .env cannot be read: {why}")
+    assert "secret" not in done.out + done.err
 
 
 async def test_an_env_file_of_another_editor_is_read(tmp_path):

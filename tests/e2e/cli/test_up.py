@@ -128,7 +128,7 @@ async def test_up_starts_everything_tells_what_it_waits_for_and_ends_without_a_t
     logs = {path.name for path in (tmp_path / "logs").iterdir()}
     assert logs - {"fork-server.log"} == {"supervisor.log", "one.log", "two.log"}
     assert ("fork-server.log" in logs) == (method == "fork" and can_adopt())
-    assert not list(tmp_path.glob(".run-*"))
+    assert not list(tmp_path.glob(".run*"))
     assert processes_of(tmp_path) == []
 
 

@@ -138,7 +138,7 @@ async def test_a_conversation_that_was_forgotten_meanwhile_stays_forgotten(idle)
             brain.may_answer.set()
 
 
-async def test_a_setting_switches_it_off(idle):
+async def test_a_setting_switches_it_off_and_no_message_costs_a_further_call(idle):
     with run_strict_provider(Brain(Reply(FOUND))) as double:
         environ = settings(double, CONTEXT_PINS_BY_MODEL="false")
         async with running_agent(Keys, environ=environ) as url, connected(url) as client:

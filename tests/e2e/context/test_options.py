@@ -39,6 +39,11 @@ def summaries(double):
     ]
 
 
+def last_turn(double):
+    """The last request of a turn; a summary may be asked for after the last answer."""
+    return next(r for r in reversed(double.requests) if r.messages[-1].text not in summaries(double))
+
+
 class Scribe:
     def __call__(self, request):
         asked = request.messages[-1].text
@@ -62,7 +67,7 @@ async def test_an_agent_can_say_how_its_conversations_are_summarised_and_the_ope
         await talk_long(double, {})
         assert summaries(double)
         assert all("Write down in" in text and "{words}" not in text for text in summaries(double))
-        assert "The user counts sheep." in double.requests[-1].messages[0].text
+        assert "The user counts sheep." in last_turn(double).messages[0].text
     file = tmp_path / "prompt.txt"
     file.write_text("OPERATOR: {words} words, as {JSON}.\n")
     with run_strict_provider(Scribe(), window=3_000) as double:

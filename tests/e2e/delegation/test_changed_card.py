@@ -16,7 +16,7 @@ from tests.e2e.agents.peers import ask, connected, message
 from tests.e2e.delegation.hostile import TASK, Body, Hostile, hostile
 from tests.e2e.delegation.teams import model, supervising
 from tests.e2e.delegation.test_too_much import artifact, status
-from utils.a2a_common.client import client_pool
+from utils.a2a_common.client import remote_agents
 from utils.a2a_common.client.connection import http_client
 from utils.a2a_common.client.peer_limits import PeerLimits
 from utils.testing.scripted_model import call, calls
@@ -80,7 +80,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[httpx.AsyncClient]:
         made.append(http_client(url, limits, *proof))
         return made[-1]
 
-    monkeypatch.setattr(client_pool, "http_client", noted)
+    monkeypatch.setattr(remote_agents, "http_client", noted)
     return made
 
 

@@ -96,8 +96,22 @@ async def test_text_files_and_data_of_a_foreign_agent_all_reach_the_model_each_o
 async def test_text_files_and_data_of_a_foreign_agent_all_reach_the_user_without_a_model() -> None:
     answer = await offline(returning(("invoice", [Part(text="Here is the invoice."), PDF, LINK, SUM])))
     assert answer.state == "completed"
-    for line in TOLD:
+    for line in (TOLD[0], TOLD[3]):
         assert line in answer.text
+    for file in (
+        "`invoice.pdf` (application/pdf, 15 bytes)",
+        "`terms.txt`",
+        "https://files.example.com/42/terms.txt",
+    ):
+        assert answer.text.count(file) == 1
+
+
+async def test_a_file_that_cannot_be_passed_on_is_named_to_the_user_beside_one_that_is() -> None:
+    bad = Part(url="javascript:alert(1)", filename="a.txt")
+    answer = await offline(returning(("invoice", [Part(text="Here they are."), PDF, bad])))
+    assert 'The file "a.txt"' in answer.text
+    assert "is at an address that is not shown" in answer.text
+    assert answer.text.count("invoice.pdf") == 1
 
 
 async def test_a_file_that_is_all_that_an_agent_returned_is_named_to_the_user() -> None:

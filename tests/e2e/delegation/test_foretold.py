@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning")
 EXAMPLES = (
     "List the open issues of a/b",
     "Who wrote issue 12 of a/b?",
-    "List the open branches of a/b",
+    "Who reported the bug issues of a/b?",
     "Zebras?",
 )
 
@@ -38,8 +38,8 @@ async def test_an_answer_foretells_what_the_user_may_ask_next() -> None:
         supervising({"shelf": shelf}, model(script)) as url,
         connected(url) as client,
     ):
-        answer = await ask(client, "Which issues are open?")
-    assert answer.metadata(NEXT_EXTENSION) == [{"requests": ["List the open branches of acme/api"]}]
+        answer = await ask(client, "Which bug issues are open?")
+    assert answer.metadata(NEXT_EXTENSION) == [{"requests": ["Who reported the bug issues of acme/api?"]}]
     assert NEXT_EXTENSION in answer.events[-1].status_update.metadata
 
 
@@ -63,8 +63,8 @@ async def test_an_agent_is_not_told_what_its_user_may_ask() -> None:
         connected(url) as client,
         connected(middle_url) as at_middle,
     ):
-        await ask(client, "Which issues are open?")
+        await ask(client, "Which bug issues are open?")
         (delegated,) = (await at_middle.list_tasks(ListTasksRequest())).tasks
-        direct = await ask(at_middle, "Which issues are open?")
+        direct = await ask(at_middle, "Which bug issues are open?")
     assert NEXT_EXTENSION not in delegated.metadata
-    assert direct.metadata(NEXT_EXTENSION) == [{"requests": ["List the open branches of acme/api"]}]
+    assert direct.metadata(NEXT_EXTENSION) == [{"requests": ["Who reported the bug issues of acme/api?"]}]

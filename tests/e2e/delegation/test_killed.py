@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
-from a2a.types.a2a_pb2 import ListTasksRequest, Task, TaskState
+from a2a.types.a2a_pb2 import GetTaskRequest, ListTasksRequest, Task, TaskState
+from google.protobuf.json_format import MessageToDict
 
 from tests.e2e.agents.peers import Keys, ask, connected
 from tests.e2e.agents.test_delegation import until_ready
@@ -19,6 +22,7 @@ from tests.e2e.delegation.teams import Asker, model
 from tests.e2e.observability.processes import ROOT, SUPERVISOR
 from tests.ports import free_port
 from tests.preloaded import process as preloaded
+from utils.a2a_common.protocol.extensions import TREE_EXTENSION
 from utils.testing.live_agent import running_agent
 from utils.testing.scripted_model import ScriptedReply, call, calls
 from utils.testing.strict_provider import Call, ChatRequest, Reply, StrictProvider, run_strict_provider
@@ -89,11 +93,18 @@ async def until_all(url: str, state: int) -> None:
             await asyncio.sleep(0.05)
 
 
+def tree_of(task: Task) -> dict[str, Any]:
+    """What a task's metadata says of itself and those below it."""
+    tree: dict[str, Any] = MessageToDict(task.metadata)[TREE_EXTENSION]
+    return tree
+
+
 @pytest.mark.timeout(600)  # two starts of a real process
 async def test_a_turn_of_a_killed_supervisor_goes_on_where_one_agent_works_and_another_waits_for_the_user(
     double: StrictProvider, tmp_path: Path
 ) -> None:
     double.reset(brain)
+    began = time.monotonic()
     started, finish = asyncio.Event(), asyncio.Event()
     keys = model([ScriptedReply(text="a is 1", started=started, gate=finish)])
     asker = model([calls(call("where")), "Found in Rome."])
@@ -102,18 +113,23 @@ async def test_a_turn_of_a_killed_supervisor_goes_on_where_one_agent_works_and_a
         async with supervisor(tmp_path, double, listed) as (url, process), connected(url) as client:
             asking = asyncio.create_task(ask(client, "both for a"))
             await asyncio.wait_for(started.wait(), 60)
+            working = time.monotonic()
             await until_all(asker_url, WAITS)
             (cut_off,) = await tasks_of(url)
+            killed = time.monotonic()
             process.send_signal(signal.SIGKILL)
             await process.wait()
             with pytest.raises(Exception, match=r".*"):
                 await asking
         async with supervisor(tmp_path, double, listed) as (url, _), connected(url) as client:
+            worked, away = time.monotonic() - working, time.monotonic() - killed
             finish.set()
             await until_all(url, WAITS)
+            (waits,) = await tasks_of(url)
             where = {"task_id": cut_off.id, "context_id": cut_off.context_id}
             answered = await ask(client, '{"city": "Rome"}', **where)
             told = await ask(client, "what did I say?", context_id=cut_off.context_id)
+            ended = await client.get_task(GetTaskRequest(id=cut_off.id))
         (at_keys,), (at_asker,) = await tasks_of(keys_url), await tasks_of(asker_url)
     assert answered.state == "completed"
     assert answered.text == "The agents said: a is 1 / Found in Rome."
@@ -121,3 +137,7 @@ async def test_a_turn_of_a_killed_supervisor_goes_on_where_one_agent_works_and_a
     assert (at_keys.status.state, at_asker.status.state) == (COMPLETED, COMPLETED)  # each was sent once
     assert (len(keys.requests), len(asker.requests)) == (1, 2)
     assert double.rejections == []
+    below = {child["agent"]: child for child in tree_of(ended)["children"]}
+    assert worked < tree_of(at_keys)["seconds"] <= below["keys"]["seconds"]
+    assert tree_of(cut_off)["seconds"] + away < tree_of(waits)["seconds"] < tree_of(ended)["seconds"]
+    assert tree_of(ended)["seconds"] < time.monotonic() - began

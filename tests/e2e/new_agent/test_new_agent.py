@@ -45,10 +45,15 @@ def test_one_command_makes_an_agent_that_passes_its_tests_and_is_listed_everywhe
     assert "Note:" not in made.stderr
 
     after = snapshot(checkout)
-    assert {name for name in before if before[name] != after[name]} == {
+    changed = {name for name in before if before[name] != after[name]}
+    assert changed == {
         ".env.example", "agents/agents.yaml", "docker-compose.yaml", "docs/configuration.md",
         "helm/platform-engineer/values.yaml", "agents/rag/ingest/shipped_vectors.txt",
     }  # fmt: skip
+    table = (checkout / "docs" / "add-an-agent.md").read_text("utf-8").partition("## 2.")[0]
+    assert [name for name in changed if f"`{name}`" not in table] == [], (
+        "the page lists what the command changes"
+    )
     check = ("-m", "agents.rag.ship_vectors", "--check")
     vectors = preloaded.run(check, cwd=checkout, env=environment(checkout), timeout=280)
     assert vectors.returncode == 0, vectors.stdout  # the shipped tests of the checkout hold the same

@@ -183,7 +183,8 @@ async def test_a_killed_process_goes_on_with_the_conversation_after_its_restart(
     async with process(tmp_path, double) as (url, _), connected(url) as client:
         answer = await ask(client, "go on", context_id=task.context_id)
         recovered = await client.get_task(GetTaskRequest(id=task.id))
-    assert recovered.status.state == TaskState.TASK_STATE_COMPLETED
+    assert recovered.status.state == TaskState.TASK_STATE_FAILED
+    assert "whether it had its effect is unknown" in recovered.status.message.parts[0].text
     assert answer.text == "You said: both f / go on"
     read, cut_off = shown_results(double.requests[-1].messages)
     assert read == "note f"

@@ -107,7 +107,7 @@ async def test_another_tool_that_was_cut_off_is_not_run_again_and_the_model_is_t
     assert turns.lines("effects") == ["order"]
     (finished,) = [each for each in events if each["event"] == "ToolFinished"]
     assert finished["status"] == ToolStatus.INTERRUPTED
-    assert events[-1]["event"] == "Completed"
+    assert (events[-1]["event"], events[-1]["code"]) == ("Failed", "unknown_outcome")
     assert turns.recorded == 0
 
 

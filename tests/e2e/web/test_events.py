@@ -58,6 +58,17 @@ async def file(part):
     await part.status("COMPLETED")
 
 
+async def sizes(part):
+    await part.begin()
+    for size in (13, 14, 15, 16):
+        raw = base64.b64encode(b"x" * size).decode()
+        await part.artifact(
+            {"raw": raw, "filename": f"of-{size}.txt", "mediaType": "text/plain"}, name=f"{size}"
+        )
+    await part.say("Four files are attached.")
+    await part.status("COMPLETED")
+
+
 async def form(part):
     await part.begin()
     data = [MessageToDict(each.data) for each in part.context.message.parts if each.HasField("data")]
@@ -86,7 +97,7 @@ async def fails(part):
     await part.status("FAILED", {ERROR_EXTENSION: error})
 
 
-SCRIPTS = {"slowly": slowly, "many": many, "file": file, "form": form, "fails": fails}
+SCRIPTS = {"slowly": slowly, "many": many, "file": file, "form": form, "fails": fails, "sizes": sizes}
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +167,14 @@ def test_files_go_in_and_come_out(served, open_tab):
     assert saved.value.suggested_filename == "list.csv"
     assert saved.value.path().read_bytes() == b"a,b\n1,2\n"
     assert served.agent.answers[-1] == [("notes.md", "text/plain", 7)]
+
+
+def test_the_size_of_a_file_is_that_of_its_content(served, open_tab):
+    tab = open_tab(served.url)
+    tab.ask("sizes please")
+    for size in (13, 14, 15, 16):
+        link = tab.page.get_by_role("link", name=f"of-{size}.txt")
+        expect(link).to_contain_text(f"{size} B")
 
 
 def test_a_form_takes_the_place_of_the_input_and_survives_a_reload(served, open_tab):

@@ -17,7 +17,7 @@ from tests.e2e.delegation.teams import model, results, supervising
 from tests.e2e.wire.agents import Stage, card
 from tests.e2e.wire.test_refusals import HTTP, Gate, refused_over_grpc
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
-from utils.a2a_common.handler.caller_limits import CallerLimits
+from utils.a2a_common.handler.callers import CallerLimits
 from utils.errors import TooManyRequests
 from utils.testing.live_server import loopback_socket
 from utils.testing.scripted_model import call, calls

@@ -12,7 +12,7 @@ import pytest
 
 from tests.e2e.wire.agents import Scripted, card, echo
 from tests.e2e.wire.wiring import HEADERS, Wire, message, serving, state
-from utils.a2a_common.execution import response_stream
+from utils.a2a_common.execution import event_sink
 from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
@@ -124,7 +124,7 @@ async def until_said(events: AsyncIterator[dict[str, Any]], text: str) -> None:
 async def test_the_first_words_are_sent_at_once_and_later_ones_together(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(response_stream, "FLUSH_SECONDS", 60)
+    monkeypatch.setattr(event_sink, "FLUSH_SECONDS", 600)
     heard = asyncio.Event()
     more = [TextDelta(f"{number} ") for number in range(20)]
     async with (
@@ -149,7 +149,7 @@ async def test_words_do_not_wait_for_company_that_does_not_come() -> None:
 
 
 async def test_a_long_piece_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(response_stream, "FLUSH_SECONDS", 60)
+    monkeypatch.setattr(event_sink, "FLUSH_SECONDS", 600)
     heard, long = asyncio.Event(), "x" * 512
     async with (
         saying(TextDelta("First."), TextDelta(long), heard.wait, Completed()) as wire,

@@ -67,6 +67,35 @@ async def test_a_malformed_body_is_refused_before_it_is_parsed(wire, body, code)
     assert (rest.status_code, rest.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
 
 
+GET = {"jsonrpc": "2.0", "id": 7, "method": "GetTask", "params": {"id": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "rpc_id", "told"),
+    [
+        (b"", -32700, None, "The body is empty: send a JSON-RPC request."),
+        ([], -32600, None, "Send one request as an object: batches are not supported."),
+        ([GET], -32600, None, "Send one request as an object: batches are not supported."),
+        (1, -32600, None, "A JSON-RPC request is an object."),
+        (None, -32600, None, "A JSON-RPC request is an object."),
+        ({}, -32600, None, 'The member "jsonrpc" must be "2.0".'),
+        (GET | {"jsonrpc": 2}, -32600, 7, 'The member "jsonrpc" must be "2.0".'),
+        (GET | {"method": None}, -32600, 7, 'The member "method" must name an operation, such as SendMessage.'),
+        ({"jsonrpc": "2.0", "id": 7}, -32600, 7, 'The member "method" must name an operation, such as SendMessage.'),
+        (GET | {"method": "rpc.x"}, -32600, 7, 'The member "method" must name an operation, such as SendMessage.'),
+        (GET | {"id": 1.5}, -32600, None, 'The member "id" must be a string or an integer.'),
+        (GET | {"id": True}, -32600, None, 'The member "id" must be a string or an integer.'),
+        (GET | {"more": 1}, -32600, 7, "A JSON-RPC request has no members but jsonrpc, id, method and params."),
+    ],
+    ids=repr,
+)  # fmt: skip
+async def test_what_is_no_json_rpc_request_is_answered_with_a_sentence(wire, body, code, rpc_id, told):
+    content = body if isinstance(body, bytes) else json.dumps(body)
+    answer = await post(wire, "/", content)
+    error = {"code": code, "message": told}
+    assert (answer.status_code, answer.json()) == (200, {"jsonrpc": "2.0", "id": rpc_id, "error": error})
+
+
 async def test_brackets_inside_strings_are_not_nesting(wire):
     text = '[[[["\\' * 200
     answer = await wire.send(text=text)
@@ -81,6 +110,24 @@ async def test_a_part_without_usable_content_is_refused(wire, part):
     refused = await wire.send(parts=[{"text": "hi"}, part])
     assert refused["error"]["code"] == -32602
     assert wire.agent.seen == []
+
+
+@pytest.mark.parametrize(
+    "texts", [[" \n\t "], ["\u00a0\u200b"], [" ", "\n"]], ids=["spaces", "invisible", "two parts"]
+)
+async def test_a_message_in_which_nothing_is_to_be_seen_is_refused(wire, texts):
+    refused = await wire.send(parts=[{"text": text} for text in texts])
+    assert refused["error"]["code"] == -32602
+    assert refused["error"]["message"] == "message holds only white space or invisible characters."
+    rest = await post(wire, "/rest/message:send", json.dumps({"message": message(texts[0])}))
+    assert (rest.status_code, rest.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert wire.agent.seen == []
+
+
+async def test_a_blank_text_may_stand_beside_another_part(wire):
+    for other in ({"text": "hi"}, {"data": {"a": 1}}):
+        answer = await wire.send(parts=[{"text": " \n"}, other])
+        assert "error" not in answer
 
 
 async def test_good_base64_passes_in_both_alphabets():

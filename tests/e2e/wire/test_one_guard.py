@@ -8,7 +8,7 @@ import pytest
 from a2a.server.events import EventQueue
 
 from tests.e2e.wire.test_events import Step, told
-from utils.a2a_common.execution.event_queue import LogQueue
+from utils.a2a_common.engine.event_queue import LogQueue
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.events import (
     Completed,

@@ -15,9 +15,9 @@ from a2a.types.a2a_pb2 import TaskState
 from tests.e2e.wire.agents import Stage, echo
 from tests.e2e.wire.wiring import Wire, message, serving, state
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.server.app import NOT_STORED
 from utils.a2a_common.server.task_logs import sqlite_log
 from utils.persistence import database, write_probe
+from utils.persistence.task_log_sqlite import NOT_WRITTEN
 from utils.persistence.task_log_store import Kind
 
 PIECES = 26
@@ -208,7 +208,7 @@ async def test_a_full_storage_fails_the_turn_is_told_by_readiness_and_metrics_an
             check_failed(await wire.get(task["id"]), "storage_full")
             refused = await wire.send(text="y" * 20_000)
             assert "error" in refused
-            assert (await readyz(wire)) == (503, NOT_STORED)
+            assert (await readyz(wire)) == (503, NOT_WRITTEN)
         while (await readyz(wire))[0] == 503:
             pass
         while stored_state(path, task["id"]) != TaskState.TASK_STATE_FAILED:

@@ -82,7 +82,7 @@ def read_set(path: Path) -> list[Question]:
     Raises:
         KeyError: An entry lacks a field.
     """
-    return [_question(entry) for entry in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return [_question(entry) for entry in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)]
 
 
 def _question(entry: Mapping[str, Any]) -> Question:

@@ -11,7 +11,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from utils.messages.foreign import without_foreign_blocks
+from utils.context.sending import without_foreign_blocks
 from utils.testing.strict import bedrock_rules, openai_rules
 
 TOOLS = ("get", "search", "list_pull_requests", "get_log", "read_file", "read_tool_output", "recall")

@@ -7,7 +7,7 @@ import pytest
 from multi_agents.cli.service.plan import Planned, ServicePlan
 from multi_agents.cli.service.ready import Readiness
 from multi_agents.cli.view.sinks import LineSink
-from multi_agents.cli.view.startup import PAUSE_SECONDS, StartupView
+from multi_agents.cli.view.startup import PAUSE_SECONDS, Detail, StartupView
 from multi_agents.cli.view.state import TurnView
 from utils.a2a_common.client.events import ActivityReported
 from utils.events import ModelWaited, ToolFinished, ToolStarted, ToolStatus
@@ -36,6 +36,36 @@ def test_a_process_that_counts_its_documents_takes_a_line_in_ten_seconds_and_one
         "rag: ingesting 31 of 40 documents",
         "rag: ready at http://127.0.0.1:8002",
     ]
+
+
+@pytest.mark.parametrize(
+    "state", [Readiness(False, ready=False), Readiness(True, ready=False, detail="busy")]
+)
+def test_a_start_of_which_only_the_result_is_shown_gives_a_sign_of_life_while_it_takes_long(
+    capsys, clock, state
+):
+    view = StartupView(ServicePlan([Planned("rag", "agents.rag", 8002, 8002)], {}), Detail.RESULT)
+    with view:
+        for _ in range(25):
+            view.report("rag", state)
+            clock[0] += PAUSE_SECONDS / 10
+        view.report("rag", Readiness(answers=True, ready=True))
+    doing = state.detail or "starting"
+    assert capsys.readouterr().err.splitlines() == [
+        f"rag: {doing}",
+        f"rag: {doing}",
+        "Started rag in 25 s; the supervisor is at http://127.0.0.1:8002.",
+    ]
+
+
+def test_a_short_start_takes_one_line_and_a_quiet_one_none(capsys, clock):
+    for detail in (Detail.RESULT, Detail.FAILURES):
+        with StartupView(ServicePlan([Planned("rag", "agents.rag", 8002, 8002)], {}), detail) as view:
+            view.report("rag", Readiness(True, ready=False, detail="busy"))
+            clock[0] += PAUSE_SECONDS * (0.5 if detail is Detail.RESULT else 5)
+            view.report("rag", Readiness(True, ready=False, detail="busy"))
+            view.report("rag", Readiness(answers=True, ready=True))
+    assert capsys.readouterr().err == "Started rag in 5 s; the supervisor is at http://127.0.0.1:8002.\n"
 
 
 def test_a_note_has_no_state_and_a_call_has_one(capsys):

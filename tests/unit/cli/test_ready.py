@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from multi_agents.cli.errors import NotReady
 from multi_agents.cli.service import ready
 from multi_agents.cli.service.plan import Planned
 from multi_agents.cli.service.ready import look, wait_ready
@@ -37,7 +39,8 @@ async def processes(**states: State) -> AsyncIterator[list[Any]]:
             url = await stack.enter_async_context(running(Starlette(routes=probe_routes(answer))))
             port = int(url.rsplit(":", 1)[1])
             planned = Planned(name, "module", port, port)
-            children.append(SimpleNamespace(planned=planned, process=SimpleNamespace(returncode=None)))
+            process = SimpleNamespace(returncode=None)
+            children.append(SimpleNamespace(planned=planned, process=process, log=Path(f"logs/{name}.log")))
         yield children
 
 
@@ -80,6 +83,45 @@ async def test_a_supervisor_that_never_finds_an_agent_is_not_waited_for_for_ever
 
     async with processes(supervisor=supervisor, rag=lambda: Readiness(True)) as children, asyncio.timeout(60):
         await wait_ready(children, lambda _, __: None)
+
+
+@pytest.mark.parametrize("busy", [False, True])
+async def test_a_process_that_does_not_get_ready_ends_the_wait_with_its_own_reason(
+    monkeypatch: pytest.MonkeyPatch, busy: bool
+) -> None:
+    monkeypatch.setattr(ready, "BUSY_SECONDS" if busy else "STUCK_SECONDS", 0.3)
+    why = "The document index could not be written."
+    stuck = Readiness(ready=False, detail=why, busy=why if busy else "")
+    told: list[ready.Readiness] = []
+    async with processes(rag=lambda: stuck) as children, asyncio.timeout(60):
+        with pytest.RaisesGroup(NotReady) as raised:
+            await wait_ready(children, lambda _, state: told.append(state))
+    (error,) = raised.value.exceptions
+    assert isinstance(error, NotReady)
+    assert f'"{why}"' in error.message
+    assert "logs/rag.log" in error.message
+    assert (error.code, error.exit_code) == ("service_not_ready", 3)
+    assert len(told) > 2  # so that a view can give signs of life
+
+
+async def test_a_process_that_gets_on_is_waited_for_and_so_is_one_that_waits_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ready, "STUCK_SECONDS", 0.5)
+    looks = 0
+
+    def rag() -> Readiness:
+        nonlocal looks
+        looks += 1
+        return Readiness(looks > 12, f"ingesting {looks // 2} of 6 documents")
+
+    def supervisor() -> Readiness:
+        return Readiness(True) if looks > 12 else Readiness(False, "waiting for rag", ("rag",))
+
+    async with processes(supervisor=supervisor, rag=rag) as children, asyncio.timeout(60):
+        begun = asyncio.get_running_loop().time()
+        await wait_ready(children, lambda _, __: None)
+        assert asyncio.get_running_loop().time() - begun > 3 * ready.STUCK_SECONDS
 
 
 @pytest.mark.parametrize("without", [None, 5, "rag", {"rag": 1}])

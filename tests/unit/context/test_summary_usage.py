@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from langchain_core.messages import HumanMessage
 
-from utils.context.summary_usage import summary_usage
+from utils.context.called_usage import summary_usage
 from utils.events import Usage
 from utils.messages.counter import MessageCounter
 from utils.testing.scripted_model import ScriptedModel, ScriptedReply

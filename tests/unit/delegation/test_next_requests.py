@@ -58,6 +58,28 @@ def test_an_example_that_shares_one_word_of_many_is_not_foretold() -> None:
     assert likely_next(["my social security number is 7"], {"rag": examples}) == []
 
 
+def test_a_repository_alone_is_no_reason_to_foretell_what_else_can_be_asked_about_it() -> None:
+    examples = ["How many stars does a/b have?", "Which license does a/b have?", "List the releases of a/b"]
+    assert likely_next(["please close issue 1 in acme/api, it is a duplicate"], {"github": examples}) == []
+    assert likely_next(["search the code of acme/api for timeouts"], {"github": examples}) == []
+
+
+def test_words_of_asking_and_a_single_shared_word_are_no_reason_either() -> None:
+    examples = [
+        "What does the documentation say about authentication?",
+        "How do I switch to another model?",
+        "Which kinds of files can be read?",
+        "Send traces to a collector",
+    ]
+    asked = [
+        "We have runbooks in a shared folder and want documented answers from those",
+        "Only the model of another company is allowed",
+        "Will a user see stack traces or secrets in files?",
+    ]
+    for request in asked:
+        assert likely_next([request], {"rag": examples}) == [], request
+
+
 def test_a_request_that_the_agent_would_refuse_is_not_foretold() -> None:
     card = AgentCard(name="github")
     for skill in GitHubAgent.skills:

@@ -14,7 +14,7 @@ from tests.unit.engine.turns import CALL, OWNER, Executor
 from utils.a2a_common.engine.distributed import DistributedEngine
 from utils.a2a_common.engine.postgres_queue_tables import PostgresQueueTables
 from utils.a2a_common.engine.procrastinate_queue import ProcrastinateQueue
-from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
 from utils.persistence.postgres.pool import PostgresPool
@@ -42,7 +42,7 @@ class Replica:
         self.queue = ProcrastinateQueue(
             PostgresQueueTables(pool), at_once=max_turns, takeover_seconds=takeover, grace=1
         )
-        runner = ExecutorRunner(executor, self.log)
+        runner = TurnRunner(executor, self.log)
         self.engine = DistributedEngine(
             self.log, self.runs, runner, self.queue, max_turns=max_turns, max_waiting=max_waiting
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from utils.a2a_common.engine.pace import LONGEST, SHORTEST, Pace
+from utils.a2a_common.engine.line import LONGEST, SHORTEST, Pace
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.unit.engine.test_cancel import endless, first_event
 from tests.unit.engine.test_submit import ask_then_answer
 from tests.unit.engine.turns import OWNER, Executor, House, turn
 from utils.a2a_common.protocol.extensions import ERROR_EXTENSION
-from utils.a2a_common.tasks.turn_codec import encode
+from utils.a2a_common.tasks.turn import encode_turn
 from utils.persistence.runs import RunRow
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Stored
@@ -146,7 +146,7 @@ async def test_an_answer_that_was_accepted_is_worked_on_though_its_process_died_
         await before.submit(turn("a", message_id="m-2"))
     else:
         reply = turn("a", message_id="m-2")
-        await before.runs.put(RunRow("a", reply.conversation, OWNER, encode(reply), writer=99))
+        await before.runs.put(RunRow("a", reply.conversation, OWNER, encode_turn(reply), writer=99))
     after = before.next(Executor(ask_then_answer, resumable=True))
     await after.engine.start()
     assert await after.settled("a") == ["completed"]
@@ -185,7 +185,7 @@ async def test_a_turn_that_another_process_takes_meanwhile_is_left_to_it() -> No
     await before.submit(turn("a", message_id="m-1"))
     await before.settled("a")
     reply = turn("a", message_id="m-2")
-    await before.runs.put(RunRow("a", reply.conversation, OWNER, encode(reply), writer=99))
+    await before.runs.put(RunRow("a", reply.conversation, OWNER, encode_turn(reply), writer=99))
     store.taken = True
     after = before.next(Executor(ask_then_answer, resumable=True))
     await after.engine.start()

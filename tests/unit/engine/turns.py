@@ -24,7 +24,7 @@ from a2a.types.a2a_pb2 import (
 )
 
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.execution.turn_runner import ExecutorRunner
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn
 from utils.persistence.runs import MemoryRuns, RunStore
@@ -151,7 +151,7 @@ class House:
 
     def __post_init__(self) -> None:
         self.log = TaskLog(self.store)
-        self.runner = ExecutorRunner(self.executor, self.log, stop_seconds=self.stop_seconds)
+        self.runner = TurnRunner(self.executor, self.log, stop_seconds=self.stop_seconds)
         self.engine = LocalEngine(
             self.log, self.runs, self.runner, max_turns=self.max_turns, max_waiting=self.max_waiting
         )

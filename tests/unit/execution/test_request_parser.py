@@ -8,7 +8,8 @@ from dataclasses import replace
 from a2a.types.a2a_pb2 import Task, TaskState, TaskStatus
 
 from tests.unit.engine.turns import CALL, turn
-from utils.a2a_common.execution.request_parser import TurnContext, agent_request
+from utils.a2a_common.engine.turn_runner import TurnContext
+from utils.a2a_common.execution.request_parser import agent_request
 from utils.resilience.timing import Deadline
 
 

@@ -16,7 +16,7 @@ from tests.unit.github.changing import (
     text_of,
     writing,
 )
-from utils.events import Completed
+from utils.events import Completed, Failed
 from utils.testing.scripted_model import ScriptedModel, call, calls
 
 
@@ -122,15 +122,17 @@ async def test_a_change_that_github_refuses_is_told_and_not_repeated(talk, githu
 
 
 @pytest.mark.parametrize("kind", ["server-error", "cut", "slow"])
-async def test_a_change_without_a_clear_answer_is_sent_once_and_reported_as_unknown(talk, github, kind):
+async def test_a_change_without_a_clear_answer_is_sent_once_and_fails_as_unknown(talk, github, kind):
     arguments: dict[str, Any] = {"owner": "faulty", "repo": kind, "number": 5, "body": "Hello"}
     chat = talk(writing(**arguments), "Look there.", "More.", GITHUB_TIMEOUT_SECONDS="0.5")
     question_in(await chat.ask("Comment"))
-    await chat.answer("yes")
+    ended = await chat.answer("yes")
     assert len(github.recorder.changes()) == 1
-    assert chat.last_result()["item"]["state"] == "unknown"
-    said = text_of(await chat.ask("And now?", task="next"))
-    assert "may have arrived on GitHub or not" in said
+    assert isinstance(ended[-1], Failed)
+    assert ended[-1].code == chat.last_result()["error"] == "unknown_outcome"
+    assert "may have arrived on GitHub or not" in ended[-1].message
+    assert text_of(ended) == "Look there."
+    assert text_of(await chat.ask("And now?", task="next")) == "More."
 
 
 async def test_a_change_to_a_github_that_is_down_was_not_sent(talk, tmp_path):
@@ -148,10 +150,10 @@ async def test_after_a_kill_the_unknown_outcome_is_reported_and_nothing_is_sent_
     assert await first.agent._sender.journal.intend(entry)  # here the process is killed
     await first.agent.stop()
     second = Conversation(agent_with(tmp_path, github.url, model, saver), model)
-    said = text_of(await second.answer("yes"))
-    assert second.last_result()["item"]["state"] == "unknown"
-    assert "It was not sent again" in second.last_result()["note"]
-    assert "may have arrived on GitHub or not" in said
+    ended = (await second.answer("yes"))[-1]
+    assert second.last_result()["error"] == "unknown_outcome"
+    assert isinstance(ended, Failed)
+    assert "may have arrived on GitHub or not. It was not sent again" in ended.message
     assert github.recorder.changes() == []
     await second.agent.stop()
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.unit.github.changing import Conversation, agent_with, question_in, writing
+from utils.events import Failed
 from utils.testing.scripted_model import ScriptedModel
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -61,9 +62,11 @@ async def test_an_answer_that_confirms_nothing_leaves_the_outcome_unknown(
 ):
     chat = talk(change(tool, answer), "Look there.", change(tool, answer), "Not sent.")
     question_in(await chat.ask("Do it"))
-    await chat.answer("yes")
-    assert chat.last_result()["item"]["state"] == "unknown"
-    assert "may have arrived on GitHub or not" in chat.last_result()["note"]
+    ended = (await chat.answer("yes"))[-1]
+    assert chat.last_result()["error"] == "unknown_outcome"
+    assert "may have arrived on GitHub or not" in chat.last_result()["message"]
+    assert isinstance(ended, Failed)
+    assert (ended.code, ended.retryable) == ("unknown_outcome", False)
     assert states(tmp_path) == ["unknown"]
     assert "may do it twice" in question_in(await chat.ask("Again", task="two")).question
     await chat.answer("no", task="two")
@@ -75,7 +78,7 @@ async def test_what_was_made_has_an_address_or_is_not_known_to_be_made(talk, tmp
     chat = talk(change(tool, "created-empty"), "Look there.")
     question_in(await chat.ask("Do it"))
     await chat.answer("yes")
-    assert chat.last_result()["item"]["state"] == "unknown"
+    assert chat.last_result()["error"] == "unknown_outcome"
     assert states(tmp_path) == ["unknown"]
 
 

@@ -123,6 +123,21 @@ async def test_filters_of_issues_reach_github(call, github):
     assert "sort=created" in query
 
 
+async def test_only_issues_with_the_label_and_the_assignee_that_are_asked_for_come_back(call):
+    every = (await call("list_issues", **REPO, limit=100)).items
+    for wanted in ("octocat", "none"):
+        found = (await call("list_issues", **REPO, assignee=wanted, limit=100)).items
+        assert found == [
+            row for row in every if row.get("assignees", []) == ([] if wanted == "none" else [wanted])
+        ]
+    labels = {label for row in every for label in row.get("labels", [])}
+    assert labels
+    for label in labels:
+        found = (await call("list_issues", **REPO, labels=[label], limit=100)).items
+        assert found == [row for row in every if label in row.get("labels", [])]
+    assert (await call("list_issues", **REPO, labels=["no such label"])).items == []
+
+
 async def test_unicode_titles_arrive_unchanged(call):
     result = await call("list_pull_requests", **REPO)
     assert next(row["title"] for row in result.items if row["number"] == 2) == UNICODE_TITLE

@@ -10,7 +10,7 @@ from utils.messages.results import ToolProblem, parse_result
 
 
 def test_advice_for_the_model_is_in_what_the_model_reads_and_in_nothing_that_a_user_reads() -> None:
-    for error in (SubAgentDown("The github agent is unavailable."), OutcomeUnknown("deploy")):
+    for error in (SubAgentDown("The github agent is unavailable."), OutcomeUnknown("It is unknown.")):
         told = _problem_message(error, "c1", "github")
         problem = parse_result(str(told.content))
         assert isinstance(problem, ToolProblem)

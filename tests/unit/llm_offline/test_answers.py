@@ -1,6 +1,7 @@
 """How results are shown."""
 
 import numpy as np
+import pytest
 
 from tests.unit.rag.conftest import WordEmbedder
 from utils.llm.offline.answer.blocks import Kind, blocks, demoted
@@ -104,6 +105,65 @@ def test_the_sections_of_several_things_that_are_asked_share_a_screen():
     ]
 
 
+def sections_for(parts, *others):
+    """A long first section that fits, others, and for each part a section that the search ranks as it says."""
+    first = article(
+        "\n\n".join(f"Fact {n} of it." for n in range(60)), heading="Facts of the whole", url="a.md"
+    )
+    found = [article("Gardens.", heading=f"The whole, part {n}", url=f"o{n}.md") for n in range(5)]
+    for part, (heading, score) in parts.items():
+        one = article("Copy the folder.", heading=heading, url=f"{heading}.md", parts={part: score})
+        found.append(one.model_copy(update={"score": 0.2}))
+    return Articles(articles=[first, *found, *others])
+
+
+def headings(text):
+    return [line.split("**")[1] for line in text.splitlines() if line.startswith("**")]
+
+
+def test_each_part_of_a_question_has_room_for_the_section_that_the_search_ranks_first_for_it():
+    part = "how is the folder copied"
+    found = sections_for({part: ("Copy the folder", 1.0)})
+    text = passages_text(f"Facts of the whole and {part}", found, WORDS)
+    assert headings(text)[:2] == ["Facts of the whole", "Copy the folder"]
+    assert "I am not sure" not in text
+
+
+@pytest.mark.parametrize(("heading", "score"), [("What do we lose?", 0.7), ("Gardens and the weather", 1.0)])
+def test_a_part_of_a_question_that_no_section_fits_is_named(heading, score):
+    part = "what do we lose then"
+    found = sections_for({part: (heading, score)})
+    text = passages_text(f"Facts of the whole and {part}", found, WORDS)
+    assert text.startswith(
+        f"I am not sure that these sections answer this part: {part}\n\n**Facts of the whole**"
+    )
+    assert heading not in headings(text)[:2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ("How do I rotate the folder key in HashiCorp Vault?", "HashiCorp Vault"),
+        ("does the folder key need python 3.9 or newer", "3.9"),
+        ("How do I rotate the folder key, on Friday, with Ctrl-C? I have GPU and OpenSSL", None),
+    ],
+)
+def test_a_name_that_no_section_has_is_named(asked, named):
+    found = Articles(articles=[article("Rotate the key of the folder with OpenSSL.", heading="Folder key")])
+    text = passages_text(asked, found, WORDS)
+    first = text.split("\n")[0]
+    assert first == (
+        f"No section that I found mentions {named}." if named else "**Folder key** \u2014 docs/guide.md"
+    )
+
+
+def test_what_answers_a_question_in_another_language_is_never_sure():
+    found = Articles(articles=[article("Der Port 8000.", heading="Auf welchem Port")])
+    assert passages_text("Auf welchem Port hört der Dienst und wie ändere ich das?", found, WORDS).startswith(
+        "I am not sure"
+    )
+
+
 def test_each_of_two_named_things_has_room_on_the_screen():
     def section(name, heading, score):
         text = "\n\n".join(f"{name} fact {n}." for n in range(20))
@@ -124,10 +184,13 @@ def test_each_of_two_named_things_has_room_on_the_screen():
 def test_beside_other_parts_an_answer_from_documents_is_its_first_sections_and_links():
     whole = "\n\n".join(f"**Part {n}** \u2014 docs/{n}.md#x\n\n" + "It says so.\n" * 9 for n in range(4))
     links = "See also:\n- Guide \u203a Other \u2014 docs/o.md"
-    text = briefly(f"{whole}\n\n{links}")
+    text = briefly("Where is it?", f"{whole}\n\n{links}")
     assert ["**Part 1**" in text, "**Part 2**" in text] == [True, False]
     assert text.endswith("See also:\n- Part 2 \u2014 docs/2.md#x\n- Part 3 \u2014 docs/3.md#x")
-    assert briefly("Only a word.") == "Only a word."
+    assert briefly("Where is it?", "Only a word.") == "Only a word."
+    assert "**Part 2**" in briefly(
+        "Where is it stored, how do I back it up and what does it cost?", f"{whole}\n\n{links}"
+    )
 
 
 def test_of_a_section_that_is_longer_than_its_share_the_nearest_blocks_are_shown_in_reading_order():
@@ -270,3 +333,50 @@ def test_pictures_and_the_end_of_a_sentence_are_not_quoted():
     assert "The page shows the plan." in text
     assert "further ones" not in text
     assert "a.png" not in text
+
+
+def in_code(lines, word):
+    return f"To {word} it:\n\n```bash\n" + "\n".join(f"{word}{n * 7}" for n in range(lines)) + "\n```"
+
+
+def sections_of(text):
+    """What is quoted of each section, by its heading."""
+    parts = text.split("\n\nSee also:")[0].split("\n\n**")
+    return {part.lstrip("*").split("**")[0]: part.split("\n\n", 1)[1] for part in parts}
+
+
+def test_a_section_of_which_nothing_has_room_is_a_link_and_no_heading_above_nothing():
+    first = article(in_code(30, "stop"), heading="Stop it", url="a.md")
+    fitting = article(in_code(9, "start"), heading="Start it", url="b.md")
+    endless = article(in_code(60, "restart"), heading="Restart it", url="c.md")
+    text = passages_text(
+        "How do I stop it, start it and restart it?", Articles(articles=[first, fitting, endless]), WORDS
+    )
+    shown = sections_of(text)
+    assert list(shown) == ["Stop it", "Start it"], (
+        "the second has the lines of its code though the screen is nearly full"
+    )
+    assert "start56" in shown["Start it"]
+    assert "Restart it \u2014 c.md" in text.split("See also:")[1]
+    assert "\u2026" not in text
+
+
+def test_a_few_lines_are_not_left_out():
+    told = ["You need Python.", "You need no container.", *(f"Step {n}: copy {n}." for n in range(4))]
+    text = passages_text("copy step", Articles(articles=[article("\n\n".join(told))]), WORDS)
+    assert text.endswith("\n\n".join(told))
+    second = article("Other words.\n\n" + in_code(8, "copy"), heading="Copy it", url="b.md")
+    text = passages_text("copy step", Articles(articles=[article("\n\n".join(told)), second]), WORDS)
+    assert "Other words." in text
+
+
+def test_a_diagram_is_not_quoted():
+    text = passages_text(
+        "How does a request flow?",
+        Articles(
+            articles=[article("A request flows so:\n\n```mermaid\nsequenceDiagram\n```\n\nA request ends.")]
+        ),
+        WORDS,
+    )
+    assert "A request flows so:" in text
+    assert "mermaid" not in text

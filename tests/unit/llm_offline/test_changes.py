@@ -1,10 +1,14 @@
 """Requests to change something, in the ways that people put them, and questions that only sound like one."""
 
+from typing import Annotated
+
 import pytest
 from langchain_core.messages import HumanMessage
+from pydantic import Field
 
 from tests.eval import routing
 from tests.eval.routing_tools import tools_of
+from utils.a2a_common import agent_tool
 from utils.llm.offline.changes import asked_change
 
 
@@ -26,6 +30,9 @@ def chat():
         "could u merge PR 3 of acme/rocket plz",
         "hey, plz label #4 of acme/rocket 'bug, urgent'",
         "Would you mind assigning #3 in acme/rocket to hubot?",
+        'Would you mind opening a new issue in acme/rocket with the title "Docs link is dead"?',
+        "The branch old-stuff in acme/rocket is of no use. Get rid of it.",
+        "Issue 2 in acme/rocket is solved, so it would be lovely if you could close it for me.",
         'I need you to leave a comment under PR 5 of acme/rocket that says "ship it"',
         "start a new release v2 in acme/rocket",
         "slap the label wontfix on #4 of acme/rocket",
@@ -63,3 +70,42 @@ def test_what_is_to_be_shown_before_a_change_is_shown(chat):
 )
 def test_a_question_about_a_change_is_none(question):
     assert asked_change(question) is None
+
+
+@agent_tool(examples=["Scrap the widget Red", "Bin the widget Green"], approval="scrap a widget")
+async def scrap_widget(name: Annotated[str, Field(description="Name of the widget.")]) -> str:
+    """Scrap one widget."""
+    return name
+
+
+@agent_tool(examples=["List the widgets"], read_only=True)
+async def list_widgets() -> str:
+    """List all widgets."""
+    return "Red, Green"
+
+
+def test_a_verb_that_an_example_of_a_change_begins_with_asks_for_it(chat):
+    bound = chat.bind_tools([scrap_widget.build(), list_widgets.build()])
+    asked = [
+        bound.invoke([HumanMessage(said)]).tool_calls
+        for said in ("Scrap the widget Blue", "please bin the widget Red")
+    ]
+    assert [[(call["name"], call["args"]) for call in calls] for calls in asked] == [
+        [("scrap_widget", {"name": "Blue"})],
+        [("scrap_widget", {"name": "Red"})],
+    ]
+    reading = bound.invoke([HumanMessage("List the widgets")])
+    assert [call["name"] for call in reading.tool_calls] == ["list_widgets"]
+
+
+def test_what_an_agent_can_change_stands_in_the_list_of_what_it_can_do(chat):
+    text = (
+        chat.bind_tools([scrap_widget.build(), list_widgets.build()])
+        .invoke([HumanMessage("What can you do?")])
+        .text
+    )
+    assert [line.split(":")[0] for line in text.split("\n") if line.startswith("- **")] == [
+        "- **list widgets**",
+        "- **scrap widget**",
+    ]
+    assert "- Scrap the widget Red" not in text

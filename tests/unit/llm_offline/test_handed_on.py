@@ -75,7 +75,11 @@ def test_the_items_of_a_numbered_list_are_parts_of_their_own(models):
     ("said", "query"),
     [
         ("and how do I test it?", "How do I write an agent? and how do I test it?"),
+        ("and on Kubernetes?", "How do I write an agent? and on Kubernetes?"),
+        ("And what about a Go agent?", "How do I write an agent? And what about a Go agent?"),
+        ("in which language?", "How do I write an agent? in which language?"),
         ("how do I test an agent?", "how do I test an agent?"),
+        ("what does it cost?", "what does it cost?"),
         ("and how do I change the log level?", "and how do I change the log level?"),
     ],
 )
@@ -92,3 +96,16 @@ def test_a_question_that_goes_on_with_the_one_before_is_searched_for_with_it(mod
     ]
     asked = models["rag"].invoke([*earlier, HumanMessage(said)]).tool_calls
     assert [each["args"] for each in asked] == [{"query": query}]
+
+
+@pytest.mark.parametrize("said", ["and at what time?", "on which day?", "why?"])
+def test_a_part_of_a_sentence_is_asked_of_the_agent_that_was_asked_before(models, said):
+    call = {"name": "rag", "args": {"request": "When is the phone of team Falcon handed over?"}, "id": "1"}
+    earlier = [
+        HumanMessage("When is the phone of team Falcon handed over?"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage("On Tuesdays at 09:30.", tool_call_id="1"),
+        AIMessage("On Tuesdays at 09:30."),
+    ]
+    asked = models["supervisor"].invoke([*earlier, HumanMessage(said)]).tool_calls
+    assert [(each["name"], each["args"]) for each in asked] == [("rag", {"request": said})]

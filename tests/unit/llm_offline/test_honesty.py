@@ -277,6 +277,44 @@ def test_a_free_word_fills_an_argument_where_the_examples_show_its_place(chat, s
     assert [call["args"] for call in answer.tool_calls] == [{"city": city}]
 
 
+def _deploys() -> list[StructuredTool]:
+    def restart(service: str) -> str:
+        """Restart a service."""
+        return service
+
+    def running_version(service: str) -> str:
+        """Tell which version of a service runs."""
+        return service
+
+    changing = {"examples": ["Restart billing"], "changes": True}
+    telling = {"examples": ["Which version of billing runs?"]}
+    return [
+        StructuredTool.from_function(restart, metadata=changing),
+        StructuredTool.from_function(running_version, metadata=telling),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "tool", "service"),
+    [
+        ("Restart billing", "restart", "billing"),
+        ("please restart the billing service now", "restart", "billing"),
+        ("Restart service pay-ments", "restart", "pay-ments"),
+        ("Which version of billing runs?", "running_version", "billing"),
+        ("Which version of the payments service runs now?", "running_version", "payments"),
+    ],
+)
+def test_a_word_that_a_tool_does_not_use_shows_the_place_of_an_argument(chat, said, tool, service):
+    answer = chat.bind_tools(_deploys()).invoke([HumanMessage(said)])
+    assert [(call["name"], call["args"]) for call in answer.tool_calls] == [(tool, {"service": service})]
+
+
+@pytest.mark.parametrize("said", ["Restart it", "Restart the service", "Restart that service"])
+def test_a_word_that_only_points_is_no_argument(chat, said):
+    answer = chat.bind_tools(_deploys()).invoke([HumanMessage(said)])
+    assert [call["args"] for call in answer.tool_calls if call["name"] == "restart"] == []
+
+
 def test_how_many_of_another_repository_means_the_same_things(chat):
     calls = _asked(
         chat, "github", "How many open issues has acme/rocket and how many has acme/pad? And"

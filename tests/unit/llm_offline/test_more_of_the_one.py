@@ -59,6 +59,22 @@ def test_the_diff_of_the_newest_one_is_asked_for_with_it(models):
     ]
 
 
+def test_the_diff_of_a_row_that_was_shown_is_asked_for_with_it(models):
+    rows = dump_result(Items(kind="pull requests", items=[{"number": n, "title": "Change"} for n in (7, 5)]))
+    call = {"name": "list_pull_requests", "args": {"owner": "acme", "repo": "rocket"}, "id": "1"}
+    earlier = [
+        "List the open pull requests of acme/rocket",
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(rows, tool_call_id="1"),
+        AIMessage("Two."),
+    ]
+    asked = _calls(models["github"], *earlier, "show me the diff of the second one")
+    assert asked == [("get_pull_request", {"number": 5, "include_diff": True})]
+    assert _calls(models["github"], *earlier, "show me the second one") == [
+        ("get_pull_request", {"number": 5})
+    ]
+
+
 def test_a_follow_up_stays_with_the_one_thing_that_was_shown(models):
     shown = AIMessage(
         "",

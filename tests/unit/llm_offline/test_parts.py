@@ -32,6 +32,145 @@ def test_the_one_of_a_list_is_one_of_what_the_part_before_lists(chat):
     assert names == ["list_pull_requests", "list_pull_requests"]
 
 
+def test_two_places_in_two_repositories_are_two_requests(chat):
+    said = "newest issue in acme/rocket and oldest one in octo-org/octo-repo"
+    calls = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert [(call["args"]["repo"], call["args"]["direction"]) for call in calls] == [
+        ("rocket", "desc"),
+        ("octo-repo", "asc"),
+    ]
+
+
+def test_a_question_to_the_documents_behind_a_list_is_a_part_of_its_own(chat):
+    said = "open issues of acme/rocket, and how does the offline model differ from a real one?"
+    calls = chat.bind_tools(tools_of("supervisor")).invoke([HumanMessage(said)]).tool_calls
+    assert [call["name"] for call in calls] == ["github", "rag"]
+
+
+def test_issues_that_are_searched_for_are_listed_and_no_code_is_searched(chat):
+    said = "search in hello-world (octocat) for issues which mention 'login'"
+    (call,) = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert (call["name"], call["args"]["owner"], call["args"]["repo"]) == (
+        "list_issues",
+        "octocat",
+        "hello-world",
+    )
+
+
+def test_neither_a_label_nor_an_assignee_is_no_label_of_that_name(chat):
+    said = "issues of acme/rocket that carry neither a label nor an assignee"
+    (call,) = chat.bind_tools(tools_of("github")).invoke([HumanMessage(said)]).tool_calls
+    assert call["args"] == {"owner": "acme", "repo": "rocket", "assignee": "none"}
+
+
+def test_that_repository_is_the_one_before_the_question_to_the_documents(chat):
+    said = "the last 3 commits in acme/rocket, then explain the error codes, and finally tell me who opened the newest issue in that repo"
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == ["github", "rag", "github"]
+
+
+def test_which_of_them_is_asked_of_the_rows_that_were_listed(chat):
+    said = (
+        "How many PRs are waiting in acme/rocket right now, and which of them has been sitting there longest?"
+    )
+    assert [arguments.get("state") for _, arguments in _calls(chat, "github", said)] == [None, "open"]
+
+
+def test_who_was_told_to_look_at_a_repository_asks_for_what_comes_after(chat):
+    said = (
+        "Hi, I'm new on the team and was told to look at acme/rocket. Could you show me what its README says?"
+    )
+    assert [name for name, _ in _calls(chat, "github", said)] == ["get_file"]
+
+
+def test_an_order_is_a_part_of_its_own_and_no_background(chat):
+    said = "Weigh the anvil and list the open issues of acme/rocket"
+    bound = chat.bind_tools(tools_of("supervisor"))
+    asked = [HumanMessage(said)]
+    reply = bound.invoke(asked)
+    assert [call["args"] for call in reply.tool_calls] == [{"request": "list the open issues of acme/rocket"}]
+    result = ToolMessage("There are none.", tool_call_id=reply.tool_calls[0]["id"])
+    assert "Not done: “Weigh the anvil”" in bound.invoke([*asked, reply, result]).text
+
+
+def test_of_two_orders_in_one_part_the_one_that_can_be_done_is_done(chat):
+    bound = chat.bind_tools(tools_of("supervisor"))
+    asked = [HumanMessage("Tell me how to back up my data and order a pizza")]
+    reply = bound.invoke(asked)
+    assert [call["args"] for call in reply.tool_calls] == [{"request": "Tell me how to back up my data"}]
+    result = ToolMessage("Copy the folder.", tool_call_id=reply.tool_calls[0]["id"])
+    assert "Not done: “order a pizza”" in bound.invoke([*asked, reply, result]).text
+
+
+def test_an_order_after_a_list_keeps_its_own_verb(chat):
+    bound = chat.bind_tools(tools_of("github"))
+    reply = bound.invoke([HumanMessage("List the issues of acme/rocket and weigh the anvil")])
+    result = ToolMessage("There are none.", tool_call_id=reply.tool_calls[0]["id"])
+    text = bound.invoke(
+        [HumanMessage("List the issues of acme/rocket and weigh the anvil"), reply, result]
+    ).text
+    assert "Not done: “weigh the anvil”" in text
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("what branches are there in acme/rocket & how do I add an agent?", ["github", "rag"]),
+        (
+            "- issues in acme/rocket\n- how does the offline model work\n- branches of acme/rocket",
+            ["github", "rag", "github"],
+        ),
+        ("first: what is an agent card? second: list the issues of acme/rocket", ["rag", "github"]),
+        ("check the latest release of acme/rocket, see what our docs say about upgrading", ["github", "rag"]),
+        ("Open issues in acme/rocket, newest first. The make target for the full check.", ["github", "rag"]),
+        ("open issues in acme/rocket\n\nalso: how do I set a token for one agent", ["github", "rag"]),
+    ],
+)
+def test_each_part_goes_to_its_agent_however_it_is_joined(chat, said, asked):
+    assert [name for name, _ in _calls(chat, "supervisor", said)] == asked
+
+
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [
+        ("last 5 commits on acme/rocket plus the README of acme/pad pls", ["list_commits", "get_file"]),
+        ("pull up issue #2 of acme/rocket, and add the label 'triage' to it", ["get_issue", "refuse_change"]),
+        ('if issue 5 in acme/rocket is still open comment "any news?" on it', ["refuse_change"]),
+        ("say hi on issue 1 in acme/rocket in my name", ["refuse_change"]),
+        ("check whether acme/rocket has a CONTRIBUTING file", ["get_file"]),
+        (
+            "open issues in acme/rocket without any label and not by a bot, plus PRs with comments",
+            ["list_issues", "list_pull_requests"],
+        ),
+    ],
+)
+def test_each_part_about_a_repository_has_its_call(chat, said, asked):
+    assert [name for name, _ in _calls(chat, "github", said)] == asked
+
+
+def test_a_number_without_a_repository_is_asked_back(chat):
+    assert [name for name, _ in _calls(chat, "supervisor", "has issue 17 been closed yet")] == ["github"]
+    assert (
+        "Which repository"
+        in chat.bind_tools(tools_of("github")).invoke([HumanMessage("has issue 17 been closed yet")]).text
+    )
+
+
+def test_the_most_recently_opened_issue_may_be_closed(chat):
+    [(_, arguments)] = _calls(chat, "github", "what does the most recently opened issue of acme/rocket say?")
+    assert arguments["state"] == "all"
+
+
+def test_what_is_sent_to_the_documents_is_looked_up_there(chat):
+    said = "need a dump of all state before tonight's maintenance window, nightly cron ideally"
+    assert [name for name, _ in _calls(chat, "rag", said)] == ["search"]
+
+
+def test_whether_the_latest_run_went_green_is_asked_of_all_runs(chat):
+    said = "did ci go green on the latest run in acme/rocket"
+    [(name, arguments)] = _calls(chat, "github", said)
+    assert (name, arguments.get("status")) == ("list_workflow_runs", None)
+
+
 def test_an_item_of_a_numbered_list_is_a_request_also_where_it_begins_without_a_verb(chat):
     said = "1) default port of the web page 2) latest commit in acme/rocket"
     calls = _calls(chat, "supervisor", said)

@@ -10,7 +10,8 @@ from utils.llm.offline.clauses import split
 from utils.llm.offline.dates import period
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
-from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.similarity import Similarity
+from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.words import spelled_out
 
 NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
@@ -20,7 +21,6 @@ NOW = datetime(2026, 3, 18, 12, tzinfo=UTC)  # a Wednesday
     "text, expected",
     [
         ("PRs of octocat/hello-world", ("octocat", "hello-world")),
-        ("the repo hello-world of octocat", ("octocat", "hello-world")),
         ("releases of vercel/next.js", ("vercel", "next.js")),
         ("show docs/context.md", None),
         ("read docs/index.md of acme/rocket", ("acme", "rocket")),
@@ -38,6 +38,12 @@ def test_repositories(text, expected):
     [
         ("https://github.com/acme/rocket/pull/87", "pull request 87 of acme/rocket"),
         ("https://ghe.corp.io/acme/rocket/issues/3", "issue 3 of acme/rocket"),
+        ("the repo hello-world of octocat", "the repo octocat/hello-world"),
+        ("issues of hello-world by octocat", "issues of octocat/hello-world"),
+        ("issues of octo-repo#3 (octo-org)", "issues of issue 3 of octo-org/octo-repo"),
+        ("octocat's hello-world, issues", "octocat/hello-world, issues"),
+        ("commits of acme/rocket by octocat", "commits of acme/rocket by octocat"),
+        ("the sub-agents of ours and issues", "the sub-agents of ours and issues"),
         ("https://github.com/acme/rocket/actions/runs/77/job/1", "workflow run 77 of acme/rocket"),
         ("https://github.com/acme/rocket/blob/main/src/a.py", "file src/a.py of acme/rocket on branch main"),
         ("acme/rocket#3", "issue 3 of acme/rocket"),
@@ -211,6 +217,20 @@ def test_search_terms_leave_the_command_out_but_keep_a_question():
     assert search_terms("where is load defined in a/b?", keep_question=False, repository=True) == "load"
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "great, list the issues, thanks",
+        "my rag agent is down, thanks",
+        "the pods crash all the time. cheers",
+        "Docker compose for two replicas, thanks",
+        "it still does not work, thanks",
+    ],
+)
+def test_thanks_behind_a_request_or_a_complaint_are_no_small_talk(said):
+    assert talk_of(said, Similarity(None)) is None
+
+
 def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("Hi there!") is Talk.GREETING
     assert small_talk("great, thank you") is Talk.THANKS
@@ -223,6 +243,13 @@ def test_small_talk_is_the_whole_message_or_none():
     assert small_talk("you're great, thanks a bunch!!") is Talk.THANKS
     assert small_talk("nope, that's all") is Talk.THANKS
     assert small_talk("good evening :) what sort of things could I ask you?") is Talk.HELP
+    assert small_talk("morning! first day here, what are you good for?") is Talk.HELP
+    assert small_talk("you a bot or is somebody from the platform team typing here?") is Talk.HELP
+    assert small_talk("great, that did the trick. I'm off to bed") is Talk.BYE
+    assert small_talk("perfect that did it, cheers, have a good weekend") is Talk.BYE
+    assert small_talk("perfect that did it but how do I stop it") is None
+    assert small_talk("have a look at the logs") is None
+    assert small_talk("first time here, how do I start?") is None
     assert small_talk("hello world example") is None
     assert small_talk("what do you do with my data?") is None
     assert small_talk("who are you calling?") is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from utils.messages.sentences import alternatives, questions, sentences
+from utils.messages.sentences import alternatives, orders, questions, sentences
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,20 @@ from utils.messages.sentences import alternatives, questions, sentences
             "Plug our agent in, without code. And what does it see?",
             ["Plug our agent in, without code.", "And what does it see?"],
         ),
+        (
+            "explain how it runs in Docker, and after that tell me which port it listens on",
+            ["explain how it runs in Docker", "tell me which port it listens on"],
+        ),
+        (
+            "Drop the production database, then explain what an artifact is",
+            ["Drop the production database", "explain what an artifact is"],
+        ),
+        (
+            "Delete everything and tell me how to add an agent",
+            ["Delete everything", "tell me how to add an agent"],
+        ),
+        ("How do I stop it? and order pizza for all", ["How do I stop it?", "and order pizza for all"]),
+        ("how to back it up\nthen how to upgrade it", ["how to back it up", "how to upgrade it"]),
         ("Turn on the debug log. Where do lines go?", ["Turn on the debug log.", "Where do lines go?"]),
     ],
 )
@@ -66,3 +80,25 @@ def test_an_abbreviation_ends_no_sentence():
 )
 def test_two_things_that_are_named_side_by_side_are_told_apart(text, each):
     assert alternatives(text) == each
+
+
+@pytest.mark.parametrize(
+    "text", ["Reboot the server", "please email the report to Bob", "Delete everything", "Weigh it"]
+)
+def test_a_verb_before_its_object_is_an_order(text):
+    assert orders(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Yesterday the server died",
+        "Got a weird error",
+        "I have a server",
+        "With the chart",
+        "Using the page",
+        "",
+    ],
+)
+def test_what_is_told_is_no_order(text):
+    assert not orders(text)

@@ -17,9 +17,8 @@ from utils.events import (
     UsageReported,
 )
 from utils.observability import catalogue
-from utils.observability.event_metrics import observations
 from utils.observability.metrics import MOST_VALUES, OTHER, Metrics, Observation, process_metrics, set_breaker
-from utils.observability.turn_meter import TurnMeter
+from utils.observability.turn_meter import TurnMeter, observations
 
 
 def counted(metrics: Metrics, metric: catalogue.Metric, suffix: str = "", **labels: str) -> float | None:

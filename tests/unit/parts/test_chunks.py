@@ -12,7 +12,7 @@ from utils.a2a_common.execution.artifact_encoding import in_chunks, prepared
 from utils.a2a_common.protocol.parts import decode_part, encode_part
 from utils.a2a_common.tasks.assembly import assemble
 from utils.a2a_common.tasks.entries import Entry
-from utils.a2a_common.tasks.event_codec import record_of
+from utils.a2a_common.tasks.stored_form import record_of
 from utils.events import ArtifactAdded, ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 VALUES = st.recursive(

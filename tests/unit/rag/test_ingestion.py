@@ -122,8 +122,19 @@ async def test_loops_hidden_folders_and_links_out_are_left_out(
     (notes / ".git").mkdir()
     (notes / ".git" / "config.md").write_text("hidden")
     os.mkfifo(notes / "pipe.md")
-    await ingester.ingest([str(notes)])
+    (tmp_path / "elsewhere").mkdir()
+    (notes / "folder").symlink_to(tmp_path / "elsewhere")
+    (notes / "dead.md").symlink_to("no such file.md")
+    summary = await ingester.ingest([str(notes)])
     assert names(store) == ["notes/alpha.md", "notes/beta.md"]
+    leads_out = (
+        "is a link that leads out of the folder, and was not read: ingest what it leads to by its own path."
+    )
+    assert set(summary.problems) == {
+        f"notes/out.md {leads_out}",
+        f"notes/folder {leads_out}",
+        "notes/dead.md is a link that leads nowhere.",
+    }
 
 
 async def test_a_file_that_became_unreadable_keeps_its_last_good_text(

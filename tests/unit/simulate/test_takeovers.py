@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.simulate.takeovers import Takeovers, watched
 from tests.unit.tasks.events import FAILED, task
-from utils.a2a_common.tasks.heads import row_of
+from utils.a2a_common.tasks.stored_form import row_of
 from utils.persistence.task_log_memory import MemoryTaskLogStore
 from utils.persistence.task_log_store import Kind, Record, Write, WriteRefused
 

@@ -20,7 +20,7 @@ from utils.a2a_common.client.peer_errors import (
     typed_errors,
 )
 from utils.a2a_common.client.sentences import SUB_AGENT_ANSWER_WRONG
-from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, QUESTION_EXTENSION
+from utils.a2a_common.protocol.extensions import ACTIVITY_EXTENSION, MATCHES_ANSWERS, QUESTION_EXTENSION
 from utils.a2a_common.protocol.json_values import complaint_about
 from utils.a2a_common.protocol.trace_context import pass_trace_on
 from utils.errors import PeerLimitExceeded, ProtocolViolation
@@ -223,6 +223,12 @@ class Connection:
     def knows_senders(self) -> bool:
         """Whether its card declares that answers are told from those of others by a secret."""
         return QUESTION_EXTENSION in {each.uri for each in self.card.capabilities.extensions}
+
+    @property
+    def matches_answers(self) -> bool:
+        """Whether its card says that it decides if a message without a task answers a question; else the message names it."""
+        params = [each.params for each in self.card.capabilities.extensions if each.uri == QUESTION_EXTENSION]
+        return any(MATCHES_ANSWERS in each and each[MATCHES_ANSWERS] is True for each in params)
 
     async def send(self, message: Message) -> AsyncGenerator[StreamResponse, None]:
         """Send one message, once. The end of the stream proves nothing.

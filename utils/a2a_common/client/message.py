@@ -1,8 +1,9 @@
-"""A user's message to an agent, as the protocol has it. Pure but for the id that is made where none is given."""
+"""A message to an agent, as the protocol has it: a user's, or that of a delegation. Pure but for the id that is made where none is given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -11,6 +12,8 @@ from utils.a2a_common.protocol.parts import data_part
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Message
+
+    from utils.a2a_common.protocol.delegation_context import DelegationContext
 
 
 def user_message(
@@ -39,3 +42,48 @@ def user_message(
     if secret:
         message.metadata.update(proof_payload(secret))
     return message
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteCall:
+    """One message to a remote agent: a request, or the user's answer to its question.
+
+    Attributes:
+        call_id: The tool call that caused it.
+        text: The request or the answer in words.
+        message_id: Deterministic, so that the same call is never a second message.
+        context_id: The remote conversation.
+        scope: What the remote agent is told besides; `None` for one that would not take it.
+        deadline: Seconds to wait for the end.
+        task_id: The remote task that an answer is for; empty for a request.
+        data: Structured parts of an answer.
+        maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
+        known_task: The remote task that the message is known to have begun; empty where it is not known.
+        secret: Shows that the answers of a delegation come from its sender.
+        restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
+    """
+
+    call_id: str
+    text: str
+    message_id: str
+    context_id: str
+    scope: DelegationContext | None
+    deadline: float
+    task_id: str = ""
+    data: Sequence[Mapping[str, Any]] = ()
+    maybe_sent: bool = False
+    known_task: str = ""
+    restart_seconds: float = 0.0
+    secret: str = ""
+
+    def message(self, *, signed: bool) -> Message:
+        """The message as it is sent; with the secret where `signed`."""
+        told = [self.scope.to_payload()] if self.scope else []
+        return user_message(
+            self.text,
+            context_id=self.context_id,
+            task_id=self.task_id,
+            message_id=self.message_id,
+            data=[*self.data, *told],
+            secret=self.secret if signed else "",
+        )

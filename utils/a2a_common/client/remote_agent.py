@@ -1,33 +1,36 @@
-"""A remote A2A agent: one request sent, its progress reported, its task returned."""
+"""A remote A2A agent: one request sent, its progress reported, its task returned.
+
+Progress is reported no faster than a person can read it, and a sign of life comes in silence.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from a2a.utils.errors import TaskNotFoundError
 
-from utils.a2a_common.client.conversations import ask_conversations
 from utils.a2a_common.client.events import ActivityReported, AgentAway, PeerEvent, TaskSnapshot
 from utils.a2a_common.client.follow import Patience, find_task, follow_message
-from utils.a2a_common.client.message import user_message
+from utils.a2a_common.client.message import RemoteCall, user_message
 from utils.a2a_common.client.peer_errors import PeerError, RequestRefused, failure_of
 from utils.a2a_common.client.peer_text import cleaned, one_line, with_words
-from utils.a2a_common.client.progress import ProgressGate, Report, heartbeat
 from utils.a2a_common.client.sentences import SUB_AGENT_ENDED, SUB_AGENT_FAILED, SUB_AGENT_LATE
 from utils.a2a_common.client.task_view import TaskView
-from utils.a2a_common.protocol.conversations import Action, Asked, Kept, parse_kept
-from utils.a2a_common.protocol.delegation_context import DelegationContext
-from utils.a2a_common.protocol.extensions import TaskError, activity_payload, clear_payload
+from utils.a2a_common.protocol.extensions import TaskError, activity_payload
 from utils.a2a_common.protocol.shown_result import shown_result
-from utils.errors import DelegationFailed, PeerLimitExceeded, ProtocolViolation, SubAgentUnavailable
+from utils.errors import (
+    DelegationFailed,
+    OutcomeUnknown,
+    PeerLimitExceeded,
+    ProtocolViolation,
+    SubAgentUnavailable,
+)
 from utils.events import (
     DelegationFinished,
     DelegationProgress,
@@ -44,11 +47,9 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 _CANCEL_SECONDS = 5.0
-_BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
+BEST_EFFORT = (PeerError, PeerLimitExceeded, ProtocolViolation, TimeoutError)
 """What may come of asking an agent for something that is not needed."""
 
-_DELETE_SECONDS = 30.0
-_FORGET = "Forget everything."
 _LONGEST_CODE = 64
 
 _PATIENCE = Patience(quiet_seconds=math.inf, busy_seconds=math.inf)
@@ -60,38 +61,13 @@ AWAY, BUSY = "away", "busy"
 PROGRESS_SECONDS = 10.0
 """Silence of a remote agent after which its caller says that it still waits."""
 
+AT_ONCE = 100
+"""Signs of progress that are passed up as fast as they come."""
 
-@dataclass(frozen=True, slots=True)
-class RemoteCall:
-    """One message to a remote agent: a request, or the user's answer to its question.
+PER_SECOND = 5.0
+"""How many more are passed up each second. Each one is a row in the task store and an event for every reader."""
 
-    Attributes:
-        call_id: The tool call that caused it.
-        text: The request or the answer in words.
-        message_id: Deterministic, so that the same call is never a second message.
-        context_id: The remote conversation.
-        scope: What the remote agent is told besides; `None` for one that would not take it.
-        deadline: Seconds to wait for the end.
-        task_id: The remote task that an answer is for; empty for a request.
-        data: Structured parts of an answer.
-        maybe_sent: Whether an earlier run may have sent it: then it is looked for first.
-        known_task: The remote task that the message is known to have begun; empty where it is not known.
-        secret: Shows that the answers of a delegation come from its sender.
-        restart_seconds: How long the message is sent again while the agent cannot be reached, as while it restarts.
-    """
-
-    call_id: str
-    text: str
-    message_id: str
-    context_id: str
-    scope: DelegationContext | None
-    deadline: float
-    task_id: str = ""
-    data: Sequence[Mapping[str, Any]] = ()
-    maybe_sent: bool = False
-    known_task: str = ""
-    restart_seconds: float = 0.0
-    secret: str = ""
+Report = Callable[[DelegationStarted | DelegationProgress | DelegationFinished], None]
 
 
 OnTask = Callable[[str], Awaitable[None]]
@@ -109,6 +85,9 @@ class RemoteAgent:
         connection: Reaches it.
         progress_seconds: Silence after which progress is reported in its place.
         on_away: Called when it cannot be reached while it is waited for.
+
+    Attributes:
+        connection: The same.
     """
 
     def __init__(
@@ -120,7 +99,7 @@ class RemoteAgent:
         on_away: Callable[[], None] = lambda: None,
     ) -> None:
         self._name = name
-        self._connection = connection
+        self.connection = connection
         self._progress_seconds = progress_seconds
         self._on_away = on_away
 
@@ -167,7 +146,7 @@ class RemoteAgent:
             if not finished and not stopped:
                 await self._cancel_unfinished(call, task)
             state = DelegationState.FAILED if not finished and task.open else task.state
-            seconds = time.monotonic() - started
+            seconds = _worked(call, task, time.monotonic() - started)
             end = (call.call_id, self._name, task.task_id, state, seconds)
             report(DelegationFinished(*end, below=_below(task), result=shown_result(task.text())))
         return self._checked(task)
@@ -176,8 +155,8 @@ class RemoteAgent:
         """Cancel a remote task that nobody waits for any more; whether the agent answered. Failing is logged."""
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
-                await self._connection.cancel(task_id)
-        except _BEST_EFFORT as error:
+                await self.connection.cancel(task_id)
+        except BEST_EFFORT as error:
             log.warning("delegation.cancel_failed", agent=self._name, reason=type(error).__name__)
             return isinstance(error, RequestRefused)
         return True
@@ -200,37 +179,11 @@ class RemoteAgent:
                 return False
         return await self.cancel(task.task_id) if task.task_id and (task.open or task.waits) else True
 
-    async def forget(self, context_id: str) -> None:
-        """Ask an agent of our kind to forget a conversation. Best effort: failing is logged."""
-        message = user_message(_FORGET, context_id=context_id, data=[clear_payload()])
-        try:
-            async with asyncio.timeout(_CANCEL_SECONDS), aclosing(self._connection.send(message)) as stream:
-                async for _ in stream:
-                    pass
-        except _BEST_EFFORT as error:
-            log.warning("delegation.forget_failed", agent=self._name, reason=type(error).__name__)
-
-    async def delete_conversation(self, context_id: str) -> Sequence[Kept] | None:
-        """Have a conversation deleted at an agent of our kind.
-
-        Returns:
-            The agents behind it that still have something of it; `None` where it did not say that it is deleted.
-        """
-        try:
-            async with asyncio.timeout(_DELETE_SECONDS):
-                answer = await ask_conversations(self._connection, Asked(Action.DELETE, context_id))
-        except _BEST_EFFORT as error:
-            if isinstance(error.__cause__, TaskNotFoundError):
-                return ()
-            log.warning("delegation.not_deleted", agent=self._name, reason=type(error).__name__)
-            return None
-        return parse_kept(answer.get("kept")) if answer and answer.get("deleted") is True else None
-
     async def _follow(self, call: RemoteCall, task: TaskView, report: Report, named: OnTask) -> None:
         known = call.task_id
         events = follow_message(
-            self._connection,
-            self._message(call),
+            self.connection,
+            call.message(signed=self.connection.knows_senders),
             maybe_sent=call.maybe_sent,
             known_task=call.known_task,
             patience=replace(_PATIENCE, restart_seconds=call.restart_seconds),
@@ -257,9 +210,9 @@ class RemoteAgent:
 
     async def _find(self, message: Message, task: TaskView) -> bool:
         """Bring `task` up to date where the agent has the message; whether the agent answered."""
-        with contextlib.suppress(*_BEST_EFFORT):
+        with suppress(*BEST_EFFORT):
             async with asyncio.timeout(_CANCEL_SECONDS):
-                for event in await find_task(self._connection, message):
+                for event in await find_task(self.connection, message):
                     task.apply(event)
                 return True
         return False
@@ -267,20 +220,9 @@ class RemoteAgent:
     async def _cancel_unfinished(self, call: RemoteCall, task: TaskView) -> None:
         """The remote task must not go on for nobody, also where its id was never heard."""
         if not task.task_id:
-            await self._find(self._message(call), task)
+            await self._find(call.message(signed=self.connection.knows_senders), task)
         if task.task_id and task.open:
             await self.cancel(task.task_id)
-
-    def _message(self, call: RemoteCall) -> Message:
-        told = [call.scope.to_payload()] if call.scope else []
-        return user_message(
-            call.text,
-            context_id=call.context_id,
-            task_id=call.task_id,
-            message_id=call.message_id,
-            data=[*call.data, *told],
-            secret=call.secret if self._connection.knows_senders else "",
-        )
 
     def _failure(self, error: PeerError | ProtocolViolation) -> DelegationFailed:
         if isinstance(error, ProtocolViolation):
@@ -301,14 +243,23 @@ class RemoteAgent:
             case DelegationState.FAILED:
                 error = task.error or TaskError("", "")
                 message = cleaned(error.message or task.said)
-                raise DelegationFailed(
+                failure = DelegationFailed(
                     message or SUB_AGENT_FAILED.format(agent=self._name),
                     code=one_line(error.code, _LONGEST_CODE) or None,
                     retryable=error.retryable,
                 )
+                if error.code == OutcomeUnknown.code:  # its answer tells what was found out
+                    failure.advice = with_words(OutcomeUnknown.advice, task.text())
+                raise failure
             case _:
                 ended = SUB_AGENT_ENDED.format(agent=self._name, state=task.state.value)
                 raise DelegationFailed(with_words(ended, task.said))
+
+
+def _worked(call: RemoteCall, task: TaskView, waited: float) -> float:
+    """How long a sub-task took: of one that an earlier process had sent, what its agent says, if that is more than was waited here."""
+    told = task.sub_tasks.seconds if task.sub_tasks is not None else None
+    return max(waited, told or 0.0) if call.maybe_sent and not call.task_id else waited
 
 
 def _progress(
@@ -333,3 +284,71 @@ def _below(task: TaskView) -> dict[str, Any] | None:
     if task.sub_tasks is not None and task.sub_tasks.children:
         below["children"] = list(task.sub_tasks.children)
     return below or None
+
+
+@asynccontextmanager
+async def heartbeat(
+    report: Report, waited: Callable[[float], DelegationProgress], every: float
+) -> AsyncIterator[Report]:
+    """Yield a `report` that speaks up by itself whenever nothing was reported for `every` seconds.
+
+    Args:
+        report: Called with everything.
+        waited: Makes the event for the seconds since the beginning.
+        every: Seconds of silence.
+    """
+    began = last = time.monotonic()
+
+    def noted(event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
+        nonlocal last
+        last = time.monotonic()
+        report(event)
+
+    async def speak() -> None:
+        while True:
+            if (left := last + every - time.monotonic()) > 0:
+                await asyncio.sleep(left)
+            else:
+                noted(waited(time.monotonic() - began))
+
+    speaking = asyncio.create_task(speak())
+    try:
+        yield noted
+    finally:
+        speaking.cancel()
+        with suppress(asyncio.CancelledError):
+            await speaking
+
+
+class ProgressGate:
+    """Passes on what is reported of one delegation, and leaves out progress that comes faster than a person can read.
+
+    Args:
+        report: Called with what passes.
+        clock: Seconds since any moment.
+
+    Attributes:
+        left_out: How much progress was not passed on.
+    """
+
+    def __init__(self, report: Report, clock: Callable[[], float] = time.monotonic) -> None:
+        self._report = report
+        self._clock = clock
+        self._room, self._then = float(AT_ONCE), clock()
+        self.left_out = 0
+
+    def __call__(self, event: DelegationStarted | DelegationProgress | DelegationFinished) -> None:
+        """Report an event."""
+        if isinstance(event, DelegationProgress) and not self._admits():
+            self.left_out += 1
+        else:
+            self._report(event)
+
+    def _admits(self) -> bool:
+        now = self._clock()
+        self._room = min(AT_ONCE, self._room + (now - self._then) * PER_SECOND)
+        self._then = now
+        if self._room < 1:
+            return False
+        self._room -= 1
+        return True

@@ -118,6 +118,13 @@ class TaskView:
         texts = [joined(said(part, takes) for part in artifact.parts) for artifact in self.artifacts.values()]
         return "\n\n".join(text for text in texts if text.strip()) or self._said(takes)
 
+    @property
+    def words(self) -> str:
+        """The answer without the files that can be passed on; of any other it says why it is not shown."""
+        kept = (filter(_is_told, each.parts) for each in self.artifacts.values())
+        texts = [joined(map(said, parts)) for parts in kept]
+        return "\n\n".join(text for text in texts if text.strip())
+
     def _said(self, takes: Container[str] = ()) -> str:
         return "\n".join(text for part in self.status if (text := said(part, takes).text))
 
@@ -191,3 +198,8 @@ class TaskView:
                 pass  # what happens, not what is known of the task
             case _:
                 assert_never(event)
+
+
+def _is_told(part: ContentPart) -> bool:
+    """Whether a part is no file, or one that is not passed on."""
+    return not isinstance(part, FileBytes | FileUrl) or file_of(part) is None

@@ -12,19 +12,18 @@ from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError
 
-from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.job import Job, has_received, is_over
 from utils.a2a_common.engine.recovery import Recovery, decoded
 from utils.a2a_common.engine.sweeper import Sweeper
 from utils.a2a_common.engine.turn_engine import LEAST_REST, SETTLING_SECONDS, TurnEngine
 from utils.a2a_common.engine.turn_queue import PutBack, QueuedTurn, TurnQueue
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.endings import canceled_status
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
-from utils.a2a_common.tasks.stored_call import stored_call
-from utils.a2a_common.tasks.turn import Turn
+from utils.a2a_common.tasks.turn import Turn, stored_call
 from utils.a2a_common.tasks.writer import SUSPENDED, TaskWriter
 from utils.errors import Draining, Overloaded, StorageError, TaskBusy
 from utils.persistence.runs import RunStore

@@ -1,6 +1,18 @@
-"""Which of the accepted turns may begin: one of a conversation at a time, a number of them in all, oldest first."""
+"""Which of the accepted turns may begin: one of a conversation at a time, a number of them in all, oldest first.
+
+`Pace` estimates when a place is free for another one.
+"""
 
 from __future__ import annotations
+
+import math
+from collections import deque
+
+_RECENT = 32
+"""Ended turns that the estimate is made from."""
+
+SHORTEST, LONGEST = 1.0, 60.0
+"""Bounds of the estimate in seconds: one long turn must not send clients away for an hour."""
 
 
 class Line:
@@ -69,3 +81,24 @@ class Line:
     def _begins_now(self, conversation: str) -> bool:
         free = len(self._running) < self._at_once
         return free and conversation not in {*self._running.values(), *self._waiting.values(), *self._held}
+
+
+class Pace:
+    """How long recent turns took.
+
+    Args:
+        at_once: Turns that run at the same time.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._at_once = at_once
+        self._recent: deque[float] = deque(maxlen=_RECENT)
+
+    def note(self, seconds: float) -> None:
+        """A turn ended that ran this long."""
+        self._recent.append(seconds)
+
+    def retry_after(self, waiting: int) -> float:
+        """Whole seconds after which the turns that wait now have begun, within the bounds."""
+        mean = sum(self._recent) / len(self._recent) if self._recent else SHORTEST
+        return float(math.ceil(min(LONGEST, max(SHORTEST, mean * waiting / self._at_once))))

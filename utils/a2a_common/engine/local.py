@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator
 
 from a2a.server.context import ServerCallContext
 
-from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS
 from utils.a2a_common.engine.job import Job
 from utils.a2a_common.engine.line import Line
 from utils.a2a_common.engine.recovery import Recovery
 from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.entries import Fenced
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.turn import Turn

@@ -8,13 +8,12 @@ from collections.abc import Callable
 import structlog
 from a2a.utils.errors import UnsupportedOperationError
 
-from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import interrupt
 from utils.a2a_common.engine.job import is_over
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.turn import Turn
-from utils.a2a_common.tasks.turn_codec import decode
+from utils.a2a_common.tasks.turn import Turn, decode_turn
 from utils.persistence.runs import RunRow, RunStore
 
 log = structlog.get_logger(__name__)
@@ -89,7 +88,7 @@ class Recovery:
 def decoded(row: RunRow) -> Turn | None:
     """The turn of a row; `None` where it cannot be read."""
     try:
-        return decode(row.body)
+        return decode_turn(row.body)
     except ValueError:
         log.warning("run.unreadable", task_id=row.task_id)
         return None

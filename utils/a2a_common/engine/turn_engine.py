@@ -7,21 +7,22 @@ import contextlib
 import contextvars
 from abc import ABC, abstractmethod
 from collections.abc import Coroutine, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import structlog
 from a2a.server.context import ServerCallContext
 from a2a.utils.errors import A2AError, TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
-from utils.a2a_common.engine.contract import TurnRunner
 from utils.a2a_common.engine.ends import RESTART_SECONDS, begin_task, cancel_unbegun, interrupt, suspend
 from utils.a2a_common.engine.job import Job, check_open, has_received, is_over
-from utils.a2a_common.engine.pace import Pace
+from utils.a2a_common.engine.line import Pace
 from utils.a2a_common.engine.removal import RunRemoval
+from utils.a2a_common.engine.turn_runner import TurnRunner
 from utils.a2a_common.tasks.endings import copy_of
 from utils.a2a_common.tasks.log import TaskLog
 from utils.a2a_common.tasks.states import TERMINAL
-from utils.a2a_common.tasks.turn_codec import encode
+from utils.a2a_common.tasks.turn import Turn, encode_turn
 from utils.a2a_common.tasks.writer import TaskWriter
 from utils.errors import Draining, PlatformError, StorageError
 from utils.persistence.runs import RunRow, RunStore
@@ -36,7 +37,9 @@ SETTLING_SECONDS = 5.0
 
 
 class TurnEngine(ABC):
-    """The turns of one process. Where they come from is the business of its subclasses.
+    """Decides when and where a turn runs. Whoever wants to know how it goes reads the task log.
+
+    What it does with the turns of this process stands here; where they come from is the business of its subclasses.
 
     Args:
         tasks: The task log.
@@ -55,6 +58,53 @@ class TurnEngine(ABC):
         self._cancels: dict[str, asyncio.Task[None]] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._draining = False
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Go on with the turns that an earlier process left.
+
+        Raises:
+            StorageError: The stored turns cannot be read.
+        """
+
+    @abstractmethod
+    async def submit(self, turn: Turn, call: ServerCallContext) -> None:
+        """Accept a turn: it is stored, it will be run, and the log can be read from now.
+
+        Args:
+            turn: The turn.
+            call: The call that brought it. It is not stored; a resumed turn runs without it.
+
+        Raises:
+            Overloaded: Too many turns wait.
+            Draining: The process is about to stop.
+            TaskBusy: Another turn of the task is under way.
+            UnsupportedOperationError: The task has ended.
+            StorageError: The turn cannot be stored.
+        """
+
+    @abstractmethod
+    async def drain(self, grace: float) -> None:
+        """Take no new turns, let the running ones finish within `grace` seconds, and keep the rest for the next process.
+
+        A turn that cannot be resumed fails with code `interrupted`.
+        """
+
+    @abstractmethod
+    async def works_on(self, task_id: str, owner: str) -> bool:
+        """Whether a turn of the owner's task runs, waits or is being canceled, here or in another process.
+
+        Raises:
+            StorageError: That cannot be learned.
+        """
+
+    @abstractmethod
+    def at_rest(self, conversation: str) -> AbstractAsyncContextManager[bool]:
+        """Let no turn of a conversation begin within the block, in no process; `False` where one is under way.
+
+        Raises:
+            StorageError: That cannot be learned.
+        """
 
     @abstractmethod
     def _forget(self, job: Job) -> None:
@@ -147,7 +197,7 @@ class TurnEngine(ABC):
                 return None
             job.resumed = True  # it goes on here, since the claim has fenced the other one
         check_open(writer.head)
-        row = RunRow(turn.task_id, turn.conversation, turn.owner, encode(turn), writer.attempt)
+        row = RunRow(turn.task_id, turn.conversation, turn.owner, encode_turn(turn), writer.attempt)
         await self._runs.put(row)
         await writer.add_message(turn.request.message)
         return writer

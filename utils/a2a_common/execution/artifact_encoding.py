@@ -1,4 +1,7 @@
-"""An `ArtifactAdded` as the artifact that is sent: the parts that a client accepts, in chunks that readers join. Pure."""
+"""An `ArtifactAdded` as the artifact that is sent: the parts that a client accepts, in chunks that readers join.
+
+In the sentences that a user reads of them names are made safe, and content is not shown. Pure.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
-from utils.a2a_common.execution.artifact_names import part_named
 from utils.a2a_common.protocol.artifact_limits import TEXT_CHUNK
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION, PLAN_ARTIFACT, RESPONSE_ARTIFACT
 from utils.a2a_common.protocol.file_names import safe_file_name
 from utils.a2a_common.protocol.media_modes import Accepted
 from utils.a2a_common.protocol.parts import encode_part
-from utils.events import ArtifactAdded, ContentPart, FileBytes, FileUrl, TextPart
+from utils.events import ArtifactAdded, ContentPart, DataPart, FileBytes, FileUrl, TextPart
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import Artifact, Part
@@ -133,3 +135,31 @@ def _size(part: Part) -> int:
             return len(part.url.encode())
         case _:
             return len(part.text.encode())
+
+
+def artifact_named(event: ArtifactAdded) -> str:
+    """An artifact at the beginning of a sentence: by its name, else by its first file."""
+    files = [part for part in event.parts if isinstance(part, FileBytes | FileUrl)]
+    if event.name or not files:
+        return f'The artifact "{safe_file_name(event.name)}"' if event.name else "An artifact"
+    return part_named(files[0])
+
+
+def listed(file: FileBytes | FileUrl, origin: str) -> str:
+    """A file in a list, its name as code so that nothing in it is formatted."""
+    size = f", {len(file.content):,} bytes" if isinstance(file, FileBytes) else ""
+    where = f": {file.url}" if isinstance(file, FileUrl) else ""
+    return f"`{safe_file_name(file.name)}` ({file.media_type}{size}), from {origin}{where}"
+
+
+def part_named(part: ContentPart) -> str:
+    """A part at the beginning of a sentence."""
+    match part:
+        case FileBytes(content=content, name=name):
+            return f'The file "{safe_file_name(name)}" ({part.media_type}, {len(content):,} bytes)'
+        case FileUrl(name=name):
+            return f'The file "{safe_file_name(name)}" ({part.media_type})'
+        case DataPart():
+            return f"Data ({part.media_type})"
+        case TextPart():
+            return f"Text ({part.media_type})"

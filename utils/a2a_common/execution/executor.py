@@ -13,13 +13,12 @@ from a2a.server.agent_execution import AgentExecutor
 from a2a.types.a2a_pb2 import Artifact, Task, TaskState, TaskStatus
 
 from utils.a2a_common.execution.event_sink import EventSink
-from utils.a2a_common.execution.failures import failure_of
 from utils.a2a_common.execution.publisher import Publisher
 from utils.a2a_common.execution.request_parser import agent_request, plan_artifact, task_tree
 from utils.a2a_common.protocol.extensions import PLAN_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.a2a_common.protocol.trace_context import trace_of
-from utils.a2a_common.tasks.endings import failure
+from utils.a2a_common.tasks.endings import failure, failure_of
 from utils.errors import DeadlineExceeded, NoAnswer
 from utils.events import AgentEvent
 from utils.observability.observed import observed_turn
@@ -28,8 +27,6 @@ from utils.resilience.timing import Deadline
 if TYPE_CHECKING:
     from a2a.server.agent_execution import RequestContext
     from a2a.server.events import EventQueue
-
-    from utils.auth.principal import Principal
 
 
 class _Run(NamedTuple):
@@ -76,9 +73,6 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
         self._turn_seconds = turn_seconds
         self._runs: dict[str, _Run] = {}
 
-    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Do what a turn needs of the one who sent its message, before it begins; nothing, for most agents."""
-
     @property
     def begins_with_task(self) -> bool:
         """Whether each turn has a task: an agent that may answer with a message decides later."""
@@ -87,8 +81,8 @@ class BaseLangGraphAgentExecutor(AgentExecutor):
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Work on one message; returns when the task has ended or waits for the user."""
         request = self._timed(agent_request(context, self._agent.name))
-        sink = EventSink(event_queue, request.task_id, request.context_id)
-        sink.tree = task_tree(request, context.current_task)
+        sink = EventSink(event_queue, request.task_id, request.context_id, request.accepted)
+        sink.tree = task_tree(request, context)
         sink.plan_artifact = plan_artifact(context.current_task)
         known = context.current_task.artifacts if context.current_task is not None else ()
         if context.current_task is None:

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import structlog
 
-from utils.a2a_common.execution.artifact_encoding import RESERVED, accepted_parts, in_chunks, prepared
-from utils.a2a_common.execution.artifact_names import artifact_named, listed
+from utils.a2a_common.execution.artifact_encoding import (
+    RESERVED,
+    accepted_parts,
+    artifact_named,
+    in_chunks,
+    listed,
+    prepared,
+)
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.protocol.artifact_limits import MOST_ARTIFACTS, MOST_BYTES
 from utils.a2a_common.protocol.extensions import ARTIFACT_EXTENSION

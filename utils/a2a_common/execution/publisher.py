@@ -9,7 +9,6 @@ from uuid import uuid4
 from utils.a2a_common.execution.artifact_encoding import accepted_parts
 from utils.a2a_common.execution.event_sink import EventSink
 from utils.a2a_common.execution.own_artifacts import OwnArtifacts
-from utils.a2a_common.execution.response_stream import ResponseStream
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_EXTENSION,
     CONTEXT_EXTENSION,
@@ -101,7 +100,7 @@ class Publisher:
         self._agent = agent
         self._trace_id = trace_id
         self._note = note
-        self._response = ResponseStream(sink, accepted.text if accepted.takes_text else None)
+        self._response = sink.response
         self._takes_data = accepted.takes(JSON)
         self._plan_artifact = plan_artifact and self._takes_data
         self._facts: dict[str, Any] = {TRACE_EXTENSION: {"trace_id": trace_id}} if trace_id else {}
@@ -118,7 +117,6 @@ class Publisher:
             case TextRestarted():
                 self._response.restart()
             case PlanUpdated():
-                await self._response.flush()
                 await self._sink.plan(event, as_artifact=self._plan_artifact)
             case UsageReported():
                 self._facts[USAGE_EXTENSION] = usage_payload(event)
@@ -138,11 +136,10 @@ class Publisher:
                 | ModelReasoned()
                 | RuleChanged()
             ):
-                await self._response.flush()
                 metadata = {ACTIVITY_EXTENSION: activity_payload(event, self._agent)}
                 await self._sink.status(TaskState.TASK_STATE_WORKING, metadata=metadata)
             case ArtifactAdded():
-                await self._artifact(event)
+                await self._artifacts.publish(event)
             case StatusText(text=text):
                 await self._status_text(text)
             case MetadataReported():
@@ -169,7 +166,6 @@ class Publisher:
     async def _end(
         self, state: TaskState, message: Message | None = None, metadata: dict[str, Any] | None = None
     ) -> None:
-        await self._response.flush(last=True)
         self.ended = True
         await self._sink.status(state, message=message, metadata={**self._facts, **(metadata or {})} or None)
 
@@ -205,25 +201,18 @@ class Publisher:
         message = self._say("", event.metadata)
         del message.parts[:]
         message.parts.extend(map(encode_part, parts))
-        await self._response.flush(last=True)
         self.ended = True
         await self._sink.message(message, metadata=self._facts or None)
-
-    async def _artifact(self, event: ArtifactAdded) -> None:
-        await self._response.flush()
-        await self._artifacts.publish(event)
 
     async def _metadata(self, event: MetadataReported) -> None:
         from a2a.types.a2a_pb2 import TaskState
 
-        await self._response.flush()
         await self._sink.status(TaskState.TASK_STATE_WORKING, metadata={event.uri: dict(event.payload)})
 
     async def _status_text(self, text: str) -> None:
         """Say what is done now; once there were many, without words, so that the history stays small."""
         from a2a.types.a2a_pb2 import TaskState
 
-        await self._response.flush()
         self._status_texts += 1
         if self._status_texts > MOST_STATUS_TEXTS:
             return

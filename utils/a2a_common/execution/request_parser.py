@@ -8,9 +8,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from a2a.server.agent_execution import RequestContext
-from a2a.types.a2a_pb2 import SendMessageRequest, Task
+from a2a.types.a2a_pb2 import TaskState
 
+from utils.a2a_common.engine.turn_runner import TurnContext
 from utils.a2a_common.protocol.delegation_context import DelegationContext, find_delegation_context
 from utils.a2a_common.protocol.extensions import (
     ACTIVITY_PLAN,
@@ -28,46 +28,13 @@ from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK, AgentRequest, Caller
 from utils.a2a_common.protocol.task_tree import TaskTree
 from utils.a2a_common.tasks.states import INTERRUPTED
-from utils.a2a_common.tasks.stored_call import stored_call
-from utils.a2a_common.tasks.turn import Turn
 from utils.events import ContentPart, PlanUpdated, Usage
 from utils.resilience.budget import Budget, Meter
 from utils.resilience.timing import Deadline
 
 if TYPE_CHECKING:
-    from a2a.server.context import ServerCallContext
-    from a2a.types.a2a_pb2 import Message
-
-
-class TurnContext(RequestContext):
-    """What an executor knows of its turn, from the call or from storage.
-
-    Attributes:
-        resumed: Whether an earlier process accepted the turn, which goes on here.
-        answers: Whether the message answers a question of the task.
-        deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
-        suspended: Set before the executor is stopped so that the turn can go on in another process.
-    """
-
-    def __init__(
-        self, turn: Turn, call: ServerCallContext | None, task: Task | None, *, resumed: bool
-    ) -> None:
-        request = SendMessageRequest()
-        request.CopyFrom(turn.request)
-        super().__init__(
-            call or stored_call(turn), request, task_id=turn.task_id, context_id=turn.context_id, task=task
-        )
-        self.resumed = resumed
-        self.answers = task is not None and _answers(turn, task)
-        self.deadline = turn.deadline
-        self.suspended = asyncio.Event()
-
-
-def _answers(turn: Turn, task: Task) -> bool:
-    """Whether the task waited for this message. A resumed turn may have left that state: only the first began the task."""
-    if task.status.state in INTERRUPTED:
-        return True
-    return bool(task.history) and task.history[0].message_id != turn.request.message.message_id
+    from a2a.server.agent_execution import RequestContext
+    from a2a.types.a2a_pb2 import Message, Task
 
 
 def agent_request(context: RequestContext, agent: str) -> AgentRequest:
@@ -112,11 +79,20 @@ def _seconds_left(turn: TurnContext | None, delegation: DelegationContext | None
     return delegation.deadline_seconds if delegation else None
 
 
-def task_tree(request: AgentRequest, task: Task | None) -> TaskTree:
+def task_tree(request: AgentRequest, context: RequestContext) -> TaskTree:
     """The tree of delegations below the request's task, with those of the task's earlier turns."""
-    parent = request.delegation.parent_task_id if request.delegation else ""
+    parent, task = request.delegation.parent_task_id if request.delegation else "", context.current_task
     before = _struct(task.metadata).get(TREE_EXTENSION) if task is not None else None
-    return TaskTree(parent, before if isinstance(before, Mapping) else None)
+    known = before if isinstance(before, Mapping) else None
+    return TaskTree(parent, known, gone_by=_gone_by(context, task))
+
+
+def _gone_by(context: RequestContext, task: Task | None) -> float | None:
+    """Seconds since a turn was accepted that another process was working on; `None` for one that had not begun."""
+    begun = task is not None and task.status.state == TaskState.TASK_STATE_WORKING
+    if not (isinstance(context, TurnContext) and context.resumed and begun and context.accepted_at):
+        return None
+    return max(0.0, time.time() - context.accepted_at)
 
 
 def plan_artifact(task: Task | None) -> PlanUpdated | None:

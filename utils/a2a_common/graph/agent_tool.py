@@ -23,14 +23,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_origin, get_type_hints, overload
 
 from utils.a2a_common.graph.tool_result import result_text
-from utils.errors import UpstreamRefused, UpstreamUnavailable
-from utils.messages.repeatable import READ_ONLY
+from utils.errors import OutcomeUnknown, PlatformError, UpstreamRefused, UpstreamUnavailable
+from utils.messages.repeatable import CHANGES, READ_ONLY
 
 if TYPE_CHECKING:
     import httpx
     from langchain_core.tools import BaseTool
 
 _SERVER_ERROR = 500
+NO_ANSWER = "The service behind {tool} did not say whether it made the change. It was not asked again."
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class AgentTool:
             metadata={
                 "examples": list(self.examples),
                 **({READ_ONLY: True} if self.read_only else {}),
-                **({"changes": True} if self.approval else {}),
+                **({CHANGES: True} if self.approval else {}),
             },
         )
 
@@ -140,8 +141,11 @@ class AgentTool:
                 return await self.function(*args, **values)
             return await asyncio.to_thread(self.function, *args, **values)
         except httpx.HTTPStatusError as error:
-            raise _refusal(self.name, error) from error
+            raise _refusal(self.name, error, changes=bool(self.approval)) from error
         except httpx.HTTPError as error:
+            unsent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+            if self.approval and not unsent:
+                raise OutcomeUnknown(NO_ANSWER.format(tool=self.name)) from error
             raise UpstreamUnavailable(
                 f"The service behind {self.name} cannot be reached right now."
             ) from error
@@ -185,10 +189,17 @@ def agent_tool(
 
 
 def declared_tools(agent: object) -> Sequence[AgentTool]:
-    """The methods of an agent that are tools, in the order of their definition, a base class's first."""
+    """The methods of an agent that are tools, in the order of their definition, a base class's first.
+
+    Raises:
+        TypeError: A tool is hidden by an attribute that the agent sets on itself.
+    """
     names: dict[str, None] = {}
     for cls in reversed(type(agent).__mro__):
         names |= {name: None for name, value in vars(cls).items() if isinstance(value, AgentTool)}
+    if hidden := names.keys() & vars(agent).keys():
+        told = f"{type(agent).__name__}.{min(hidden)} is a tool, but `{min(hidden)}` is an attribute that the agent"
+        raise TypeError(f"{told} sets on itself. Give the tool another name.")
     found = (getattr(agent, name) for name in names)
     return [tool for tool in found if isinstance(tool, AgentTool)]
 
@@ -198,8 +209,10 @@ def built(tools: Iterable[BaseTool | AgentTool]) -> list[BaseTool]:
     return [tool.build() if isinstance(tool, AgentTool) else tool for tool in tools]
 
 
-def _refusal(name: str, error: httpx.HTTPStatusError) -> UpstreamRefused | UpstreamUnavailable:
+def _refusal(name: str, error: httpx.HTTPStatusError, *, changes: bool) -> PlatformError:
     status = error.response.status_code
+    if status >= _SERVER_ERROR and changes:
+        return OutcomeUnknown(NO_ANSWER.format(tool=name))
     if status >= _SERVER_ERROR:
         return UpstreamUnavailable(f"The service behind {name} failed with status {status}.")
     return UpstreamRefused(f"The service behind {name} answered with status {status}.")

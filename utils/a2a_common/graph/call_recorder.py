@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from utils.persistence.tool_record import ToolRecord
 
+CUT_OFF = (
+    "The tool {tool} was cut off by a restart: whether it had its effect is unknown. It was not run again."
+)
+
 
 class CallRecorder:
     """The record of one tool call.
@@ -51,7 +55,7 @@ class CallRecorder:
         if known.outcome is None:
             if self._repeatable:
                 return None
-            raise OutcomeUnknown(self._tool)
+            raise OutcomeUnknown(CUT_OFF.format(tool=self._tool))
         return decode(known.outcome)
 
     async def begin(self) -> None:

@@ -26,10 +26,12 @@ from utils.a2a_common.graph.user_message import Content, answer_text, user_conte
 from utils.a2a_common.protocol.extensions import SCOPE_EXTENSION
 from utils.a2a_common.protocol.request import AgentRequest
 from utils.events import AgentEvent, TextRestarted
-from utils.messages.told import dated, said_at
+from utils.messages.text import text_of
+from utils.messages.told import dated, of_own_words, said_at
 from utils.resilience.ledger import close_open_calls
 
 if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
     from langchain_core.tools import BaseTool
     from langgraph.types import Interrupt, StateSnapshot
@@ -65,6 +67,16 @@ class BuiltGraph(NamedTuple):
         await self.graph.aupdate_state(config, values, as_node=self.writer)
         if self.agents:  # what follows the node in an own graph must not run now
             await self.graph.aupdate_state(config, None, as_node=END)
+
+
+def _of_the_task(state: StateSnapshot) -> list[BaseMessage]:
+    """What model and tools added since the user's last message: an answer to a question adds none."""
+    found: list[BaseMessage] = []
+    for message in reversed(state.values.get("messages", ())):
+        if isinstance(message, HumanMessage):
+            break
+        found.append(message)
+    return found
 
 
 class GraphRun:
@@ -106,6 +118,8 @@ class GraphRun:
             self._recall(self._recovery)
         elif self._request.resumes:
             self._asked = state.interrupts
+        if self._asked:
+            self._turn.recall_unknown(_of_the_task(state))
         if not self._asked and not self.goes_on and await close_open_calls(self._graph, self._config, state):
             state = await self._graph.aget_state(self._config)
         return state
@@ -198,6 +212,9 @@ class GraphRun:
         """The user's message. When it was written is kept with it, so that later requests begin as this one does."""
         now = datetime.now(UTC)
         kept = {**said_at(now), **(dated(now.date()) if self._dated else {})}
+        own = self._request.text if self._request.text.strip() else ""
+        if len(text_of(content)) > len(own):
+            kept |= of_own_words(len(own))
         return HumanMessage(content, id=self._request.turn_id or None, additional_kwargs=kept)
 
     def _answer(self) -> Any:

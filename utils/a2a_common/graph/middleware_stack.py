@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from utils.a2a_common.graph.runtime import AgentRuntime
     from utils.a2a_common.graph.settings import AgentSettings
     from utils.context.middleware import ContextMiddleware
+    from utils.context.topic import Embed
     from utils.persistence.tool_record import ToolRecord
     from utils.settings import BudgetSettings, LLMSettings, RecoverySettings
 
@@ -90,6 +91,7 @@ def middleware_stack(
         runtime.stores.artifacts(),
         summary_prompt=summary_prompt,
         ahead=True,
+        embed=_embed(runtime),
     )
     around = (
         ModelQuestions(),
@@ -107,12 +109,24 @@ def middleware_stack(
         continues=llm.max_output_tokens is None,
     )
     call = ModelCall(llm.timeout_seconds, llm.stream_timeout_seconds)
-    calls = _structured_calls(settings)
+    calls = structured_calls(settings)
     inside = (LoopEnd(), retrying, managed, *calls, PromptCache(), call, RowFiles())
     return MiddlewareStack(managed, context.model_calls_per_turn, around, inside)
 
 
-def _structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
+def _embed(runtime: AgentRuntime) -> Embed | None:
+    from utils.embeddings.cache import uncached
+
+    embedder = uncached(runtime.embedder)
+    return embedder.embed if embedder is not None else None
+
+
+def structured_calls(settings: AgentSettings) -> tuple[AgentMiddleware[Any, Any], ...]:
+    """What lets a model call tools by structured output, where LLM_TOOL_CALLS asks for it.
+
+    Raises:
+        SettingsError: The provider does not do that.
+    """
     from utils.errors import SettingsError
     from utils.llm.settings import ToolCalls
     from utils.settings import ModelProvider

@@ -16,7 +16,7 @@ from langchain_core.messages import AIMessage
 from langchain_core.tracers.context import register_configure_hook
 
 from utils.a2a_common.graph.stream_translator import usage_of
-from utils.context.reported_usage import believed
+from utils.context.called_usage import believed
 from utils.errors import ModelSlow
 from utils.events import ModelWaited
 from utils.llm.reply.thoughts import reasoning_of

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, Tool
 
 from utils.a2a_common.graph.reasoning_stream import ReasoningStream
 from utils.a2a_common.graph.tool_boundary import PROBLEM
+from utils.errors import OutcomeUnknown
 from utils.events import (
     AgentEvent,
     ArtifactAdded,
@@ -81,6 +82,7 @@ class StreamTranslator:
         self._agent = agent
         self._usage: dict[str, Usage] = dict(used or {})
         self._problems: list[Mapping[str, Any]] = []
+        self._unknown: list[Mapping[str, Any]] = []
         self._answers = 0
         self._text = ""
         self._restart = False
@@ -130,6 +132,12 @@ class StreamTranslator:
             elif isinstance(message, ToolMessage):
                 self._tool_answered(message)
         return sum((usage_of(each) for each in messages if isinstance(each, AIMessage)), Usage())
+
+    def recall_unknown(self, messages: Sequence[BaseMessage]) -> None:
+        """Take in the calls with an unknown outcome of the turns before the user's answer: the task still ends by them."""
+        for message in messages:
+            if isinstance(message, ToolMessage):
+                self._note_unknown(message)
 
     def repeat(self, answer: AIMessage, filled: Any = None) -> list[AgentEvent]:
         """The events of an answer that was counted already, and of the schema that it filled."""
@@ -232,26 +240,40 @@ class StreamTranslator:
 
     def _tool_answered(self, message: ToolMessage) -> None:
         problem = message.additional_kwargs.get(PROBLEM)
+        self._note_unknown(message)
         if problem and problem["fatal"]:
             self._problems.append(problem)
         elif not message.additional_kwargs.get(STOPPED_CALL):
             self._answers += 1
 
+    def _note_unknown(self, message: ToolMessage) -> None:
+        problem = message.additional_kwargs.get(PROBLEM)
+        if problem and problem["code"] == OutcomeUnknown.code:
+            self._unknown.append(problem)
+
     @property
     def _failed(self) -> bool:
         """Whether the turn fails unless another call succeeds: a call that it needed failed for good, and none succeeded."""
-        return bool(self._problems) and not self._answers
+        return bool(self._problems) and not self._answers and not self._unknown
 
     def _end(self) -> AgentEvent:
         if self._question is not None:
             return self._question
+        if (
+            self._unknown
+        ):  # whatever else was done: who reads the state alone must not take the change for made
+            return Failed(OutcomeUnknown.code, _sentences(self._unknown))
         if self._failed:
             first = self._problems[0]
-            told = dict.fromkeys(str(problem["message"]) for problem in self._problems)
-            return Failed(first["code"], " ".join(told), retryable=first["retryable"])
+            return Failed(first["code"], _sentences(self._problems), retryable=first["retryable"])
         if not self.said and not self._added:
             return Failed("empty_response", "The model gave no answer. Please try again.", retryable=True)
         return Completed(self._partial)
+
+
+def _sentences(problems: Sequence[Mapping[str, Any]]) -> str:
+    """What several failed calls tell the user, each sentence once."""
+    return " ".join(dict.fromkeys(str(problem["message"]) for problem in problems))
 
 
 def _messages(update: Any) -> Sequence[BaseMessage]:

@@ -28,8 +28,9 @@ from langgraph.constants import TAG_NOSTREAM
 from utils.a2a_common.graph.stream_translator import usage_of
 from utils.a2a_common.graph.tool_boundary import DELEGATION
 from utils.a2a_common.protocol.request import AgentRequest
+from utils.context.task_meter import report_usage
 from utils.context.tools import TOOL_NAMES
-from utils.events import Usage, UsageReported
+from utils.events import Usage
 from utils.llm.reply.native_calls import new_id
 from utils.messages.text import message_text
 from utils.messages.tool_examples import spread
@@ -92,7 +93,8 @@ class StructuredCalls(AgentMiddleware[Any, Any]):
         calls = _new_calls(steps, made)
         if calls:
             return _calling(decided, _in_own_words(calls, request))
-        _report(request, decided)
+        if used := _used(decided):
+            report_usage(request, used)
         log.debug("model.answers")
         words = [*request.messages, HumanMessage(IN_WORDS)] if made else request.messages
         return await handler(request.override(messages=words, tool_choice="none"))
@@ -254,15 +256,12 @@ def _calling(decided: ModelResponse[Any], calls: Sequence[ToolCall]) -> ModelRes
     return replace(decided, result=[*before, calling])
 
 
-def _report(request: ModelRequest[Any], decided: ModelResponse[Any]) -> None:
+def _used(decided: ModelResponse[Any]) -> Mapping[str, Usage]:
     """The usage of a decision that is no part of the conversation."""
     message = decided.result[-1]
     if not isinstance(message, AIMessage) or message.usage_metadata is None:
-        return
-    used: Usage = usage_of(message)
-    request.runtime.stream_writer(UsageReported({DECISIONS: used}))
-    if meter := getattr(request.runtime.context, "meter", None):
-        meter.add(used)
+        return {}
+    return {DECISIONS: usage_of(message)}
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from utils.a2a_common.protocol.shown_result import shown_result
 from utils.errors import INTERNAL, TOOL_CRASHED, OutcomeUnknown, PlatformError, ToolTimeout, UpstreamRefused
 from utils.events import ToolFinished, ToolStarted, ToolStatus
 from utils.messages.handles import full_output_of
+from utils.messages.repeatable import CHANGES, READ_ONLY
 from utils.messages.results import ToolProblem, dump_result
 from utils.messages.source import labelled
 from utils.messages.text import message_text
@@ -39,6 +40,8 @@ PROBLEM = "problem"
 
 DELEGATION = "delegation"
 """Key of a tool's `metadata` that marks it as another agent."""
+
+CHANGE_TIMED_OUT = "The tool {tool} did not answer within {seconds:g} seconds: whether it made the change is unknown. It was not run again."
 
 _DIGEST_LENGTH = 160
 
@@ -128,6 +131,8 @@ class ToolBoundary(AgentMiddleware):
             if not allowed.expired():
                 raise
             name = request.tool_call["name"]
+            if _changes(request):
+                raise OutcomeUnknown(CHANGE_TIMED_OUT.format(tool=name, seconds=limit)) from error
             raise ToolTimeout(f"The tool {name} did not answer within {limit:g} seconds.") from error
         if check is not None and check.error is not None:
             raise check.error
@@ -137,6 +142,12 @@ class ToolBoundary(AgentMiddleware):
 def _is_shown(request: ToolCallRequest) -> bool:
     """Whether the call is reported as a tool call; a delegation reports more by events of its own."""
     return not _delegates(request)
+
+
+def _changes(request: ToolCallRequest) -> bool:
+    """Whether the tool declares that it makes a change, so that one that is cut off may have made it."""
+    told = (request.tool.metadata if request.tool is not None else None) or {}
+    return bool(told.get(CHANGES)) and not told.get(READ_ONLY)
 
 
 def _delegates(request: ToolCallRequest) -> bool:

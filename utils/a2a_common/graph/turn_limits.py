@@ -17,7 +17,7 @@ from utils.a2a_common.graph.stream_translator import COST, usage_of
 from utils.context.rendering import full_text
 from utils.llm.prices import PRICES, Price, priced
 from utils.messages.results import ToolProblem, parse_result
-from utils.messages.transcript import active_index
+from utils.messages.transcript import active_index, calls_this_turn
 from utils.resilience.budget import Budget, Meter, sentence
 
 log = structlog.get_logger(__name__)
@@ -108,13 +108,6 @@ def recursion_limit(calls: int) -> int:
     A call takes one superstep, its tools one, and each `before_model` and `after_model` hook one.
     """
     return _SUPERSTEPS_PER_CALL * calls + _SUPERSTEPS_BESIDES
-
-
-def calls_this_turn(messages: Sequence[BaseMessage]) -> int:
-    """Model calls since the user's last message."""
-    start = active_index(messages)
-    tail = messages if start is None else messages[start + 1 :]
-    return sum(isinstance(message, AIMessage) for message in tail)
 
 
 def answer_so_far(messages: Sequence[BaseMessage], limit: int) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,11 +14,14 @@ from a2a.types.a2a_pb2 import AgentCard, Message, Role, SendMessageRequest, Task
 from a2a.utils.errors import InvalidParamsError, TaskNotFoundError, UnsupportedOperationError
 from a2a.utils.task import validate_history_length
 
-from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.consent import Consent
-from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
-from utils.a2a_common.handler.keyed_locks import KeyedLocks
-from utils.a2a_common.handler.pending_input import PendingInputRouter
+from utils.a2a_common.handler.pending_input import (
+    PendingInputRouter,
+    failed_retryably,
+    holds,
+    new_task_id,
+)
 from utils.a2a_common.protocol.media_modes import check_content, check_output_modes, input_modes_of
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.log import TaskLog
@@ -60,7 +65,7 @@ class Admission:
     def __init__(
         self,
         log: TaskLog,
-        engine: Engine,
+        engine: TurnEngine,
         pending_input: PendingInputRouter,
         consent: Consent,
         *,
@@ -140,3 +145,23 @@ def _is_left(task: Task, message: Message) -> bool:
         return False
     *_, question, last = task.history
     return last.message_id == message.message_id and question.role == Role.ROLE_AGENT
+
+
+class KeyedLocks:
+    """One lock for each key, which exists while somebody holds or waits for it."""
+
+    def __init__(self) -> None:
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._users: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def held(self, key: str) -> AsyncIterator[None]:
+        """Hold the lock of `key`."""
+        self._users[key] += 1
+        try:
+            async with self._locks.setdefault(key, asyncio.Lock()):
+                yield
+        finally:
+            self._users[key] -= 1
+            if not self._users[key]:
+                del self._users[key], self._locks[key]

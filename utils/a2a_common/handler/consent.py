@@ -15,7 +15,7 @@ from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Role, Task, TaskStatus, TaskStatusUpdateEvent
 from a2a.utils.errors import UnsupportedOperationError
 
-from utils.a2a_common.handler.caller_rules import principal_in
+from utils.a2a_common.handler.callers import principal_in
 from utils.a2a_common.protocol.answer_proof import add_nonce, approval_digest, known_digest, nonce_of
 from utils.a2a_common.protocol.forbidden import Forbidden
 from utils.a2a_common.tasks.states import INTERRUPTED

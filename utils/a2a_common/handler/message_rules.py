@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from a2a.types.a2a_pb2 import Message, Role, SendMessageRequest
+from a2a.types.a2a_pb2 import Message, Part, Role, SendMessageRequest
 from a2a.utils.errors import InvalidParamsError
 from a2a.utils.proto_utils import validate_proto_required_fields
 from google.api.field_behavior_pb2 import FieldBehavior, field_behavior
@@ -96,6 +96,15 @@ def check_message(message: Message) -> None:
             raise InvalidParamsError(f"message.parts[{index}].{content} is empty.")
         if content == "text" and "\x00" in part.text:
             raise InvalidParamsError(f"message.parts[{index}].text contains a NUL character.")
+    if message.parts and all(_is_blank(part) for part in message.parts):
+        raise InvalidParamsError("message holds only white space or invisible characters.")
+
+
+def _is_blank(part: Part) -> bool:
+    """Whether a part is a text in which nothing is to be seen; beside another part it may stand."""
+    if part.WhichOneof("content") != "text":
+        return False
+    return not any(character.isprintable() for character in part.text.strip().replace(" ", ""))
 
 
 class _Field(NamedTuple):

@@ -1,24 +1,30 @@
-"""Routes a message that names no task, in a conversation where a task waits for its user.
+"""The task that a message is for which names none: one that waits for its user, the one of the same message, or a new one.
 
-The message is the answer to that task's question, or a new request; then the waiting task is canceled, because a
-conversation has one open question at a time.
+Where a task of the conversation waits, the message is the answer to its question, or a new request; then the waiting task is
+canceled, because a conversation has one open question at a time.
+
+A repeated message is answered with its first task. The id of a new task is derived from who sends and what message. So whether a
+message is known is one look at the task log, after a restart and on another replica as well. A task that failed and may be
+retried does not answer for its message: the message, sent again, begins the next task of the same row of ids.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+from uuid import UUID, uuid5
 
 import structlog
 from a2a.server.context import ServerCallContext
-from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task
+from a2a.types.a2a_pb2 import ListTasksRequest, Message, Task, TaskState
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 from google.protobuf import json_format
 
-from utils.a2a_common.engine.contract import Engine
-from utils.a2a_common.handler.idempotency import failed_retryably, holds, new_task_id
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.protocol.delegation_context import find_delegation_context
+from utils.a2a_common.protocol.extensions import ERROR_EXTENSION, SCOPE_EXTENSION, parse_error
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.repeated_request import repeats_request
 from utils.a2a_common.protocol.request import ANSWERED_TASK
@@ -30,6 +36,8 @@ log = structlog.get_logger(__name__)
 _NEWEST = 20
 """Tasks of a conversation that are looked at, newest status first."""
 
+_NAMESPACE = UUID("0e9b5a52-3f0b-4f2c-8d64-0b9e5f3c2a71")
+
 
 class PendingInputPolicy(Protocol):
     """What an agent decides about its tasks that wait for the user."""
@@ -37,20 +45,14 @@ class PendingInputPolicy(Protocol):
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """Whether a text with its data parts answers a question."""
 
-    async def cancel_children(self, task_id: str) -> None:
-        """Cancel what waits at other agents for a task that is canceled while it waits for its user."""
-
 
 class NoPendingInput:
-    """The policy of an agent that has none: every message is a new request, and nothing waits elsewhere."""
+    """The policy of an agent that has none: every message is a new request."""
 
     async def is_answer(self, question: str, text: str, data: Sequence[Mapping[str, Any]]) -> bool:
         """No."""
         del question, text, data
         return False
-
-    async def cancel_children(self, task_id: str) -> None:
-        """Nothing to cancel."""
 
 
 class PendingInputRouter:
@@ -62,7 +64,7 @@ class PendingInputRouter:
         policy: Decides whether a message answers a question.
     """
 
-    def __init__(self, log: TaskLog, engine: Engine, policy: PendingInputPolicy) -> None:
+    def __init__(self, log: TaskLog, engine: TurnEngine, policy: PendingInputPolicy) -> None:
         self._log = log
         self._engine = engine
         self._policy = policy
@@ -115,3 +117,41 @@ def _question(task: Task) -> str:
 def _data(message: Message) -> list[Mapping[str, Any]]:
     values = [json_format.MessageToDict(part.data) for part in message.parts if part.HasField("data")]
     return [value for value in values if isinstance(value, Mapping)]
+
+
+def new_task_id(owner: str, message: Message, *, retry: int = 0) -> str:
+    """The id of the task that a caller's message begins.
+
+    The content counts as well as the message's id: clients are seen that number their messages from one in every
+    conversation, and those are no retries.
+
+    Args:
+        owner: Key of the caller.
+        message: The message.
+        retry: How many tasks of this message failed retryably before.
+    """
+    name = f"{len(owner)}:{owner}{len(message.message_id)}:{message.message_id}{message.context_id}"
+    content = hashlib.sha256(b"".join(_content(message))).hexdigest()
+    return str(uuid5(_NAMESPACE, f"{name}/{content}" + (f"/{retry}" if retry else "")))
+
+
+def holds(task: Task, message: Message) -> bool:
+    """Whether the task has received this message."""
+    return any(
+        known.message_id == message.message_id and _content(known) == _content(message)
+        for known in task.history
+    )
+
+
+def failed_retryably(task: Task) -> bool:
+    """Whether the task failed in a way that the same message may not fail again."""
+    if task.status.state != TaskState.TASK_STATE_FAILED or ERROR_EXTENSION not in task.metadata:
+        return False
+    payload = task.metadata.fields[ERROR_EXTENSION]
+    return payload.HasField("struct_value") and parse_error(json_format.MessageToDict(payload)).retryable
+
+
+def _content(message: Message) -> list[bytes]:
+    """The parts without what a delegating agent adds, which holds the time left and so is never the same."""
+    parts = [part for part in message.parts if SCOPE_EXTENSION not in part.data.struct_value.fields]
+    return [part.SerializeToString(deterministic=True) for part in parts]

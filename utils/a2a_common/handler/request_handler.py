@@ -20,17 +20,16 @@ from a2a.utils.errors import (
 )
 from a2a.utils.task import apply_history_length, validate_history_length, validate_page_size
 
-from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import RESTART_SECONDS
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.handler.admission import Admission, Admitted, was_heard
-from utils.a2a_common.handler.before_turn import FirstAnswer, NoPreparation, Preparation
-from utils.a2a_common.handler.caller_rules import principal_in
+from utils.a2a_common.handler.callers import principal_in
 from utils.a2a_common.handler.capabilities import check_extended_card, check_push, check_streaming
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import PendingInputPolicy, PendingInputRouter
 from utils.a2a_common.handler.task_view import TaskView
 from utils.a2a_common.handler.webhooks import Webhooks
-from utils.a2a_common.protocol.message_answers import MessageAnswers
+from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.tasks.entries import Suspended
 from utils.a2a_common.tasks.log import TaskLog
@@ -90,7 +89,7 @@ class PlatformRequestHandler(RequestHandler):
     def __init__(
         self,
         log: TaskLog,
-        engine: Engine,
+        engine: TurnEngine,
         webhooks: Webhooks,
         *,
         card: pb.AgentCard,
@@ -113,15 +112,15 @@ class PlatformRequestHandler(RequestHandler):
         self._clock = clock
         router = PendingInputRouter(log, engine, pending_input)
         self._consent = consent or Consent()
-        self._answers = FirstAnswer(answers)
-        self._preparation = preparation or NoPreparation()
+        self._answers = answers
+        self._preparation = preparation
         self._admission = Admission(log, engine, router, self._consent, card=card, takes_files=takes_files)
 
     async def on_message_send(
         self, params: pb.SendMessageRequest, context: ServerCallContext
     ) -> pb.Task | pb.Message:
         """Answer a message with its task, when the turn ends or with its first event when asked to."""
-        if (answer := await self._answers.answer(params.message, context)) is not None:
+        if (answer := await self._first_answer(params.message, context)) is not None:
             return answer
         course = await self._begin(params, context)
         at_once = params.configuration.return_immediately
@@ -144,7 +143,7 @@ class PlatformRequestHandler(RequestHandler):
     ) -> AsyncGenerator[Event, None]:
         """Answer a message with its events."""
         check_streaming(self._card)
-        if (answer := await self._answers.answer(params.message, context)) is not None:
+        if (answer := await self._first_answer(params.message, context)) is not None:
             yield answer
             return
         course = await self._begin(params, context)
@@ -167,6 +166,13 @@ class PlatformRequestHandler(RequestHandler):
             async for event in events:
                 yield event
 
+    async def _first_answer(self, message: pb.Message, call: ServerCallContext) -> pb.Message | None:
+        """The first answer that an extension has; without one the message is for a turn."""
+        for each in self._answers:
+            if (answer := await each.answer(message, call)) is not None:
+                return answer
+        return None
+
     async def _begin(self, params: pb.SendMessageRequest, call: ServerCallContext) -> Course:
         """Submit the turn of a message, unless it has been submitted before.
 
@@ -186,7 +192,8 @@ class PlatformRequestHandler(RequestHandler):
                 if was_heard(whole.task, params.message):  # at another replica, since it was admitted
                     return await self._again(params, admitted, owner)
                 after = whole.sequence
-            await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
+            if self._preparation is not None:
+                await self._preparation.prepare(admitted.task_id, principal_in(call), credential)
             await self._submit(params, call, admitted, after)
             trusted = admitted.trusted and not call.user.is_authenticated  # else the credentials prove it
             return Course(admitted.task_id, owner, after, trusted=trusted)

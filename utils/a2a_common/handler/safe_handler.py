@@ -17,8 +17,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers import RequestHandler
 from a2a.utils.errors import A2AError, InternalError, InvalidAgentResponseError
 
-from utils.a2a_common.handler.caller_limits import CallerLimits
-from utils.a2a_common.handler.caller_rules import check_caller
+from utils.a2a_common.handler.callers import CallerLimits, check_caller
 from utils.a2a_common.handler.message_rules import check_id, check_params
 from utils.a2a_common.protocol.owner import owner_of
 from utils.a2a_common.protocol.retry_later import retry_later

@@ -13,7 +13,8 @@ class Readiness:
         ready: True when a request sent now would be served.
         detail: One sentence for an operator when it would not.
         without: Names of the agents that it does without, since they cannot be reached.
-        busy: What it still does in the background while it takes work, such as "8 of 40 passages embedded".
+        busy: What it does in the background while it takes work, such as "8 of 40 passages embedded", or to get ready: who
+            waits for it then has more patience.
     """
 
     ready: bool

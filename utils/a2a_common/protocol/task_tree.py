@@ -19,6 +19,7 @@ from utils.events import (
 _DEEPEST = 8
 _MOST = 100
 _LONGEST = 120
+_EARLIER = "earlier_seconds"
 
 
 class TaskTree:
@@ -26,14 +27,23 @@ class TaskTree:
 
     Args:
         parent_task_id: Task of the agent that delegated; empty for a user's own.
-        before: What earlier turns of the task knew: the payload in its metadata.
+        before: What was known of the task before: the payload in its metadata.
+        gone_by: Seconds since this turn began, in a process that died; `None` for a turn that begins now.
     """
 
-    def __init__(self, parent_task_id: str = "", before: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        parent_task_id: str = "",
+        before: Mapping[str, Any] | None = None,
+        *,
+        gone_by: float | None = None,
+    ) -> None:
         known = before or {}
         self._parent = parent_task_id or str(known.get("parent_task_id", ""))
-        self._seconds = _number(known.get("seconds"))
-        self._started = time.monotonic()
+        # while a turn goes on, the seconds that are told hold a part of it, and beside them stand those of the turns before
+        last = _EARLIER if gone_by is not None and _EARLIER in known else "seconds"
+        self._seconds = _number(known.get(last))
+        self._started = time.monotonic() - (gone_by or 0.0)
         children = clean_children(known.get("children"))
         self._children: dict[str, dict[str, Any]] = {str(each.get("call_id")): each for each in children}
         self._changed = bool(self._parent)
@@ -65,6 +75,8 @@ class TaskTree:
         self._changed = False
         seconds = round(self._seconds + time.monotonic() - self._started, 3)
         tree = {"seconds": seconds, "children": list(self._children.values())}
+        if not ends:
+            tree[_EARLIER] = round(self._seconds, 3)
         if self._parent:
             tree["parent_task_id"] = self._parent
         return {TREE_EXTENSION: tree}

@@ -48,7 +48,7 @@ log = structlog.get_logger(__name__)
 EXIT_SETTINGS = 2
 """Exit code for a wrong setting."""
 
-_NOT_LISTENING = (
+NOT_LISTENING = (
     "This agent cannot listen on {}:{}: another program uses that port, or the address is not of this machine. "
     "Choose another with --port or PORT, or --host or HOST."
 )
@@ -146,10 +146,11 @@ async def _with_known_window(settings: AgentSettings) -> AgentSettings:
 
 def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
     """The card of an agent that is reached at `url`."""
-    from utils.a2a_common.server.card import build_card
+    from utils.a2a_common.server.card import build_card, with_matched_answers
     from utils.a2a_common.server.card_security import with_credentials
     from utils.llm.factory import describe_model
 
+    options = with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth)
     return build_card(
         name=agent.name,
         description=agent.description,
@@ -159,7 +160,7 @@ def agent_card(agent: BaseLangGraphAgent, url: str) -> AgentCard:
         model=describe_model(agent.runtime.settings.llm),
         input_modes=_input_modes(agent),
         output_modes=agent.output_modes,
-        options=with_credentials(agent.card_options(), agent.name, agent.runtime.settings.auth),
+        options=with_matched_answers(options, type(agent)),
     )
 
 
@@ -203,11 +204,10 @@ def agent_app(agent: BaseLangGraphAgent, settings: ServerSettings, *, url: str) 
         await agent.build()
 
     agent.url = url
-    executor = agent.executor()
     service = AgentService(
         card=card,
-        executor=executor,
-        preparation=executor,
+        executor=agent.executor(),
+        preparation=agent.preparation,
         pending_input=agent,
         log=TaskLog(agent.runtime.stores.task_log()),
         runs=agent.runtime.stores.runs(),
@@ -257,20 +257,14 @@ async def run_agent(
     from utils.a2a_common.server.draining_server import DrainingServer
     from utils.a2a_common.server.https import https_options
 
-    listening = settings.server
-    port = default_port if listening.port is None else listening.port
-    https = https_options(listening)
-    scheme = "https" if https else "http"
-    url = listening.public_url or f"{scheme}://{listening.host}:{port}"
+    listening, https = settings.server, https_options(settings.server)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(
             export_traces(settings.telemetry, agent=agent_class.name, version=_version(agent_class))
         )
         database = await _own_storage(agent_class, settings, stack)
         runtime = await open_runtime(agent_class.name, settings, stack, database=database)
-        agent = agent_class(runtime)
-        _check_callers(agent, listening.host, settings)
-        served = agent_app(agent, listening, url=url)
+        served, url, port = made(agent_class, runtime, default_port)
         app = Startup(served)
         grace = int(listening.shutdown_grace_seconds) + 1
         config = uvicorn.Config(
@@ -295,8 +289,28 @@ async def run_agent(
             if app.failure is not None:
                 raise app.failure from None
             if app.complete:
-                raise SystemExit(fail(_NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
+                raise SystemExit(fail(NOT_LISTENING.format(listening.host, port), EXIT_SETTINGS)) from None
             raise
+
+
+def made(
+    agent_class: type[BaseLangGraphAgent], runtime: AgentRuntime, default_port: int
+) -> tuple[Starlette, str, int]:
+    """The application of a new agent, the address that its card names, and the port where it listens.
+
+    Raises:
+        SettingsError: A setting is missing or wrong.
+    """
+    from utils.a2a_common.server.https import https_options
+
+    settings = runtime.settings
+    listening = settings.server
+    port = default_port if listening.port is None else listening.port
+    scheme = "https" if https_options(listening) else "http"
+    url = listening.public_url or f"{scheme}://{listening.host}:{port}"
+    agent = agent_class(runtime)
+    _check_callers(agent, listening.host, settings)
+    return agent_app(agent, listening, url=url), url, port
 
 
 def _check_callers(agent: BaseLangGraphAgent, host: str, settings: AgentSettings) -> None:

@@ -19,18 +19,16 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Mount
 from starlette.types import Lifespan
 
-from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.local import LocalEngine
-from utils.a2a_common.engine.turn_engine import LEAST_REST
-from utils.a2a_common.execution.turn_runner import ExecutorRunner
-from utils.a2a_common.handler.before_turn import NoPreparation, Preparation
-from utils.a2a_common.handler.caller_limits import CallerLimits
+from utils.a2a_common.engine.turn_engine import LEAST_REST, TurnEngine
+from utils.a2a_common.engine.turn_runner import TurnRunner
+from utils.a2a_common.handler.callers import CallerLimits
 from utils.a2a_common.handler.consent import Consent
 from utils.a2a_common.handler.pending_input import NoPendingInput, PendingInputPolicy
 from utils.a2a_common.handler.request_handler import PlatformRequestHandler
 from utils.a2a_common.handler.safe_handler import SafeRequestHandler
 from utils.a2a_common.handler.webhooks import UrlRule, Webhooks
-from utils.a2a_common.protocol.message_answers import MessageAnswers
+from utils.a2a_common.protocol.before_turn import MessageAnswers, Preparation
 from utils.a2a_common.protocol.readiness import Readiness
 from utils.a2a_common.server.call_context import CallContextBuilder, required_extensions
 from utils.a2a_common.server.conversations import Conversations
@@ -38,12 +36,12 @@ from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.drain import Drain
 from utils.a2a_common.server.grpc_credentials import server_credentials
 from utils.a2a_common.server.grpc_server import UserOf, anonymous, start_grpc
+from utils.a2a_common.server.http.address import AddressGuard
 from utils.a2a_common.server.http.answers import http_error, server_error
-from utils.a2a_common.server.http.host_origin import HostOrigin
+from utils.a2a_common.server.http.client_faults import leave_out_client_faults
 from utils.a2a_common.server.http.own_middleware import authenticates
 from utils.a2a_common.server.http.request_guard import RequestGuard
 from utils.a2a_common.server.http.retry_after import CutOff, RetryAfter
-from utils.a2a_common.server.http.trailing_slash import TrailingSlash
 from utils.a2a_common.server.page import is_of_page, page_routes
 from utils.a2a_common.server.page_login import PageLogin
 from utils.a2a_common.server.probes import metrics_route, nothing_stored, probe_routes
@@ -66,11 +64,6 @@ log = structlog.get_logger(__name__)
 
 CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
 """Where the card stands: the path of protocol 1.0 and 0.3, and that of 0.2, which some clients still ask."""
-
-NOT_STORED = (
-    "Tasks cannot be stored: the disk may be full, or the file is locked or damaged. The log has the details."
-)
-"""What `/readyz` says where a request sent now would fail for that."""
 
 STOPPING = "The agent is stopping."
 """What `/readyz` says once the process was told to stop."""
@@ -146,7 +139,7 @@ class AgentService:
     middleware: Sequence[Middleware] = field(default=())
     grpc_user: UserOf | None = None
     pending_input: PendingInputPolicy = field(default_factory=NoPendingInput)
-    preparation: Preparation = field(default_factory=NoPreparation)
+    preparation: Preparation | None = None
     deletion: DeletionPlan | None = None
     message_answers: Sequence[MessageAnswers] = ()
     queue: TurnQueue | None = None
@@ -206,7 +199,7 @@ class Parts:
     """
 
     handler: RequestHandler
-    engine: Engine
+    engine: TurnEngine
     push: PushSender
 
 
@@ -243,16 +236,16 @@ def _limits(service: AgentService, settings: ServerSettings) -> CallerLimits:
     return CallerLimits(per_minute, at_once)
 
 
-def _conversations(service: AgentService, engine: Engine) -> list[Conversations]:
+def _conversations(service: AgentService, engine: TurnEngine) -> list[Conversations]:
     if service.deletion is None:
         return []
     deletion = Deletion(service.deletion, service.log, service.push_configs)
     return [Conversations(service.log, engine, deletion, service.deletion.titles)]
 
 
-def _engine(service: AgentService, settings: ServerSettings) -> Engine:
+def _engine(service: AgentService, settings: ServerSettings) -> TurnEngine:
     stop_seconds = max(LEAST_REST, settings.shutdown_grace_seconds)
-    runner = ExecutorRunner(service.executor, service.log, stop_seconds=stop_seconds)
+    runner = TurnRunner(service.executor, service.log, stop_seconds=stop_seconds)
     turns, waiting = settings.max_concurrent_turns, settings.max_waiting_turns
     if service.queue is None:
         return LocalEngine(service.log, service.runs, runner, max_turns=turns, max_waiting=waiting)
@@ -287,8 +280,7 @@ def _guards(service: AgentService, settings: ServerSettings) -> list[Middleware]
     """The middleware of every request, from the outside in."""
     return [
         Middleware(CutOff),
-        Middleware(TrailingSlash),
-        Middleware(HostOrigin, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
+        Middleware(AddressGuard, public_url=settings.public_url, allowed_hosts=settings.allowed_hosts),
         *_gate(service),
         *service.middleware,
         Middleware(RequestGuard, limit=settings.max_body_bytes, seconds=settings.body_timeout_seconds),
@@ -311,8 +303,8 @@ def _readiness(service: AgentService, drain: Drain) -> Callable[[], Awaitable[Re
     async def readiness() -> Readiness:
         if drain.begun:
             return Readiness(ready=False, detail=STOPPING)
-        if not await service.log.writable():
-            return Readiness(ready=False, detail=NOT_STORED)
+        if reason := await service.log.not_written():
+            return Readiness(ready=False, detail=reason)
         return await service.readiness()
 
     return readiness
@@ -330,6 +322,7 @@ def _routes(
         routes.append(metadata_route(service.authenticator, service.url))
     for path in CARD_PATHS:
         routes += create_agent_card_routes(service.card, card_url=path, cache_control=CARD_CACHE)
+    leave_out_client_faults()
     routes += create_jsonrpc_routes(
         handler, "/", builder, enable_v0_3_compat=True, shutdown_grace_period=grace
     )

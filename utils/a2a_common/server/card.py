@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from utils.a2a_common.protocol.card_description import with_model
@@ -13,6 +14,7 @@ from utils.a2a_common.protocol.extensions import (
     ARTIFACT_EXTENSION,
     CONTEXT_EXTENSION,
     ERROR_EXTENSION,
+    MATCHES_ANSWERS,
     NEXT_EXTENSION,
     PLAN_EXTENSION,
     QUESTION_EXTENSION,
@@ -27,6 +29,8 @@ from utils.errors import SettingsError
 
 if TYPE_CHECKING:
     from a2a.types.a2a_pb2 import AgentCapabilities, AgentCard, AgentInterface
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
 
 _EXTENSIONS = {
     ACTIVITY_EXTENSION: "Plan, tool calls, delegations and compactions as they happen, in status metadata.",
@@ -92,6 +96,16 @@ def build_card(
         card.icon_url = options.icon_url
     _announce_security(card, options)
     return card
+
+
+def with_matched_answers(options: CardOptions, agent_class: type[BaseLangGraphAgent]) -> CardOptions:
+    """The options; they say so where an agent decides itself if a message that names no task answers its question."""
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+    if agent_class.is_answer is BaseLangGraphAgent.is_answer:
+        return options
+    params = {**options.extension_params.get(QUESTION_EXTENSION, {}), MATCHES_ANSWERS: True}
+    return replace(options, extension_params={**options.extension_params, QUESTION_EXTENSION: params})
 
 
 def _interfaces(base: str, grpc_url: str) -> list[AgentInterface]:

@@ -1,4 +1,7 @@
-"""Bounds how many connections a server holds, and how long one may take to send the body of a request."""
+"""Bounds how many connections a server holds, and how long one may take to send the headers and the body of a request.
+
+uvicorn has a limit of time for idle connections alone.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,10 @@ from typing import TYPE_CHECKING
 import h11
 import structlog
 from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from utils.a2a_common.server.header_timeout import HeaderTimeout
+from utils.a2a_common.server.http.address import PROBES
 from utils.a2a_common.server.http.answers import local_path, refusal
-from utils.a2a_common.server.http.host_origin import PROBES
 
 if TYPE_CHECKING:
     from utils.protection_settings import ProtectionSettings
@@ -52,18 +55,25 @@ class Bounds:
     per_address: int = 0
 
 
-class BoundedConnection(HeaderTimeout):
-    """uvicorn's protocol, which refuses connections past a limit, and closes those whose bodies do not end in time."""
+class BoundedConnection(H11Protocol):
+    """uvicorn's protocol, which refuses connections past a limit, and closes those whose headers or bodies do not end in time.
+
+    The time of the headers runs from the first byte of a request, or from the connection, until they are whole; that of the
+    body from there until it is.
+    """
 
     bounds = Bounds()
+    seconds = bounds.header_seconds
     told_at = 0.0
+    _headers: asyncio.TimerHandle | None = None
     _body: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected; with too many others it is only told so."""
+        """A client has connected: its first request has to come. With too many others it is only told so."""
         super().connection_made(transport)
         code = self._over()
         if not code:
+            self._start_headers()
             return
         limit = self.bounds.connections
         if limit and len(self.connections) > limit + SPARE:
@@ -72,12 +82,16 @@ class BoundedConnection(HeaderTimeout):
         self._tell(code)
         self.app = _Refusal(self.app)
         self.seconds = min(self.seconds, REFUSED_SECONDS)
-        self._stop()
-        self._start()
+        self._start_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come: once the headers are whole the time of the body runs until it is."""
+        """Bytes have come: the time of the headers runs on until they are whole, and then that of the body."""
         super().data_received(data)
+        reading = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        if not reading:
+            self._stop_headers()
+        elif self._headers is None:
+            self._start_headers()
         if self.conn.their_state is not h11.SEND_BODY:
             self._stop_body()
         elif self._body is None:
@@ -85,6 +99,7 @@ class BoundedConnection(HeaderTimeout):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
+        self._stop_headers()
         self._stop_body()
         super().connection_lost(exc)
 
@@ -106,6 +121,18 @@ class BoundedConnection(HeaderTimeout):
         if self.loop.time() - type(self).told_at >= 1:
             type(self).told_at = self.loop.time()
             log.warning("connection.refused", code=code, open=len(self.connections))
+
+    def _start_headers(self) -> None:
+        self._headers = self.loop.call_later(self.seconds, self._close_headers)
+
+    def _stop_headers(self) -> None:
+        if self._headers is not None:
+            self._headers.cancel()
+            self._headers = None
+
+    def _close_headers(self) -> None:
+        log.info("connection.closed", code="headers_late", seconds=self.seconds)
+        self.transport.close()
 
     def _stop_body(self) -> None:
         if self._body is not None:

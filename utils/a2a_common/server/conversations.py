@@ -21,7 +21,7 @@ from a2a.utils.errors import (
 from a2a.utils.task import ListTasksCursor, decode_list_tasks_cursor, encode_list_tasks_cursor
 from google.protobuf.json_format import MessageToDict
 
-from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.protocol.conversations import (
     CONVERSATIONS_EXTENSION,
     Action,
@@ -73,7 +73,7 @@ class Conversations:
         titles: Their titles.
     """
 
-    def __init__(self, tasks: TaskLog, engine: Engine, deletion: Deletion, titles: Titles) -> None:
+    def __init__(self, tasks: TaskLog, engine: TurnEngine, deletion: Deletion, titles: Titles) -> None:
         self._tasks = tasks
         self._engine = engine
         self._deletion = deletion

@@ -6,8 +6,8 @@ import asyncio
 
 import structlog
 
-from utils.a2a_common.engine.contract import Engine
 from utils.a2a_common.engine.ends import told_again
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.tasks.elsewhere import Elsewhere
 
 log = structlog.get_logger(__name__)
@@ -26,7 +26,7 @@ class Drain:
         begun: Whether it has begun, so that the agent is not ready.
     """
 
-    def __init__(self, engine: Engine, elsewhere: Elsewhere, *, pause: float, grace: float) -> None:
+    def __init__(self, engine: TurnEngine, elsewhere: Elsewhere, *, pause: float, grace: float) -> None:
         self._engine = engine
         self._elsewhere = elsewhere
         self._pause = pause

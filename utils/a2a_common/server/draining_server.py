@@ -10,8 +10,7 @@ from types import FrameType
 
 import uvicorn
 
-YOUNG_OBJECTS = 10_000
-"""Objects made between two looks for garbage among the young ones: Python's 700 are a part of a turn, which frees them by itself."""
+from utils.processes.garbage import look_seldom
 
 
 class DrainingServer(uvicorn.Server):
@@ -38,7 +37,7 @@ class DrainingServer(uvicorn.Server):
         """Begin to serve. What was made until now is never garbage: looking through it takes a sixth of a second, in the event loop."""
         await super().startup(sockets)
         gc.freeze()
-        gc.set_threshold(YOUNG_OBJECTS, *gc.get_threshold()[1:])
+        look_seldom()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain and then exit; exit at once where that is under way or nothing is served yet."""

@@ -1,6 +1,6 @@
 """What every agent's process imports sooner or later, for a process that imports it once and forks them.
 
-None of these may start a thread, read a setting or open anything when it is imported.
+None of these may start a thread, read a setting or leave anything open when it is imported.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SHARED_MODULES = (
     "utils.embeddings.minilm",
     "utils.llm.embedded",
     "utils.llm.factory",
+    "utils.messages.loaded_ranks",
     "utils.persistence.artifacts",
     "utils.persistence.checkpoints",
     "utils.processes.settings",

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import structlog
 
-from utils.a2a_common.engine.contract import Engine
+from utils.a2a_common.engine.turn_engine import TurnEngine
 from utils.a2a_common.server.deletion import Deletion, DeletionPlan
 from utils.a2a_common.server.push_store import PushConfigs
 from utils.a2a_common.tasks.log import TaskLog
@@ -70,7 +70,7 @@ class Retention:
         plan: DeletionPlan,
         tasks: TaskLog,
         push_configs: PushConfigs,
-        engine: Engine,
+        engine: TurnEngine,
         *,
         now: Callable[[], float] = time.time,
     ) -> None:

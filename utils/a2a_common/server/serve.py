@@ -21,6 +21,7 @@ from utils.observability.settings import LogSettings
 from utils.persistence.private import keep_files_private
 from utils.persistence.settings import DatabaseSettings
 from utils.processes.event_loop import new_event_loop
+from utils.processes.garbage import look_seldom
 from utils.settings import HomeSettings, process_environment
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def serve(
     Returns:
         The exit code: 0 after a clean stop, 1 for a failure, 2 for a wrong setting or a file that must be mended.
     """
+    look_seldom()
     keep_files_private()
     parent = os.getppid()  # now: it may be gone by the time that the agent is open
     options = _parser(agent_class.name).parse_args(argv)
@@ -69,6 +71,11 @@ def serve(
             encryption = EncryptionSettings.load(environ)
             if tending := _tending(agent_class, options, *settings, encryption):
                 runner.run(tending)
+                return 0
+            if options.check:
+                from utils.a2a_common.server.start_check import check_start
+
+                runner.run(check_start(agent_class, environ, default_port))
                 return 0
             runner.run(
                 run_agent(
@@ -128,15 +135,18 @@ def load_agent_class(path: str) -> type[BaseLangGraphAgent]:
     """The agent class at `module:Class`.
 
     Raises:
-        SettingsError: There is no such module or class, or it is no agent.
+        SettingsError: There is no such module or class, or it is no agent, or its class is refused as it is defined.
     """
     from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+    from utils.a2a_common.graph.identity import AgentClassError
 
     module, _, name = path.partition(":")
     try:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError) as error:
         raise SettingsError("agent", f"There is no agent at {path!r}; expected module:Class.") from error
+    except AgentClassError as error:
+        raise SettingsError("agent", str(error)) from error
     if not (isinstance(found, type) and issubclass(found, BaseLangGraphAgent)):
         raise SettingsError("agent", f"{path} is not a subclass of BaseLangGraphAgent.")
     return found
@@ -148,6 +158,11 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser.add_argument("--port", help="port to listen on (default: PORT or the agent's own)")
     parser.add_argument(
         "--exit-with-parent", action="store_true", help="stop when the process that started this one ends"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="say whether the agent could be started with its settings, and exit",
     )
     parser.add_argument(
         "--database",

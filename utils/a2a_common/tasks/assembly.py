@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from a2a.types.a2a_pb2 import Artifact, Part, Task
 
-from utils.a2a_common.tasks.event_codec import pieces
+from utils.a2a_common.tasks.stored_form import pieces
 from utils.persistence.task_log_store import Record
 
 

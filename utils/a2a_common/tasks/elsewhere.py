@@ -15,10 +15,9 @@ from a2a.types.a2a_pb2 import Task
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from google.protobuf.message import DecodeError
 
-from utils.a2a_common.tasks.event_codec import entry_of
-from utils.a2a_common.tasks.heads import head_of
 from utils.a2a_common.tasks.live import Cut, LiveLog
 from utils.a2a_common.tasks.states import OPEN
+from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.persistence.background import end_tasks
 from utils.persistence.task_log_store import TaskLogStore
 from utils.persistence.unreadable import UNREADABLE, Noted

@@ -20,11 +20,10 @@ from utils.a2a_common.tasks.assembly import assemble
 from utils.a2a_common.tasks.elsewhere import READ, Elsewhere
 from utils.a2a_common.tasks.ends import UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Snapshot, Suspended
-from utils.a2a_common.tasks.event_codec import entry_of
-from utils.a2a_common.tasks.heads import head_of
 from utils.a2a_common.tasks.live import LiveLog
 from utils.a2a_common.tasks.pages import page_request, page_token
 from utils.a2a_common.tasks.states import OPEN, TERMINAL
+from utils.a2a_common.tasks.stored_form import entry_of, head_of
 from utils.a2a_common.tasks.writer import Surroundings, TaskWriter
 from utils.persistence.database import StorageDamaged
 from utils.persistence.task_log_store import (
@@ -100,9 +99,9 @@ class TaskLog:
         await self.elsewhere.stop()
         await self._store.close()
 
-    async def writable(self) -> bool:
-        """Whether a write would succeed now, as far as is known without a long wait."""
-        return await self._store.writable()
+    async def not_written(self) -> str:
+        """Why a write would fail now, for an operator; empty where none would, as far as is known without a long wait."""
+        return await self._store.not_written()
 
     async def claim(self, task_id: str, owner: str) -> TaskWriter:
         """Begin a new attempt, which fences off every earlier writer. The task need not exist.

@@ -1,11 +1,16 @@
-"""One turn of a task: what an engine stores, so that another process can go on with it."""
+"""One turn of a task: what an engine stores, so that another process can go on with it.
+
+Stored it is JSON, with the request in the JSON form of its protocol message.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.server.context import ServerCallContext
 from a2a.types.a2a_pb2 import SendMessageRequest
 from google.protobuf import json_format
@@ -100,3 +105,61 @@ def _deadline(request: SendMessageRequest, now: float) -> float | None:
     delegation = find_delegation_context(data)
     left = delegation.deadline_seconds if delegation is not None else None
     return None if left is None else now + left
+
+
+_FIELDS = frozenset(each.name for each in fields(Turn))
+
+
+def encode_turn(turn: Turn) -> bytes:
+    """The stored form of a turn."""
+    stored: dict[str, Any] = {name: getattr(turn, name) for name in _FIELDS}
+    stored["request"] = json_format.MessageToDict(turn.request)
+    stored["extensions"] = sorted(turn.extensions)
+    stored["trace"] = dict(turn.trace)
+    return json.dumps(stored, ensure_ascii=False, sort_keys=True).encode()
+
+
+def decode_turn(body: bytes) -> Turn:
+    """The turn of a stored form; fields that this version does not know are ignored.
+
+    Raises:
+        ValueError: It is not the form of a turn.
+    """
+    try:
+        stored = {name: value for name, value in json.loads(body).items() if name in _FIELDS}
+        request = SendMessageRequest()
+        stored["request"] = json_format.ParseDict(stored["request"], request, ignore_unknown_fields=True)
+        stored["extensions"] = frozenset(stored.get("extensions", ()))
+        return Turn(**stored)
+    except (AttributeError, KeyError, json_format.ParseError, TypeError) as error:
+        raise ValueError("This is no stored turn.") from error
+
+
+class StoredUser(User):
+    """The caller of a turn that an earlier process accepted: it was authenticated there."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Yes."""
+        return True
+
+    @property
+    def user_name(self) -> str:
+        """The name of the user."""
+        return self._name
+
+
+def stored_call(turn: Turn) -> ServerCallContext:
+    """The call of a turn that an earlier process accepted, without its credentials, which are not stored."""
+    state: dict[str, object] = {"headers": dict(turn.trace)}
+    if turn.judged:
+        state[ANSWERED_TASK] = turn.task_id
+    return ServerCallContext(
+        state=state,
+        user=StoredUser(turn.user) if turn.user else UnauthenticatedUser(),
+        tenant=turn.tenant,
+        requested_extensions=set(turn.extensions),
+    )

@@ -15,12 +15,11 @@ from a2a.server.events.event_queue import Event
 from a2a.types.a2a_pb2 import Message, Task
 
 from utils.a2a_common.tasks.backlog import Backlog, Outcomes, Waiting
+from utils.a2a_common.tasks.endings import NOT_STORED, storage_end
 from utils.a2a_common.tasks.ends import UnseenEnd, UnwrittenEnd, UnwrittenEnds
 from utils.a2a_common.tasks.entries import Entry, Fenced, Suspended
-from utils.a2a_common.tasks.event_codec import record_of
-from utils.a2a_common.tasks.heads import row_of
 from utils.a2a_common.tasks.live import Cut, LiveLog
-from utils.a2a_common.tasks.storage_end import SENTENCE, storage_end
+from utils.a2a_common.tasks.stored_form import record_of, row_of
 from utils.a2a_common.tasks.transitions import Applied, Refused, apply, begin, join_history, replay
 from utils.errors import StorageError
 from utils.persistence.task_log_store import Record, TaskLogStore, Write
@@ -74,7 +73,7 @@ class TaskWriter:
         self._lock = asyncio.Lock()
         outcomes = Outcomes(self._give_up, self._fail, around.leave)
         self._backlog = Backlog(live, attempt, around.store, outcomes)
-        self._failure = StorageError(SENTENCE)
+        self._failure = StorageError(NOT_STORED)
 
     @property
     def settled(self) -> bool:

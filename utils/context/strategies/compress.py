@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 
-from langchain_core.messages import BaseMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from utils.context.protocols import Summariser, TokenCounter
 from utils.context.ranked import Ranked, article_text, is_compressed, parse_ranked
@@ -61,6 +61,14 @@ def expected_result(messages: Sequence[BaseMessage], counter: TokenCounter) -> i
     turn = messages if active is None else messages[active + 1 :]
     last = [counter.message(message) for message in turn if isinstance(message, ToolMessage)][-_AVERAGED:]
     return sum(last) // len(last) if last else 0
+
+
+def expected_growth(messages: Sequence[BaseMessage], counter: TokenCounter) -> int | None:
+    """Tokens by which a model call of this turn has let the request grow so far, results included: their mean; `None` before the first."""
+    active = active_index(messages)
+    turn = messages if active is None else messages[active + 1 :]
+    calls = sum(isinstance(message, AIMessage) for message in turn)
+    return sum(map(counter.message, turn)) // calls if calls else None
 
 
 async def compress(

@@ -5,34 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.choices import choice, denied
 from utils.llm.offline.dates import period
-from utils.llm.offline.grammar import form, pattern
+from utils.llm.offline.grammar import FORMS, part, pattern
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import excerpt, search_terms
 from utils.llm.offline.slots import free_word
-from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, SINCE_UNTIL, Parameter, ToolSpec
+from utils.llm.offline.tools import NAMES, Parameter, ToolSpec
 from utils.llm.offline.words import spelled_out
-
-REPOSITORY = frozenset({"repo", "repository", "repo_name", "repository_name", "full_name"})
-OWNER = frozenset({"owner", "org", "organization", "organisation", "account", "username", "login"})
-PERSON = frozenset({"author", "creator", "committer", "actor", "user"})
-BRANCH = frozenset({"branch", "ref", "sha", "base", "head", "revision", "target"})
-PATH = frozenset({"path", "file", "filename", "file_path"})
-DOCUMENT = frozenset({"source", "url", "document", "doc", "document_id", "uri", "doc_id", "title"})
-UNTIL = frozenset({"until", "before", "to_date", "created_before", "end"})
-_DONE = "(?:failed|released|published|opened|closed|merged|committed|pushed|reported)"
-_STATED = r"(?:(?:open|closed|merged|failed|failing|successful)\s+)?"
-_LASTING = r"(?:has\s+(?:been|waited|stood)|is|was)"
-_SPAN = r"\s+(?:\d|night|(?:\w+ )?(?:\w+day|hour|week|month|quarter|year)s?\b)"
-_STATES = frozenset({"state", "status", "conclusion"})
-_WHETHER = pattern(r"^\W*(?:\w+\W+)?(?:did|is|was|has|are|were)\b")
-ORDERS = frozenset({"sort", "order_by", "sort_by"})
-_COUNTED = form("counted")
-LABELS = frozenset({"label", "labels"})
 
 
 class Filled(NamedTuple):
@@ -60,44 +44,36 @@ def fill(
         repository: The one that is meant, where the words name several.
     """
     arguments: dict[str, Any] = {}
-    reading, part = links_in_words(said), ""
+    known, reading, part = known or {}, links_in_words(said), ""
     for parameter in tool.parameters:
-        value = _value(parameter, tool, said if parameter.name in FREE_TEXT else reading, now)
-        if parameter.name in DELEGATING:
-            value = said
-        if (
-            isinstance(value, str)
-            and parameter.name in FREE_TEXT
-            and len(value) > (parameter.longest or len(value))
-        ):
-            part = value = excerpt(said, parameter.longest or len(value))
-        if (
-            known
-            and parameter.name in known
-            and (value is None or (repository and parameter.name in REPOSITORY | OWNER))
-        ):
-            value = known[parameter.name]
+        name, free = parameter.name, parameter.name in NAMES["free_text"]
+        value = _value(Slot(parameter, tool, said if free or name in NAMES["delegating"] else reading, now))
+        if free and isinstance(value, str) and len(value) > (longest := parameter.longest or len(value)):
+            part = value = excerpt(said, longest)
+        one_of_several = repository and name in NAMES["repository"] | NAMES["owner"]
+        if name in known and (value is None or one_of_several):
+            value = known[name]
         if value is not None:
-            arguments[parameter.name] = value
+            arguments[name] = value
     for name in _asked_about(tool, reading) & arguments.keys():
         del arguments[name]
     arguments |= _of_the_one(tool, reading, arguments)
     missing = tuple(p.name for p in tool.parameters if p.required and p.name not in arguments)
-    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool.examples)):
+    if len(missing) == 1 and missing[0] in _free(tool) and (word := free_word(reading, tool, missing[0])):
         arguments[missing[0]], missing = word, ()
     return Filled(arguments, missing, part)
 
 
 def _free(tool: ToolSpec) -> set[str]:
     """Parameters that a free word can fill: no reader knows them, and any text is allowed."""
-    read = frozenset[str]().union(*(names for names, _ in _READERS))
+    read = frozenset[str]().union(*(NAMES[taken] for taken in _READERS))
     return {p.name for p in tool.parameters if p.kind == "string" and not p.choices and not p.format} - read
 
 
 def repository_of(arguments: Mapping[str, Any]) -> tuple[str, str] | None:
     """Owner and name of the repository that a call's arguments name, however they are written."""
-    name = next((str(arguments[key]) for key in REPOSITORY if arguments.get(key)), None)
-    owner = next((str(arguments[key]) for key in OWNER if arguments.get(key)), None)
+    names = NAMES["repository"], NAMES["owner"]
+    name, owner = (next((str(arguments[k]) for k in keys if arguments.get(k)), None) for keys in names)
     if name and "/" in name:
         owner, name = name.split("/", 1)
     return (owner, name) if owner and name else None
@@ -107,22 +83,32 @@ def repository_arguments(tool: ToolSpec, named: tuple[str, str] | None) -> dict[
     """A repository in the form that a tool takes it."""
     if not named:
         return {}
-    separate = tool.accepts(*OWNER)
-    given: dict[str, Any] = {}
-    for parameter in tool.parameters:
-        if parameter.name in REPOSITORY:
-            given[parameter.name] = named[1] if separate else "/".join(named)
-        elif parameter.name in OWNER:
-            given[parameter.name] = named[0]
-    return given
+    taken = [p.name for p in tool.parameters]
+    given = {name: named[0] for name in taken if name in NAMES["owner"]}
+    whole = named[1] if given else "/".join(named)
+    return given | {name: whole for name in taken if name in NAMES["repository"]}
 
 
-def _value(parameter: Parameter, tool: ToolSpec, text: str, now: datetime) -> Any:
-    for names, reader in _READERS:
-        if parameter.name in names:
-            return reader(parameter, tool, text, now)
+class Slot(NamedTuple):
+    """A parameter that is filled: of which tool, from which words, at which time."""
+
+    parameter: Parameter
+    tool: ToolSpec
+    text: str
+    now: datetime
+
+
+def _value(slot: Slot) -> Any:
+    """What the words say for a parameter: by its name, else by what its schema allows."""
+    parameter, text = slot.parameter, slot.text
+    for taken, read in _READERS.items():
+        if parameter.name in NAMES[taken]:
+            return read(slot)
     if parameter.choices:
-        return choice(_COUNTED.sub(" ", text) if parameter.name in ORDERS else text, parameter.choices)
+        if parameter.name in NAMES["state"]:
+            text = FORMS["placed_state"].sub(" ", text)  # "the most recently opened issue" may be closed
+        ordered = parameter.name in NAMES["order"]
+        return choice(FORMS["counted"].sub(" ", text) if ordered else text, parameter.choices)
     if parameter.kind == "boolean":
         return _flag(parameter, text)
     if parameter.name == "first_line":
@@ -130,45 +116,37 @@ def _value(parameter: Parameter, tool: ToolSpec, text: str, now: datetime) -> An
     if parameter.kind == "integer":
         return _identifier(parameter, text)
     if parameter.format in {"date", "date-time"}:
-        return _date(parameter, text, now)
-    if parameter.kind == "string" and parameter.required:
-        return entities.quoted(text)
-    return None
+        return _date(slot)
+    return entities.quoted(text) if parameter.kind == "string" and parameter.required else None
 
 
-def _repository(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | None:
-    found = entities.repository(text)
-    if not found:
-        return None
-    return found[1] if tool.accepts(*OWNER) else "/".join(found)
+def _repository(slot: Slot) -> str | None:
+    found = entities.repository(slot.text)
+    return found and (found[1] if slot.tool.accepts(*NAMES["owner"]) else "/".join(found))
 
 
-def _branch(parameter: Parameter, _: ToolSpec, text: str, __: datetime) -> str | None:
-    hashed = entities.commit(text) if parameter.name in {"sha", "ref", "revision"} else None
-    if parameter.name == "head" and "from" not in text.lower():
+def _branch(slot: Slot) -> str | None:
+    name, text = slot.parameter.name, slot.text
+    hashed = entities.commit(text) if name in {"sha", "ref", "revision"} else None
+    if name == "head" and "from" not in text.lower():
         return None
     return hashed or entities.branch(text)
 
 
-def _labels(parameter: Parameter, _: ToolSpec, text: str, __: datetime) -> str | list[str] | None:
-    found = entities.labels(text)
-    if not found:
-        return None
-    return found if parameter.kind == "array" else ",".join(found)
+def _labels(slot: Slot) -> str | list[str] | None:
+    found = entities.labels(slot.text)
+    return (found if slot.parameter.kind == "array" else ",".join(found)) or None
 
 
-def _document(_: Parameter, __: ToolSpec, text: str, ___: datetime) -> str | None:
-    return entities.address(text) or entities.path(text) or entities.quoted(text)
-
-
-def _free_text(_: Parameter, tool: ToolSpec, text: str, __: datetime) -> str | None:
-    whole = tool.is_library
+def _free_text(slot: Slot) -> str | None:
+    tool, repository = slot.tool, slot.tool.accepts(*NAMES["repository"])
     return search_terms(
-        text, keep_question=whole, repository=tool.accepts(*REPOSITORY), anything=not tool.noun
+        slot.text, keep_question=tool.is_library, repository=repository, anything=not tool.noun
     )
 
 
-def _limit(tool: ToolSpec, text: str) -> int | None:
+def _limit(slot: Slot) -> int | None:
+    tool, text = slot.tool, slot.text
     if tool.accepts("first_line") and (lines := entities.lines(text)):
         return lines[1]
     return entities.limit(text) or (1 if _only_one(tool, text) else None)
@@ -177,7 +155,7 @@ def _limit(tool: ToolSpec, text: str) -> int | None:
 def _of_the_one(tool: ToolSpec, text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Where one thing is singled out: the state that is not said is any, and the first is the oldest."""
     found = None if entities.limit(text) else _only_one(tool, text)
-    if not found or not LIMITS & arguments.keys():
+    if not found or not NAMES["limit"] & arguments.keys():
         return {}
     first = found[0].lower().startswith("first ") or found[0].lower().endswith(" first")
     wanted = {"direction": "asc"} if first and tool.accepts("direction") else {}
@@ -189,35 +167,32 @@ def _asked_about(tool: ToolSpec, text: str) -> set[str]:
     """States that are asked about and say not which rows are wanted: "did the latest run go green?"."""
     plain = spelled_out(text)
     one = _only_one(tool, text)
-    if not one or not _WHETHER.match(plain):
+    if not one or not FORMS["whether"].match(plain):
         return set()
-    stated = (p for p in tool.parameters if p.choices and p.name in _STATES)
-    return {p.name for p in stated if choice(plain[: one.end()], p.choices) is None}
+    stated = (p for p in tool.parameters if p.choices and p.name in NAMES["state"])
+    named = FORMS["went"].sub(" ", plain[: one.end()])  # "did it go green on the latest run?"
+    return {p.name for p in stated if choice(named, p.choices) is None}
 
 
 def _only_one(tool: ToolSpec, text: str) -> re.Match[str] | None:
     """What says that one is wanted, "the latest release", where a list has no tool for one of its rows."""
-    others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
-    one = re.escape(tool.noun.removesuffix("s")) + others
     if not tool.noun.endswith(("releases", "commits", "issues", "pull requests", "runs")):
         return None
-    ordered = tool.accepts("direction")
-    places = "latest|last|newest|most recent|current" + ("|oldest|earliest" if ordered else "")
-    early = rf"|(?<!good )\bfirst\s+{_STATED}(?:{one})\b" if ordered else ""
-    return re.search(
-        rf"\bwhich\b.{{0,40}}\b(?:{one})s?\b.*\bhas the (?:most|fewest)\b|\bwhich\b.{{0,40}}\b(?:{one})s?\b.*\b{_LASTING}\b.*\b(?:longest|oldest|earliest)\b|\bthe\s+{_STATED}(?:{one})\s+with\s+(?:the\s+)?(?:most|fewest|highest|least)\b|\bthe\s+(?:most|least)\s+\w+\s+{_STATED}(?:{one})\b"
-        rf"|\b(?:{places})\s+{_STATED}(?:{one}|person|push|change|thing|one)\b{early}|\bwho (?:was the )?last\b(?! \d)"
-        rf"|\bwhich\s+(?:{_STATED}(?:{one}|one)\s+)?(?:of (?:them|these|those) )?{_LASTING}\b.*\b(?:longest|oldest|earliest|newest|latest|first|last)\b(?!{_SPAN})"
-        rf"|^(?!.*\b(?:{one})s\b).*(?:\b{_DONE} (?:last|most recently)\b(?!{_SPAN})|\b(?:last|most recently) {_DONE}\b)",
-        spelled_out(text),
-        re.IGNORECASE,
-    )
+    others = {"releases": "|tag|version", "workflow runs": "|run|workflow"}.get(tool.noun, "")
+    kind = "single_ordered" if tool.accepts("direction") else "single"
+    return _single(kind, re.escape(tool.noun.removesuffix("s")) + others).search(spelled_out(text))
+
+
+@cache
+def _single(kind: str, row: str) -> re.Pattern[str]:
+    """How a sentence singles out one row of a list; `ROW` stands in the lexicon for what the rows are called."""
+    return pattern(part(kind).replace("ROW", f"(?:{row})"))
 
 
 def flags(tool: ToolSpec, text: str) -> dict[str, bool]:
     """What a sentence switches on or off: `include_diff` in "the diff of the newest one"."""
-    said = {p.name: _flag(p, text) for p in tool.parameters if p.kind == "boolean" and not p.required}
-    return {name: value for name, value in said.items() if value is not None}
+    switches = [p for p in tool.parameters if p.kind == "boolean" and not p.required]
+    return {p.name: value for p in switches if (value := _flag(p, text)) is not None}
 
 
 def _flag(parameter: Parameter, text: str) -> bool | None:
@@ -243,26 +218,30 @@ def _identifier(parameter: Parameter, text: str) -> int | None:
     return chosen[0].value if chosen else None
 
 
-def _date(parameter: Parameter, text: str, now: datetime) -> str | None:
-    span = period(text, now)
-    moment = span.until if parameter.name in UNTIL else span.since
+def _date(slot: Slot) -> str | None:
+    span = period(slot.text, slot.now)
+    moment = span.until if slot.parameter.name in NAMES["until"] else span.since
     if moment is None:
         return None
-    return moment.date().isoformat() if parameter.format == "date" else moment.isoformat()
+    return moment.date().isoformat() if slot.parameter.format == "date" else moment.isoformat()
 
 
-_Reader = Callable[[Parameter, ToolSpec, str, datetime], Any]
-_READERS: tuple[tuple[frozenset[str], _Reader], ...] = (
-    (REPOSITORY, _repository),
-    (OWNER, lambda _, __, text, ___: entities.owner(text)),
-    (LIMITS, lambda _, tool, text, __: _limit(tool, text)),
-    (frozenset({"page"}), lambda _, __, text, ___: entities.page(text)),
-    (LABELS, _labels),
-    (PATH, lambda _, __, text, ___: entities.path(text) or entities.folder(text)),
-    (DOCUMENT, _document),
-    (SINCE_UNTIL, lambda parameter, _, text, now: _date(parameter, text, now)),
-    (BRANCH, _branch),
-    (frozenset({"assignee"}), lambda _, __, text, ___: entities.assignee(text)),
-    (PERSON, lambda _, __, text, ___: entities.person(text)),
-    (FREE_TEXT, _free_text),
-)
+_READERS: Mapping[str, Callable[[Slot], Any]] = {
+    "delegating": lambda slot: slot.text,
+    "repository": _repository,
+    "owner": lambda slot: entities.owner(slot.text),
+    "limit": _limit,
+    "page": lambda slot: entities.page(slot.text),
+    "label": _labels,
+    "path": lambda slot: entities.path(slot.text) or entities.folder(slot.text),
+    "document": lambda slot: (
+        entities.address(slot.text) or entities.path(slot.text) or entities.quoted(slot.text)
+    ),
+    "since": _date,
+    "until": _date,
+    "branch": _branch,
+    "assignee": lambda slot: entities.assignee(slot.text),
+    "person": lambda slot: entities.person(slot.text),
+    "free_text": _free_text,
+}
+"""The readers of parameters by what those take, in the order in which a name is looked for."""

@@ -12,20 +12,13 @@ from typing import NamedTuple
 
 from utils.llm.offline import entities
 from utils.llm.offline.clauses import opens_a_request
-from utils.llm.offline.grammar import LEXICON, form, word_set
+from utils.llm.offline.grammar import FORMS, LEXICON, WORDS
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import stem
+from utils.messages.sentences import orders
 
-_COMMAND = form("command")
 _SAME = {verb: asked for asked, verbs in LEXICON["same_change"].items() for verb in verbs.split()}
-_ALONE = frozenset(map(stem, word_set("change")))
-_NOUNS = frozenset(map(stem, word_set("noun")))
-_ACTED_ON = form("acted_on")
-_OF_A_NOUN = form("of_a_noun")
-_WITH_AN_OBJECT = form("with_an_object")
-_PUT = form("put")
-_SEES = word_set("reading")
-_AT_GITHUB = form("at_github")
+_ALONE, _NOUNS = (frozenset(map(stem, WORDS[name])) for name in ("change", "noun"))
 
 
 class Change(NamedTuple):
@@ -39,7 +32,7 @@ def asked_change(text: str) -> Change | None:
     """The first change that a text asks for."""
     plain = entities.quotes_hidden(text)
     at = 0
-    while match := _COMMAND.search(plain, at):
+    while match := FORMS["command"].search(plain, at):
         verb = _verb(match, plain)
         if verb:
             return Change(verb, match.start("polite"))
@@ -49,39 +42,53 @@ def asked_change(text: str) -> Change | None:
 
 def changes_github(text: str) -> bool:
     """Whether a text asks for a change of something that GitHub has."""
-    at_github = entities.repository(text) is not None or _AT_GITHUB.search(text) is not None
+    at_github = entities.repository(text) is not None or FORMS["at_github"].search(text) is not None
     return at_github and asked_change(text) is not None
 
 
 def changing(clause: str, tools: Sequence[ToolSpec]) -> list[tuple[ToolSpec, list[str]]]:
-    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all."""
-    change = asked_change(clause)
-    if change is None:
-        return []
-    own = [tool for tool in tools if tool.changes]
-    found = [(tool, [text for text in tool.examples if _same_verb(text, change.verb)]) for tool in own]
-    return [(tool, texts) for tool, texts in found if texts] or [
-        (tool, list(tool.examples)) for tool in own if tool.examples
-    ]
+    """The tools for the change that a clause asks for, each with its nearest examples: those of that verb, else all.
+
+    A verb that no list of ours has is one of a change where the examples of such a tool begin with it: "Scrap the widget Red".
+    """
+    own = [(tool, list(tool.examples)) for tool in tools if tool.changes and tool.examples]
+    verb = _verb_of(clause)
+    same = [(tool, [text for text in texts if any(verb) and _verb_of(text) == verb]) for tool, texts in own]
+    found = [(tool, texts) for tool, texts in same if texts]
+    return found or (own if verb[0] else [])
 
 
-def _same_verb(example: str, verb: str) -> bool:
-    change = asked_change(example)
-    return change is not None and change.verb == verb
+def _verb_of(text: str) -> tuple[str, str]:
+    """The verb that a change is asked for with, or else the one that a text begins with."""
+    change = asked_change(text)
+    return (change.verb, "") if change else ("", _first_verb(text))
+
+
+def _first_verb(text: str) -> str:
+    """The stem of the first word of an order; empty for a question or a wish to be shown something."""
+    first = FORMS["first_word"].match(text)
+    return stem(first[1].lower()) if first and orders(text[first.start(1) :]) else ""
 
 
 def _verb(match: re.Match[str], text: str) -> str | None:
     word, following = match["verb"].lower().replace("-", ""), match["next"]
-    minds = "mind" in match["polite"].lower()
-    if not minds and (word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss"))):
+    at = match.start("verb")
+    if "mind" in match["polite"].lower():
+        plain = (f"{text[:at]}{base}{text[match.end('verb') :]}" for base in _without_ing(word))
+        text = next((each for each in plain if FORMS["with_an_object"].match(each, at)), text)
+    elif word.endswith(("ed", "ing")) or (word.endswith("s") and not word.endswith("ss")):
         return None  # "merged pull requests", "closing date of …", "comments of …"
-    if _WITH_AN_OBJECT.match(text, match.start("verb")):
-        return stem(_SAME.get(word, word))
-    if _PUT.match(text, match.start("verb")) and not (word in _SEES or opens_a_request(word)):
-        return stem(_SAME.get(word, word))
-    verb = stem(word)
-    if verb not in _ALONE or _OF_A_NOUN.fullmatch(following):
+    verb = stem(_SAME.get(word, word))
+    puts = FORMS["put"].match(text, at) and not (word in WORDS["reading"] or opens_a_request(word))
+    if puts or FORMS["with_an_object"].match(text, at):
+        return verb
+    if stem(word) not in _ALONE or FORMS["of_a_noun"].fullmatch(following):
         return None
-    if verb in _NOUNS and match["begins"].strip() and not _ACTED_ON.match(following):
-        return None
-    return stem(_SAME.get(word, word))
+    needs_an_object = stem(word) in _NOUNS and match["begins"].strip()
+    return None if needs_an_object and not FORMS["acted_on"].match(following) else verb
+
+
+def _without_ing(word: str) -> list[str]:
+    """The verbs that a form with "ing" may be of: "open" of "opening", "file" of "filing", "put" of "putting"."""
+    base = word.removesuffix("ing")
+    return [base, f"{base}e", base[:-1]]

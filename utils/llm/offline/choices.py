@@ -6,33 +6,18 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from utils.llm.offline.grammar import LEXICON, part, pattern
+from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern
 
 _MEANS: dict[str, list[str]] = LEXICON["values"]
-_STILL_TO_COME = re.compile(
-    r"\b(?:waiting|waits?|ready|left|yet|still|needs?|about|going|queued|not|never)\s+(?:to\s+be|to\s+get|to|for|be|been|an?)?\s*(?:a\s+)?(?:merged?|merging|closed?|closing)\b"
-)
-_SAID_OF_A_PERSON = re.compile(
-    r"\b(?:was|were)\s+(?:it|they)\s+(?:opened|closed|merged)\b|\b(?:opened|closed|merged)\s+by\b|\bwho\s+(?:opened|closed|merged)\b"
-)
-"""No states: "waiting to be merged" is open, and "opened by mona" may be closed by now."""
-_DID = re.compile(r"\bdid(?:n't)?\s+(\w+\s+){1,3}?(close|merge|resolve)\b")
-"""Asks for what is in a state by the verb that leads to it: "did anyone close …"."""
-_WHATEVER = re.compile(
-    r"\b(?:no matter|regardless|irrespective|whether or not|does(?:n't| not) matter|don't care|do not care)\b[^,.;?!]*?"
-    r"\b(?:state|status|open(?:ed)?|closed|merged)\b|\b(?:open(?:ed)?|closed|merged) or not\b"
-)
-"""Says that the state is no condition: "no matter whether it was closed"."""
 _WEAK = frozenset({"all", "any", "none"})
 """Values whose words say other things as well; they count only when no other value does."""
 
 
 def choice(text: str, allowed: Sequence[str]) -> str | None:
     """The allowed value that the sentence names and does not deny, the most telling first; `None` when it names none."""
-    lower = _DID.sub(r" \2d ", text.lower())
-    lower = _STILL_TO_COME.sub(" pending ", _SAID_OF_A_PERSON.sub(" ", lower))
-    both = r"\bopen(ed)? (\w+ ){0,2}(and|or|as well as|vs\.?|versus|than|compared (to|with)|against) (the )?closed\b|\bclosed (\S+ ){0,3}(and|or|vs\.?|versus|compared (to|with)|against) (the )?open\b"
-    if "all" in allowed and (_WHATEVER.search(text.lower()) or re.search(both, lower)):
+    lower = FORMS["said_of_a_person"].sub(" ", FORMS["did"].sub(r" \2d ", text.lower()))
+    lower = FORMS["still_to_come"].sub(" pending ", lower)
+    if "all" in allowed and (FORMS["whatever"].search(text) or FORMS["both_states"].search(lower)):
         return "all"
     words = {
         value: [word for word in means(value) if word == value or word not in allowed] for value in allowed
@@ -46,10 +31,8 @@ def choice(text: str, allowed: Sequence[str]) -> str | None:
 def _told_closer(value: str, said: Sequence[str], text: str) -> bool:
     """Whether another value that is said tells better which rows: "which of the closed ones were merged", "merged and closed"."""
     for other in said:
-        joined = re.search(
-            rf"\b(?:{value}|{other})(?:\W+\w+){{0,2}}\W+(?:and|or)\W+(?:\w+\W+){{0,2}}(?:{value}|{other})\b",
-            text,
-        )
+        either = f"(?:{value}|{other})"
+        joined = re.search(rf"\b{either}(?:\W+\w+){{0,2}}\W+(?:and|or)\W+(?:\w+\W+){{0,2}}{either}\b", text)
         if other != value and (other in means(value) if not joined else value in means(other)):
             return True
     return False
@@ -71,9 +54,3 @@ def means(value: str) -> list[str]:
 def _place(text: str, words: Sequence[str]) -> int | None:
     match = re.search(rf"(?<![\w/-])(?:{'|'.join(map(re.escape, words))})(?![\w/-])", text)
     return match.start() if match else None
-
-
-STATE_WORDS = pattern(
-    r"(?<![\w/-])(open|opened|closed|merged|unmerged|all|failed|failing|successful|passed|running|queued|cancelled)(?![\w/-])"
-)
-"""Words that a follow-up may put in place of each other ("and the closed ones?")."""

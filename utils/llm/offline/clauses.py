@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from utils.llm.offline.entities import quotes_hidden
-from utils.llm.offline.grammar import form, pattern
+from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.words import spelled_out
+from utils.messages.sentences import orders
 
 LONGEST_SPLIT = 600
 """Characters: a longer message is pasted material more often than a list of wishes, and stays whole."""
 _SENTENCE = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z0-9\"'`)])\.\s+(?=[A-Z])|(?<=\.)\s+(?=[A-Z])|(?<=[a-z0-9)])(?<!i\.e)(?<!e\.g)(?<!etc)(?<!\bincl)\.\s+(?=(?:what|how|why|which|who|when|where|is|are|does|do|did|can|could|list|show|tell|please|and|also|if)\b)|\n+"
 )
-_JOINT = form("joint")
-_LEAD = form("lead")
 _NAMES = re.compile(r"[\w-]+/[\w.-]+|#?\d+|x{3,}")
-_FRAGMENT = form("fragment")
-_MORE_OF_IT = form("more_of_it")
-_OF_IT = form("of_it")
-_ELSE = form("else")
 _REPOSITORY = re.compile(r"[\w-]+/[\w.-]+")
-_ASIDE = form("aside")
 _AND = re.compile(
     r"\s*,\s+(?!no\b|not\b|without\b|only\b|just\b)(?:and\s+)?|\s+(?:and|or|vs\.?|versus|as well as|plus|\+|&)\s+(?:more\s+)?"
 )
-_HOW = pattern(r"\bhow\s+(?:do|can|could|should|would)\s+(?:i|we|you|one)\b|\bhow to\b")
-_DOES = form("does")
-"""What is done besides, in a question of how something is done: "how do I list my chats and reopen one"."""
-_STARTS = form("starts")
-_VERB = form("verb")
 
 
+_ORDERED = re.compile(r",?\s+(?:and|then)\s+(?:then\s+|also\s+)?")
 _NUMBERED = re.compile(r"(?:^|(?<=\s))(?:(?:and|then)\s+)?\(?([1-9a-e])[.)]\s+")
-_PREFACE = form("preface")
+_BULLET = re.compile(r"(?:^|(?<=\n))[ \t]*[-*\u2022][ \t]+")
+_ORDINAL = re.compile(
+    r"(?:^|(?<=\s))(?:(?:and|then)\s+)?(first|second|third|fourth|fifth)(?:ly)?:\s+", re.IGNORECASE
+)
+
+
+Span = tuple[int, int]
+"""Where a part of a text begins and ends."""
 
 
 class Clause(NamedTuple):
@@ -51,15 +49,20 @@ class Clause(NamedTuple):
     condition: str = ""
     item: int = 0
 
+    @property
+    def reading(self) -> str:
+        """The text with addresses in words, by which tools are chosen."""
+        return links_in_words(self.text)
+
 
 def opens_a_request(text: str) -> bool:
     """Whether a text begins as a command or a question does."""
-    return bool(_STARTS.match(text))
+    return bool(FORMS["starts"].match(text))
 
 
 def asks_for_more(text: str) -> bool:
     """Whether a text asks for more of what was named before it: "who wrote it", "what did the last comment say"."""
-    return bool(_OF_IT.search(text)) and not (_ELSE.search(text) or _NAMES.search(text))
+    return bool(FORMS["of_it"].search(text)) and not (FORMS["else"].search(text) or _NAMES.search(text))
 
 
 def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
@@ -67,7 +70,7 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
     if len(request) > LONGEST_SPLIT or "```" in request:
         return [Clause(request.strip(), 0, len(request))]
     masked = quotes_hidden(request)
-    preface = _PREFACE.match(masked)
+    preface = FORMS["preface"].match(masked)
     clauses = [
         part._replace(item=item)
         for item, (first, last) in enumerate(_items(masked, preface.end() if preface else 0))
@@ -75,59 +78,91 @@ def split(request: str, nouns: Sequence[str] = ()) -> list[Clause]:
         for piece in _joints(masked, start, end)
         for part in _coordinated(request, *piece, nouns)
     ]
-    told = [clause for clause in clauses if re.search(r"\w", _LEAD.sub("", clause.text))]
+    told = [clause for clause in clauses if re.search(r"\w", FORMS["lead"].sub("", clause.text))]
     return told or [clause for clause in clauses if re.search(r"\w", clause.text)]
 
 
-def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+def cuts(text: str, form: re.Pattern[str], start: int, end: int) -> list[Span]:
     """The spans of a text between what a form finds."""
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for match in form.finditer(text, start, end):
         spans.append((start, match.start()))
         start = match.end()
     return [*spans, (start, end)]
 
 
-def _items(text: str, start: int) -> list[tuple[int, int]]:
+def at_orders(clause: Clause, request: str) -> list[Clause]:
+    """A clause cut before each order in it, "… back up my data | and order a pizza", which `split` leaves whole: "to stop and start the
+    service" reads the same.
+    """
+    spans: list[Span] = []
+    start = clause.start
+    for joint in _ORDERED.finditer(request, clause.start, clause.end):
+        if orders(request[joint.end() : clause.end]):
+            spans.append((start, joint.start()))
+            start = joint.end()
+    return [_clause(request, *span) for span in (*spans, (start, clause.end))]
+
+
+def _items(text: str, start: int) -> list[Span]:
     """The items of a numbered list, "(1) … (2) …", or the whole text."""
     marks = {match[1] for match in _NUMBERED.finditer(text, start)}
     listed = {"1", "2"} <= marks or {"a", "b"} <= marks or "(2)" in text or "(b)" in text
-    return cuts(text, _NUMBERED, start, len(text)) if listed else [(start, len(text))]
+    for form, several in (
+        (_NUMBERED, listed),
+        (_BULLET, _twice(_BULLET, text)),
+        (_ORDINAL, _twice(_ORDINAL, text)),
+    ):
+        if several:
+            return cuts(text, form, start, len(text))
+    return [(start, len(text))]
 
 
-def _sentences(text: str, first: int, last: int) -> list[tuple[int, int]]:
+def _twice(form: re.Pattern[str], text: str) -> bool:
+    return len(form.findall(text)) > 1
+
+
+def _sentences(text: str, first: int, last: int) -> list[Span]:
     """The sentences, each with the few words after it that say more of it: "… of a/b? Only the open ones."."""
-    spans: list[tuple[int, int]] = []
-    for start, end in cuts(text, _SENTENCE, first, last):
-        if spans and _FRAGMENT.match(text[start:end]) and not re.search(r"[/#]", text[start:end]):
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
+
+    def says_more(_: Span, span: Span) -> bool:
+        said = text[slice(*span)]
+        return bool(FORMS["fragment"].match(said)) and not re.search(r"[/#]", said)
+
+    return _glued(cuts(text, _SENTENCE, first, last), says_more)
 
 
-def _joints(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Cuts at "and show …", unless the right side is an aside of the left ("issue 5, who reported it?")."""
-    spans: list[tuple[int, int]] = []
-    for left, right in cuts(text, _JOINT, start, end):
-        if spans and _speaks_of_the_left(text, spans[-1], left, right):
-            spans[-1] = (spans[-1][0], right)
-        else:
-            spans.append((left, right))
-    return spans
+def _joints(text: str, start: int, end: int) -> list[Span]:
+    """Cuts at "and show …", unless the right side speaks of the left and names nothing itself ("issue 5, who reported it?")."""
+
+    def speaks_of_the_left(before: Span, span: Span) -> bool:
+        said = text[slice(*span)]
+        named_before = _REPOSITORY.search(text, *before)
+        if asks_for_more(said) and named_before:
+            return True
+        if FORMS["placed_row"].match(said) and not named_before:
+            return True  # "the issues and the latest commits of a/b" is cut by its nouns
+        if _NAMES.search(said):
+            return False
+        if FORMS["more_of_it"].match(text, before[1]):
+            return True
+        if FORMS["how"].search(text, *before) and FORMS["does"].match(said):
+            return True
+        left = text[slice(*before)]
+        if FORMS["has"].search(left) and not (_NAMES.search(left) or FORMS["of_the_one"].search(said)):
+            return False  # "now the pull requests too, and how does …"
+        return bool(FORMS["aside"].match(text, before[1])) and not opens_a_request(left)
+
+    return _glued(cuts(text, FORMS["joint"], start, end), speaks_of_the_left)
 
 
-def _speaks_of_the_left(text: str, before: tuple[int, int], left: int, right: int) -> bool:
-    """As a question after a comma that names nothing itself: "issue 5 of a/b, who reported it?"."""
-    if _MORE_OF_IT.match(text, before[1]) and not _NAMES.search(text[left:right]):
-        return True
-    if _HOW.search(text, *before) and _DOES.match(text, left) and not _NAMES.search(text[left:right]):
-        return True
-    right_text = text[left:right]
-    if asks_for_more(right_text) and _REPOSITORY.search(text, *before):
-        return True
-    aside = _ASIDE.match(text, before[1])
-    return bool(aside) and not _STARTS.match(text[slice(*before)]) and not _NAMES.search(text[left:right])
+def _glued(spans: Sequence[Span], belongs: Callable[[Span, Span], bool]) -> list[Span]:
+    """The spans, each with those after it that belong to it."""
+    found: list[Span] = []
+    for span in spans:
+        start = found.pop()[0] if found and belongs(found[-1], span) else span[0]
+        found.append((start, span[1]))
+    return found
 
 
 def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb: str = "") -> list[Clause]:
@@ -136,17 +171,29 @@ def _coordinated(request: str, start: int, end: int, nouns: Sequence[str], verb:
     clause = _clause(request, start, end)
     whole = clause._replace(text=f"{verb} {clause.text}".lstrip())
     joint = _AND.search(text)
-    if not joint or _STARTS.match(text[joint.end() :]):
+    if not joint or FORMS["starts"].match(text[joint.end() :]):
         return [whole]
+    joint = next((each for each in _AND.finditer(text) if _joins_nouns(text, each, nouns)), joint)
     left, right = text[: joint.start()], text[joint.end() :]
     first, second = _noun(left, nouns), _noun(_AND.split(right)[0], nouns)
+    if orders(right):
+        if not (first and opens_a_request(left)):
+            return [whole]
+        own = _clause(request, start, start + joint.start())
+        return [own, *_coordinated(request, start + joint.end(), end, nouns)]
     if not first or not second or first.rstrip("s") == second.rstrip("s"):
         return [whole]
-    found = _VERB.match(_LEAD.sub("", left))
+    found = FORMS["verb"].match(FORMS["lead"].sub("", left))
     verb = found[1] if found else verb or "show"
-    rest = _coordinated(request, start + joint.end(), end, nouns, verb)
     named = _clause(request, start, start + joint.start())
-    return [named if found else named._replace(text=f"{verb} {named.text}".lstrip()), *rest]
+    named = named if found else named._replace(text=f"{verb} {named.text}")
+    return [named, *_coordinated(request, start + joint.end(), end, nouns, verb)]
+
+
+def _joins_nouns(text: str, joint: re.Match[str], nouns: Sequence[str]) -> bool:
+    """Whether what stands on both sides of a joint is about a noun each: "issues without a label and with comments, plus branches"."""
+    first, second = _noun(text[: joint.start()], nouns), _noun(_AND.split(text[joint.end() :])[0], nouns)
+    return bool(first and second)
 
 
 def _noun(text: str, nouns: Sequence[str]) -> str | None:
@@ -156,6 +203,4 @@ def _noun(text: str, nouns: Sequence[str]) -> str | None:
 
 def _clause(request: str, start: int, end: int) -> Clause:
     text = request[start:end]
-    lead = _LEAD.match(text)
-    stripped = text[lead.end() :] if lead and lead.end() < len(text) else text
-    return Clause(stripped.strip(" ,;\n"), start, end)
+    return Clause((FORMS["lead"].sub("", text) or text).strip(" ,;\n").lstrip(":- "), start, end)

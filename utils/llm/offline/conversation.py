@@ -8,7 +8,10 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from utils.messages.handles import full_output_of
+from utils.messages.results import IN_WORDS
 from utils.messages.text import message_text
+from utils.messages.told import own_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +25,13 @@ class Call:
 
 @dataclass(slots=True)
 class Turn:
-    """One request of the user with all that followed."""
+    """One request of the user with all that followed. `came_along`: files or data stood beside the words, which are no request."""
 
     request: str
     calls: list[Call] = field(default_factory=list)
     rounds: int = 0
     answer: str = ""
+    came_along: bool = False
 
 
 def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
@@ -36,7 +40,8 @@ def turns(messages: Sequence[BaseMessage]) -> list[Turn]:
     found: list[Turn] = []
     for message in messages:
         if isinstance(message, HumanMessage):
-            found.append(Turn(message_text(message)))
+            words = own_words(message)
+            found.append(Turn(words, came_along=len(words) < len(message_text(message))))
         elif isinstance(message, AIMessage) and found:
             _add(found[-1], message, results)
     return found
@@ -57,10 +62,16 @@ def call_ids(messages: Sequence[BaseMessage]) -> frozenset[str]:
     )
 
 
+def _quotable(result: ToolMessage) -> str:
+    """What a user may be shown of a result: not what it notes of files, which stand below the answer."""
+    words = result.additional_kwargs.get(IN_WORDS)
+    return str(words) if words and full_output_of(result) is None else message_text(result)
+
+
 def _add(turn: Turn, message: AIMessage, results: Mapping[str, ToolMessage]) -> None:
     for call in message.tool_calls:
         result = results.get(call["id"] or "")
-        text = message_text(result) if result is not None else None
+        text = _quotable(result) if result is not None else None
         turn.calls.append(Call(call["name"], call["args"], text))
     if message.tool_calls:
         turn.rounds += 1

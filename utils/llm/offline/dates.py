@@ -7,23 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from utils.llm.offline.entities import in_digits
-from utils.llm.offline.grammar import MONTHS, form, pattern
+from utils.llm.offline.grammar import DAYS, FORMS, MONTHS
 
-_ISO = r"(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?)"
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _UNIT_DAYS = {"hour": 1 / 24, "day": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
-_WRITTEN = form("written")
-_BEFORE = pattern(rf"\b(?:before|until|till|up to)\s+{_ISO}")
-_SINCE = pattern(rf"\b(?:since|after|from|newer than|starting)?\s*{_ISO}")
-_SPAN = form("span")
-_THIS = pattern(r"\b(today|yesterday|this (?:week|month|year))\b")
-_DAY = pattern(rf"\b(?:since|on|from|after|last)\s+({'|'.join(_DAYS)})\b")
-_MONTH = pattern(rf"\b(?:since|in|from|after)\s+({'|'.join(MONTHS)})\b(?:\s+(\d{{4}}))?")
-_START_OF = pattern(
-    rf"\b(?:the\s+)?(?:beginning|start)\s+of\s+(?=this\b|(?:19|20)\d\d\b|(?:{'|'.join(MONTHS)})\b)"
-)
-_YEAR = pattern(r"\b(since|from|after|in|during|before|until|till)\s+((?:19|20)\d\d)\b(?!-)")
-_NUMBERS = {"a": 1, "one": 1, "two": 2, "couple of": 2, "three": 3, "few": 3}
+_NUMBERS = {"a": 1, "one": 1, "couple of": 2, "few": 3}
+"""Numbers that are no digits once `in_digits` has read "two" to "twelve"."""
 
 
 class Period(NamedTuple):
@@ -35,11 +23,12 @@ class Period(NamedTuple):
 
 def period(text: str, now: datetime) -> Period:
     """The period that a sentence names. Relative dates count from `now`; an ISO date alone means since then."""
-    text = _written_as_iso(_YEAR.sub(_of_a_year, _START_OF.sub("", in_digits(text))), now)
-    until = _iso(_BEFORE.search(text))
-    rest = _BEFORE.sub(" ", text)
-    since = _iso(_SINCE.search(rest)) or _span(rest, now) or _this(rest, now) or _day(rest, now)
-    return Period(since or _month(rest, now), until)
+    text = FORMS["of_a_year"].sub(_of_a_year, FORMS["start_of"].sub("", in_digits(text)))
+    text = FORMS["written"].sub(lambda match: _written(match, now), text)
+    before = FORMS["before_date"].search(text)
+    rest = FORMS["before_date"].sub(" ", text)
+    found = (read(match, now) for form, read in _SINCE if (match := FORMS[form].search(rest)))
+    return Period(next(filter(None, found), None), _iso(before, now) if before else None)
 
 
 def _of_a_year(match: re.Match[str]) -> str:
@@ -47,47 +36,34 @@ def _of_a_year(match: re.Match[str]) -> str:
     word, year = match[1].lower(), int(match[2])
     if word in {"before", "until", "till"}:
         return f"before {year}-01-01"
-    return f"since {year + (word == 'after')}-01-01" + (
-        f" before {year + 1}-01-01" if word in {"in", "during"} else ""
-    )
+    since = f"since {year + (word == 'after')}-01-01"
+    return f"{since} before {year + 1}-01-01" if word in {"in", "during"} else since
 
 
-def _written_as_iso(text: str, now: datetime) -> str:
-    """`text` with "2 March 2026" and "March 2nd" as ISO dates; without a year the last such day is meant."""
-
-    def iso(match: re.Match[str]) -> str:
-        day, name, year = (match[1], match[2], match[3]) if match[1] else (match[5], match[4], match[6])
-        month = next(i for i, known in enumerate(MONTHS, 1) if known.startswith(name.lower()[:3]))
-        wanted = int(year) if year else now.year - ((month, int(day)) > (now.month, now.day))
-        return f"{wanted:04}-{month:02}-{int(day):02}"
-
-    return _WRITTEN.sub(iso, text)
+def _written(match: re.Match[str], now: datetime) -> str:
+    """The ISO date of "2 March 2026" or "March 2nd"; without a year the last such day is meant."""
+    day, name, year = match.groups()[:3] if match[1] else (match[5], match[4], match[6])
+    month = next(i for i, known in enumerate(MONTHS, 1) if known.startswith(name.lower()[:3]))
+    wanted = int(year) if year else now.year - ((month, int(day)) > (now.month, now.day))
+    return f"{wanted:04}-{month:02}-{int(day):02}"
 
 
-def _iso(match: re.Match[str] | None) -> datetime | None:
-    if not match:
-        return None
+def _iso(match: re.Match[str], _: datetime) -> datetime | None:
     try:
-        value = datetime.fromisoformat(match[1].replace(" ", "T"))
+        value = datetime.fromisoformat(match[1])
     except ValueError:
         return None
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-def _span(text: str, now: datetime) -> datetime | None:
-    match = _SPAN.search(text)
-    if not match:
-        return None
+def _ago(match: re.Match[str], now: datetime) -> datetime:
     count, unit = (match[1] or "1", match[2]) if match[2] else (match[3], match[4])
     number = int(count) if count.isdigit() else _NUMBERS[count.lower()]
     moment = now - timedelta(days=number * _UNIT_DAYS[unit.lower()])
     return moment if unit.lower() == "hour" else _midnight(moment)
 
 
-def _this(text: str, now: datetime) -> datetime | None:
-    match = _THIS.search(text)
-    if not match:
-        return None
+def _this(match: re.Match[str], now: datetime) -> datetime:
     day = _midnight(now)
     starts = {
         "today": day,
@@ -99,18 +75,12 @@ def _this(text: str, now: datetime) -> datetime | None:
     return starts[match[1].lower()]
 
 
-def _day(text: str, now: datetime) -> datetime | None:
-    match = _DAY.search(text)
-    if not match:
-        return None
-    back = (now.weekday() - _DAYS.index(match[1].lower())) % 7 or 7
+def _weekday(match: re.Match[str], now: datetime) -> datetime:
+    back = (now.weekday() - DAYS.index(match[1].lower())) % 7 or 7
     return _midnight(now) - timedelta(days=back)
 
 
-def _month(text: str, now: datetime) -> datetime | None:
-    match = _MONTH.search(text)
-    if not match:
-        return None
+def _month(match: re.Match[str], now: datetime) -> datetime:
     month = MONTHS.index(match[1].lower()) + 1
     year = int(match[2]) if match[2] else now.year - (month > now.month)
     return _midnight(now).replace(year=year, month=month, day=1)
@@ -118,3 +88,13 @@ def _month(text: str, now: datetime) -> datetime | None:
 
 def _midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+_SINCE = (
+    ("since_date", _iso),
+    ("span", _ago),
+    ("this_time", _this),
+    ("weekday", _weekday),
+    ("since_month", _month),
+)
+"""Forms of a time from which something is wanted, the most exact first, with their readers."""

@@ -7,23 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import DOCUMENT, repository_arguments, repository_of
-from utils.llm.offline.choices import STATE_WORDS
+from utils.llm.offline.arguments import repository_arguments, repository_of
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import form, pattern
-from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import STOPWORDS, words
+from utils.llm.offline.grammar import FORMS, ORDINALS, WORDS
+from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.words import content_stems, words
 from utils.messages.results import Articles, Items, parse_result
 
 LONGEST = 12
 """Words of a follow-up at most: longer ones stand for themselves."""
-_OPENING = form("opening")
-_ANAPHORA = pattern(r"\b(ones?|it|its|that|those|these|them|they|their|there|same|former|latter)\b")
-_DOCUMENT = form("document")
-_FEWER = pattern(r"\b(?:too (?:many|long|much)|fewer|shorter|(?:are|is|would be) (?:plenty|enough|fine))\b")
-"""A wish for less of what was shown."""
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_ORDINAL = form("ordinal")
+ADDED = 2
+"""Content words that a follow-up may add and still need the question before it."""
 
 
 def follows_up(text: str) -> bool:
@@ -31,51 +25,50 @@ def follows_up(text: str) -> bool:
     listed = words(text)
     if not listed or len(listed) > LONGEST:
         return False
-    if _OPENING.match(text) or points_back(text) or _FEWER.search(text):
+    if FORMS["opening"].match(text) or points_back(text) or FORMS["fewer"].search(text):
         return True
     return is_bare(text)
 
 
 def goes_on(text: str) -> bool:
-    """Whether a question goes on with the one before it and speaks of the same thing: "and how do I test it?"."""
-    return bool(_OPENING.match(text)) and points_back(text)
+    """Whether a question cannot be looked up without the one before it.
+
+    It speaks of the same thing ("and how do I test it?"), adds little to it ("and on Kubernetes?"), or is a part of a sentence ("on which day?").
+    """
+    stems = content_stems(text)
+    if FORMS["opening"].match(text):
+        return points_back(text) or len(stems) <= ADDED
+    return len(stems) < ADDED and FORMS["fragment_question"].match(text) is not None
 
 
 def points_back(text: str) -> bool:
     """Whether a text speaks of what was shown before: by a pronoun or a place in a list."""
-    return bool(_ANAPHORA.search(text) or _ORDINAL.search(text))
+    return bool(FORMS["anaphora"].search(text) or FORMS["ordinal"].search(text))
 
 
 def is_bare(text: str) -> bool:
     """Whether a message is a value and nothing else: a repository, a number, a state, a name."""
     rest = text.replace(entities.repository_text(text) or "\0", " ")
-    rest = STATE_WORDS.sub(" ", re.sub(r"#?\d+", " ", rest))
-    left = [
-        word
-        for word in words(rest)
-        if word not in STOPWORDS and word not in {"repo", "repository", "number", "many"}
-    ]
-    return not left or (len(words(text)) == 1)
-
-
-def names_a_state(text: str) -> bool:
-    """Whether a message asks for rows of another state: "the closed ones"."""
-    return STATE_WORDS.search(text) is not None
+    rest = FORMS["state_words"].sub(" ", re.sub(r"#?\d+", " ", rest))
+    left = set(words(rest)) - WORDS["stop"] - {"repo", "repository", "number", "many"}
+    return not left or len(words(text)) == 1
 
 
 def without_opening(text: str) -> str:
     """A follow-up without "and", "what about" and the like."""
-    return _OPENING.sub("", text).strip(" ,") or text
+    return FORMS["opening"].sub("", text).strip(" ,") or text
 
 
 def picked_row(text: str, call: Call) -> dict[str, Any] | None:
-    """The row of the last result that a message points at: "the second one", "#28"."""
+    """The row of the last result that a message points at: "the second one", "#28", "it" where there is one."""
     result = parse_result(call.result or "")
     if not isinstance(result, Items) or not result.items:
         return None
-    match = _ORDINAL.search(text)
+    match = FORMS["ordinal"].search(text)
     if match:
         return _at(result.items, match[1].lower())
+    if len(result.items) == 1 and FORMS["of_the_one"].search(text):
+        return result.items[0]
     wanted = {number.value for number in entities.numbers(text)}
     return next((row for row in result.items if row.get("number") in wanted or row.get("id") in wanted), None)
 
@@ -84,16 +77,13 @@ def picked_document(
     text: str, call: Call, tools: Sequence[ToolSpec]
 ) -> tuple[ToolSpec, dict[str, Any]] | None:
     """The call that reads the best document of the last search in full: "show me that whole document"."""
-    if not _DOCUMENT.search(text):
+    if not FORMS["document"].search(text):
         return None
     result = parse_result(call.result or "")
     if not isinstance(result, Articles) or not result.articles:
         return None
-    for tool in tools:
-        needed = [p.name for p in tool.parameters if p.required]
-        if len(needed) == 1 and needed[0] in DOCUMENT:
-            return tool, {needed[0]: result.articles[0].url}
-    return None
+    reader = next((tool for tool in tools if tool.needed and set(tool.needed) <= NAMES["document"]), None)
+    return (reader, {reader.needed[0]: result.articles[0].url}) if reader else None
 
 
 def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
@@ -101,7 +91,7 @@ def _at(rows: Sequence[dict[str, Any]], word: str) -> dict[str, Any] | None:
         return rows[0]
     if word in {"last", "oldest"}:
         return rows[-1]
-    index = _ORDINALS.index(word) if word in _ORDINALS else int(re.sub(r"\D", "", word)) - 1
+    index = ORDINALS.index(word) if word in ORDINALS else int(re.sub(r"\D", "", word)) - 1
     return rows[index] if 0 <= index < len(rows) else None
 
 
@@ -115,14 +105,10 @@ def detail_call(
         for tool in tools
         if tool.shows_one and (arguments := row_arguments(tool, row, call)) is not None
     ]
-    same = [pair for pair in fitting if pair[0].noun and pair[0].noun.rstrip("s") == listed.rstrip("s")]
-    named = [
-        pair
-        for pair in fitting
-        if any(p.is_identifier and p.name in row for p in pair[0].parameters if p.required)
-    ]
-    exact = [pair for pair in named if not any(p.name == "number" for p in pair[0].parameters)]
-    return next(iter(same or exact), None)
+    same = (pair for pair in fitting if pair[0].noun.rstrip("s") == listed.rstrip("s"))
+    by_id = (pair for pair in fitting if not pair[0].accepts("number"))
+    exact = (pair for pair in by_id if row.keys() & pair[0].identifiers & set(pair[0].needed))
+    return next(same, None) or next(exact, None)
 
 
 def named_by(row: Mapping[str, Any], listed: ToolSpec, tool: ToolSpec) -> dict[str, Any]:
@@ -138,10 +124,8 @@ def row_arguments(tool: ToolSpec, row: Mapping[str, Any], call: Call) -> dict[st
 
     A row of runs has an id and a number: each is taken for the argument of its kind.
     """
-    needed = [p for p in tool.parameters if p.required]
-    if not any(p.is_identifier for p in needed):
-        needed += [p for p in tool.parameters if p.name == "run_id"]
-    known: dict[str, Any] = {**repository_arguments(tool, repository_of(call.arguments))}
+    needed = [p for p in tool.parameters if p.required or (p.name == "run_id" and not tool.shows_one)]
+    known = repository_arguments(tool, repository_of(call.arguments))
     for parameter in needed:
         value = row.get(parameter.name)
         if value is None and parameter.is_identifier:

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 LEXICON: dict[str, Any] = tomllib.loads(Path(__file__).with_name("lexicon.toml").read_text(encoding="utf-8"))
 
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
+MONTHS, DAYS, NUMBERS, ORDINALS = (
+    LEXICON["words"][name].split() for name in ("months", "days", "number", "ordinal_word")
 )
 _PART = re.compile(r"(?<!\?P)<(\w+)>")
 """A part that a form refers to; a group of that form is written `(?P<name>`."""
@@ -25,24 +24,20 @@ def pattern(source: str) -> re.Pattern[str]:
     return re.compile(source, re.IGNORECASE)
 
 
-def word_set(name: str) -> frozenset[str]:
-    """The words of a list of the lexicon."""
-    return frozenset(LEXICON["words"][name].split())
-
-
-def form(name: str) -> re.Pattern[str]:
-    """A form of the lexicon."""
-    return pattern(whole(LEXICON["forms"][name]))
-
-
 def part(name: str) -> str:
-    """A part of forms, as the lexicon has it."""
-    return whole(LEXICON["parts"][name])
+    """A part that forms refer to: one that the lexicon has for this, another form, or any of a list of words."""
+    if name in LEXICON["words"]:
+        return "|".join(LEXICON["words"][name].split())
+    return whole(LEXICON["parts"].get(name) or LEXICON["forms"][name])
 
 
 def whole(alternatives: list[str]) -> str:
     """Alternatives of the lexicon as one, with the parts that they refer to."""
     return _PART.sub(lambda match: f"(?:{part(match[1])})", "|".join(alternatives))
+
+
+FORMS = {name: pattern(whole(alternatives)) for name, alternatives in LEXICON["forms"].items()}
+WORDS = {name: frozenset(listed.split()) for name, listed in LEXICON["words"].items()}
 
 
 class Reader(NamedTuple):
@@ -57,7 +52,8 @@ class Reader(NamedTuple):
         return next((value for value in found if value.lower() not in self.none), None)
 
 
-def reader(name: str) -> Reader:
-    """The reader of a thing of the lexicon. Its list `none` has the words that are no values."""
-    thing = LEXICON["things"][name]
-    return Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))
+READERS = {
+    name: Reader(tuple(map(pattern, thing["forms"])), frozenset(thing["none"].split()))
+    for name, thing in LEXICON["things"].items()
+}
+"""The readers of what a sentence names. Their lists `none` have the words that are no values."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from utils.llm.offline.grammar import word_set
+from utils.llm.offline.grammar import WORDS
 
-_COMMON = word_set("foreign")
-_FUNCTION = word_set("foreign_function")
-_ENGLISH = word_set("english")
 _FEWEST = 2
 _NAMES = re.compile(r"[\w.-]+/[\w./-]+")
 
@@ -22,11 +19,15 @@ def is_foreign(text: str) -> bool:
     if (letters and latin * 2 < len(letters)) or text.lstrip().startswith(("¿", "¡")):
         return True
     found = re.findall(r"[^\W\d_]+", text.lower())
-    foreign = sum(word in _COMMON - _ENGLISH for word in found)
-    return foreign >= _FEWEST and foreign > sum(word in _ENGLISH for word in found)
+    foreign = sum(word in WORDS["foreign"] - WORDS["english"] for word in found)
+    return foreign >= _FEWEST and foreign > sum(word in WORDS["english"] for word in found)
 
 
 def foreign_words(text: str) -> list[str]:
     """The words of a foreign text that are no common ones, names left out: what it asks for, which this model cannot tell."""
     found = re.findall(r"[^\W\d_]+", _NAMES.sub(" ", text))
-    return [word for word in dict.fromkeys(found) if word.lower() not in _COMMON | _FUNCTION | _ENGLISH]
+    return [
+        word
+        for word in dict.fromkeys(found)
+        if word.lower() not in WORDS["foreign"] | WORDS["foreign_function"] | WORDS["english"]
+    ]

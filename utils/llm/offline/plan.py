@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from utils.llm.offline import entities, followup
-from utils.llm.offline.arguments import fill, repository_arguments, repository_of
+from utils.llm.offline.arguments import fill, flags, repository_arguments, repository_of
 from utils.llm.offline.changes import asked_change
-from utils.llm.offline.clauses import Clause, opens_a_request, split
+from utils.llm.offline.clauses import Clause, at_orders, opens_a_request, split
 from utils.llm.offline.conditions import with_conditions
 from utils.llm.offline.conversation import Call, Turn
-from utils.llm.offline.grammar import pattern, word_set
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.route import (
     ASKS_BESIDE,
@@ -25,11 +25,11 @@ from utils.llm.offline.route import (
     route,
 )
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, small_talk, talk_of, without_prelude
 from utils.llm.offline.statements import with_statements
 from utils.llm.offline.steps import Step, merged, sent
-from utils.llm.offline.tools import DELEGATING, FREE_TEXT, LIMITS, ToolSpec
-from utils.llm.offline.unmet import unmet, unread, without_story
+from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.unmet import left_out
 from utils.llm.offline.words import content_stems, words
 
 SWITCH = 0.5
@@ -40,15 +40,6 @@ QUESTION_TAIL = 200
 """Characters at the end of an answer in which a question of ours stands."""
 ANSWER_WORDS = 8
 """Words of an answer to a question of ours at most; more is a new request."""
-_LACKED = word_set("lacked")
-_LACKING = pattern(rf"\b({'|'.join(_LACKED)})\b")
-_ONES = pattern(r"\bones?\b")
-_PLACED_ONE = pattern(r"(?<=\bthe )(newest|latest|most recent|last|oldest|first) one\b")
-_COUNTED = pattern(r"\bhow many\b|\bnumber of\b")
-_OF_THE_ONE = pattern(r"\b(?:it|its|that one|this one)\b")
-_OF_THOSE = pattern(r"\bof (?:them|these|those)\b")
-_JOINT = pattern(r"[\s,;]*\b(?:and|then|so)?\s*(?:then)?[\s,;.-]*$")
-_COMPARED = pattern(r"\bcompar\w+|\bdifference between\b|\bdiff between\b|\b(?:ahead|behind)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,54 +72,52 @@ class Planner:
     def plan(self, turns: Sequence[Turn]) -> list[Step]:
         """The steps of the last turn's request, in the order of its clauses; empty for small talk."""
         request = without_prelude(turns[-1].request)
-        if small_talk(request):
+        if talk_of(turns[-1].request, self.similarity):
             return []
-        waiting = self._waiting(turns)
-        if waiting:
+        if waiting := self._waiting(turns):
             return [self._completed(step, request) for step in waiting]
         nouns = [tool.noun for tool in self.tools if tool.noun]
-        clauses = split(request, [*nouns, *_LACKED] if nouns else [])
+        clauses = split(request, [*nouns, *WORDS["lacked"]] if nouns else [])
         talk = [small_talk(clause.text) for clause in clauses]
         if None not in talk:
             return []
         told = (None, Talk.HELP)
         clauses = [clause for clause, kind in zip(clauses, talk, strict=True) if kind in told]
         clauses = with_conditions(with_statements(clauses, request))
+        calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
         spans = [links_in_words(request[clause.start : clause.end]) for clause in clauses]
         steps: list[Step] = []
         for index, clause in enumerate(clauses):
+            last = steps[-1] if steps else None
             beside = entities.repository(spans[index]) or _shared(spans, index)
-            before = _repository_before(turns)
+            before = _repository_before(calls)
             context = Context(
-                _previous(turns, steps, clause.text),
+                _previous(calls, steps, clause.text),
                 beside or before,
                 ASKS_BESIDE if beside else ASKS_KNOWN if before else ASKS_WHICH,
-                request[clause.start : clause.end],
-                steps[-1].arguments if steps else {},
+                spans[index],
+                last.arguments if last else {},
             )
-            part = _with_noun(clause, steps[-1].tool if steps else None)
-            steps += self._steps(part, links_in_words(part.text), context)
+            found = self._steps(_with_noun(clause, last.tool if last else None), context)
+            declined = len(found) == 1 and found[0].tool is None and not found[0].why
+            steps += (declined and self._of_orders(clause, request, context)) or found
         steps = merged(steps, request)
         whole = len(steps) == 1 and not steps[0].excerpt
         libraries = {tool.name for tool in self.tools if tool.is_library and not tool.delegates}
-        found = (call for turn in reversed(turns[:-1]) for call in reversed(turn.calls))
-        searched = next((call for call in found if call.tool in libraries), None)
-        return [self._told(sent(step, request, whole=whole, before=searched)) for step in steps]
+        searched = next((call for call in calls if call.tool in libraries), None)
+        steps = [sent(step, request, whole=whole, before=searched) for step in steps]
+        return [replace(step, unmet=left_out(step, self.tools)) for step in steps]
 
-    def _told(self, step: Step) -> Step:
-        if step.tool is None or step.missing:
-            return step
-        text = without_story(step.clause.text, step.tool)
-        found = unmet(step.tool, text, step.arguments, self.tools)
-        found += unread(step.tool, text, step.arguments, step.then)
-        named = dict.fromkeys(sorted(found, key=lambda each: (-len(each), found.index(each))))
-        kept = [each for each in named if not any(each != other and each in other for other in named)]
-        return replace(step, unmet=tuple(sorted(kept, key=found.index)))
+    def _of_orders(self, clause: Clause, request: str, context: Context) -> list[Step]:
+        """The steps of a clause that would be declined as a whole, order by order; none where all of them would be."""
+        parts = at_orders(clause, request)
+        steps = [step for part in parts for step in self._steps(part, context)] if parts[1:] else []
+        return steps if any(step.tool for step in steps) else []
 
     def _waiting(self, turns: Sequence[Turn]) -> list[Step]:
         """Steps of the turn before that still need what this message may be the answer to."""
         text = turns[-1].request
-        if len(turns) < 2 or "?" not in turns[-2].answer[-QUESTION_TAIL:]:  # noqa: PLR2004 - a turn and the one before
+        if not turns[1:] or "?" not in turns[-2].answer[-QUESTION_TAIL:]:
             return []
         if opens_a_request(text) or len(words(text)) > ANSWER_WORDS:
             return []
@@ -137,203 +126,169 @@ class Planner:
     def _completed(self, step: Step, answer: str) -> Step:
         assert step.tool is not None
         said = f"{step.clause.text.rstrip(' .?!')}, {answer}"
-        filled = fill(step.tool, said, self.now, step.arguments)
-        arguments, missing = filled.arguments, filled.missing
+        arguments, missing, _ = fill(step.tool, said, self.now, step.arguments)
         strings = {p.name for p in step.tool.parameters if p.kind == "string"}
         if len(missing) == 1 and missing[0] in strings and not missing[0].startswith("repo"):
             arguments, missing = {**arguments, missing[0]: answer.strip(" .?!\"'`@#")}, ()
-        return replace(step, reading=links_in_words(said), arguments=arguments, missing=missing)
+        return replace(step, arguments=arguments, missing=missing, read_as=said)
 
-    def _steps(self, clause: Clause, reading: str, context: Context) -> list[Step]:
-        """The step of a clause, or one for each repository that it names."""
-        known = context.repository
+    def _steps(self, clause: Clause, context: Context) -> list[Step]:
+        """The step of a clause, or one for each thing that it names or asks for."""
+        reading = clause.reading
         change = asked_change(reading)
         if change and any(tool.changes for tool in self.tools):
-            return self._with_change(clause, reading, change.start, context)
-        lacking = _LACKING.search(reading)
+            before = FORMS["joint_end"].sub("", reading[: change.start])
+            shown = self._steps(clause._replace(text=before), context) if opens_a_request(before) else []
+            return [*shown, self._routed(clause, context)]
+        lacking = FORMS["lacking"].search(reading)
         if (
             lacking
-            and known
-            and not _COUNTED.search(reading[: lacking.start()])
+            and context.repository
+            and not FORMS["how_many"].search(reading[: lacking.start()])
             and not any(tool.delegates or lacking[1].lower() in tool.noun for tool in self.tools)
         ):
-            return [Step(clause, reading, why=f"I have no tool that shows {lacking[1]}.")]
-        step = self._step(clause, reading, context)
-        several = entities.repositories(reading)
+            return [Step(clause, why=f"I have no tool that shows {lacking[1]}.")]
+        leans = context.previous and self._leans(reading, context.previous)
+        step = self._follow(clause, context) if leans and not change else self._routed(clause, context)
         if step.tool is None or step.tool.text_parameter:
             return [step]
+        several = entities.repositories(reading)
         if len(several) > 1:
-            return [self._filled(clause, reading, step.tool, each) for each in several]
-        identifiers = [p.name for p in step.tool.parameters if p.is_identifier and p.name in step.arguments]
+            return [self._filled(clause, step.tool, replace(context, repository=each)) for each in several]
+        identifiers = [name for name in step.tool.identifiers if name in step.arguments]
         values = dict.fromkeys(number.value for number in entities.numbers(reading))
-        if len(identifiers) == 1 and step.arguments[identifiers[0]] in values and not several[1:]:
+        if len(identifiers) == 1 and step.arguments[identifiers[0]] in values:
             return [replace(step, arguments=step.arguments | {identifiers[0]: value}) for value in values]
-        if _COMPARED.search(reading) and not any(p.name == "state" for p in step.tool.parameters):
-            return [Step(clause, reading, why="I cannot compare versions or commits of one repository.")]
+        if FORMS["compared"].search(reading) and not step.tool.accepts("state"):
+            return [Step(clause, why="I cannot compare versions or commits of one repository.")]
         return [step]
 
-    def _with_change(self, clause: Clause, reading: str, start: int, context: Context) -> list[Step]:
-        """The step of a change, after those of what is asked to be shown before it."""
-        before = _JOINT.sub("", reading[:start])
-        shown = Clause(before, clause.start, clause.end)
-        first = self._steps(shown, before, context) if opens_a_request(before) else []
-        return [
-            *first,
-            self._filled(clause, reading, self._routed(reading, context).tool, context.repository),
-        ]
+    def _leans(self, reading: str, previous: Call) -> bool:
+        """Whether words stand for nothing without the call before them; part of a sentence ("at what time?") only after a search."""
+        searched = any(tool.is_library for tool in self.tools if tool.name == previous.tool)
+        of_a_row = not searched and FORMS["of_a_row"].search(reading)  # "does it have comments?"
+        of_another = searched and FORMS["own_repository"].search(reading)  # "the newest issue in that repo"
+        if of_another or (about_the_product(reading) and not of_a_row):
+            return False
+        return followup.follows_up(reading) or (searched and followup.goes_on(reading))
 
-    def _routed(self, reading: str, context: Context) -> Route:
+    def _routed(self, clause: Clause, context: Context) -> Step:
+        return self._filled(clause, self._route(clause.reading, context).tool, context)
+
+    def _route(self, reading: str, context: Context) -> Route:
         """The tool for a clause; what would be declined is read again with what the user says around it."""
-        if context.repository and not content_stems(reading) and _OF_THE_ONE.search(reading):
+        if context.repository and not content_stems(reading) and FORMS["of_the_one"].search(reading):
             whole = (each for each in self.tools if each.noun == "repository" or each.about_repositories)
             if tool := next(whole, None):
                 return Route(tool, 1.0)
         found = route(reading, self.tools, self.similarity, context.asks_from)
-        around = links_in_words(context.around)
-        if found.tool is None and len(around) > len(reading) + ANSWER_WORDS:
-            return route(around, self.tools, self.similarity, context.asks_from)
+        if found.tool is None and len(context.around) > len(reading) + ANSWER_WORDS:
+            return route(context.around, self.tools, self.similarity, context.asks_from)
         return found
 
-    def _step(self, clause: Clause, reading: str, context: Context) -> Step:
-        if context.previous and _leans(reading) and not asked_change(reading):
-            followed = self._follow(clause, reading, context.previous, context)
-            if followed:
-                return followed
-        return self._filled(
-            clause, reading, self._routed(reading, context).tool, context.repository, context.subject
-        )
-
-    def _filled(
-        self,
-        clause: Clause,
-        reading: str,
-        tool: ToolSpec | None,
-        known: tuple[str, str] | None,
-        subject: Mapping[str, Any] | None = None,
-    ) -> Step:
+    def _filled(self, clause: Clause, tool: ToolSpec | None, context: Context) -> Step:
+        """The step with a tool, or with the one that lists what it shows one of where the words do not say which."""
         if tool is None:
-            return Step(clause, reading)
-        same = {
-            p.name: (subject or {})[p.name]
-            for p in tool.parameters
-            if p.is_identifier and p.name in (subject or {})
-        }
+            return Step(clause)
+        shown, known = tool, context.repository
+        same = {name: context.subject[name] for name in tool.identifiers if name in context.subject}
         filled = fill(tool, clause.text, self.now, repository_arguments(tool, known) | same, known)
-        counted = tool.accepts("run_id") and any(number.counted for number in entities.numbers(reading))
+        counted = tool.accepts("run_id") and any(each.counted for each in entities.numbers(clause.reading))
         listing = self._listing(tool, ("run_id",) if counted else filled.missing)
-        then = tool if counted or one_by_place(tool, reading) else None
+        then = tool if counted or one_by_place(tool, clause.reading) else None
         if listing and (then or not tool.changes):
-            listed = fill(listing, clause.text, self.now, repository_arguments(listing, known), known)
-            one = None if tool.changes else self._reader(listing, listed.arguments)
-            return Step(clause, reading, listing, listed.arguments, listed.missing, then or one)
-        return Step(
-            clause,
-            reading,
-            tool,
-            filled.arguments,
-            filled.missing,
-            self._reader(tool, filled.arguments),
-            filled.excerpt,
-        )
+            shown = listing
+            filled = fill(shown, clause.text, self.now, repository_arguments(shown, known), known)
+        else:
+            then = None
+        then = then or self._reader(shown, filled.arguments)
+        return Step(clause, shown, filled.arguments, filled.missing, then, filled.excerpt)
 
     def _reader(self, tool: ToolSpec, arguments: Mapping[str, Any]) -> ToolSpec | None:
         """The tool that shows in full what a list was asked for one of: "the newest issue"."""
-        one = any(arguments.get(name) == 1 for name in LIMITS)
-        shown = [each for each in self.tools if each.noun and f"{each.noun}s" == tool.noun]
-        return (
-            next((each for each in shown if any(p.is_identifier for p in each.parameters)), None)
-            if one
-            else None
-        )
+        if all(arguments.get(name) != 1 for name in NAMES["limit"]):
+            return None
+        shown = (each for each in self.tools if each.noun and f"{each.noun}s" == tool.noun)
+        return next((each for each in shown if each.identifiers), None)
 
     def _listing(self, tool: ToolSpec, missing: Sequence[str]) -> ToolSpec | None:
         """The tool that lists what `tool` shows one of, where the sentence does not say which one by its number."""
-        identifiers = [p for p in tool.parameters if p.is_identifier and p.name in missing]
-        if not identifiers:
+        named = next((name for name in tool.identifiers if name in missing), None)
+        if named is None:
             return None
-        word = identifiers[0].name.removesuffix("_id").replace("_", " ")
-        topic = tool.noun if word == "number" else word
-        lists = [t for t in self.tools if t.noun and topic in t.noun and not t.shows_one]
-        return next(iter(lists), None)
+        topic = tool.noun if named == "number" else named.removesuffix("_id").replace("_", " ")
+        return next((t for t in self.tools if t.noun and topic in t.noun and not t.shows_one), None)
 
-    def _follow(self, clause: Clause, reading: str, previous: Call, context: Context) -> Step | None:
+    def _follow(self, clause: Clause, context: Context) -> Step:
+        """The step of a clause that may lean on the call before it."""
+        reading, previous = clause.reading, context.previous
+        assert previous is not None
         tool = next((tool for tool in self.tools if tool.name == previous.tool), None)
         if tool is None:
-            return None
+            return self._routed(clause, context)
         row = followup.picked_row(reading, previous)
-        reading_tools = [each for each in self.tools if not each.changes]
-        detail = followup.detail_call(row, previous, reading_tools) if row else None
+        readers = [each for each in self.tools if not each.changes]
+        detail = followup.detail_call(row, previous, readers) if row else None
         detail = detail or followup.picked_document(reading, previous, self.tools)
         if detail:
-            return Step(clause, reading, *detail)
-        routed = self._routed(followup.without_opening(reading), context)
-        if row and routed.tool and (named := followup.named_by(row, tool, routed.tool)):
-            step = self._filled(clause, reading, routed.tool, context.repository)
+            shown, arguments = detail
+            return Step(clause, shown, {**flags(shown, reading), **arguments})
+        found = self._route(followup.without_opening(reading), context)
+        if row and found.tool and (named := followup.named_by(row, tool, found.tool)):
+            step = self._filled(clause, found.tool, context)
             return replace(step, arguments=step.arguments | named)
-        stays = (_OF_THE_ONE if tool.shows_one else _OF_THOSE).search(reading)
-        if stays and routed.tool and not set(content_stems(routed.tool.noun)) & set(content_stems(reading)):
-            return self._again(clause, reading, tool, previous)
-        if routed.tool and routed.tool != tool and not followup.is_bare(reading):
-            own = next((score for score, each in routed.ranking if each == tool), 0.0)
-            beside = context.subject and opens_a_request(reading) and not _ONES.search(reading)
-            if routed.score >= SWITCH or (
-                beside and routed.score >= own + (NEARER if tool.delegates else 0.0)
-            ):
-                return self._filled(clause, reading, routed.tool, context.repository)
-        if routed.tool is None and opens_a_request(reading) and not followup.follows_up(reading):
-            return None
-        return self._again(clause, reading, tool, previous)
+        if tool.delegates and found.tool and found.tool.is_library and FORMS["of_a_row"].search(reading):
+            return self._again(clause, tool, previous)
+        stays = (FORMS["of_the_one"] if tool.shows_one else FORMS["of_those"]).search(reading)
+        if stays and found.tool and not set(content_stems(found.tool.noun)) & set(content_stems(reading)):
+            return self._again(clause, tool, previous)
+        if found.tool and found.tool != tool and not followup.is_bare(followup.without_opening(reading)):
+            own = next((score for score, each in found.ranking if each == tool), 0.0)
+            beside = context.subject and opens_a_request(reading) and not FORMS["ones"].search(reading)
+            nearer = found.score >= own + (NEARER if tool.delegates else 0.0)
+            if found.score >= SWITCH or (beside and nearer):
+                return self._filled(clause, found.tool, context)
+        return self._again(clause, tool, previous)
 
-    def _again(self, clause: Clause, reading: str, tool: ToolSpec, previous: Call) -> Step:
+    def _again(self, clause: Clause, tool: ToolSpec, previous: Call) -> Step:
         """The previous call with what the new words say in place of what it said; free text is the new words alone."""
-        filled = fill(tool, clause.text, self.now, previous.arguments)
+        states = {p.name: p.default for p in tool.parameters if p.name in ("state", "status") and p.default}
+        filled = fill(tool, clause.text, self.now, {**states, **previous.arguments})
         topic = followup.without_opening(clause.text)
-        bare = entities.repository_text(links_in_words(clause.text)) and followup.is_bare(topic)
-        said = {p.name: clause.text for p in tool.parameters if p.name in DELEGATING}
-        if not bare:
-            said |= {
-                p.name: topic for p in tool.parameters if p.name in FREE_TEXT and p.name in filled.arguments
-            }
-        return Step(clause, reading, tool, filled.arguments | said, filled.missing)
+        said = {name: clause.text for name in NAMES["delegating"] if tool.accepts(name)}
+        if not (entities.repository_text(clause.reading) and followup.is_bare(topic)):
+            said |= dict.fromkeys(NAMES["free_text"] & filled.arguments.keys(), topic)
+        return Step(clause, tool, filled.arguments | said, filled.missing)
 
 
-def _leans(reading: str) -> bool:
-    """Whether a clause leans on what was called before; a question about the product does not."""
-    return followup.follows_up(reading) and not about_the_product(reading)
-
-
-def _previous(turns: Sequence[Turn], steps: Sequence[Step], text: str) -> Call | None:
-    """The call that a clause may lean on: of the clause before it, else of the turn before it.
+def _previous(calls: Sequence[Call], steps: Sequence[Step], text: str) -> Call | None:
+    """The call that a clause may lean on: of the clause before it, else of the turns before, `calls`, newest first.
 
     "The closed ones" lean on the last call that had a state.
     """
     own = [Call(step.tool.name, step.arguments) for step in steps if step.tool and not step.missing]
     if own:
         return own[-1]
-    calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
-    stated = [call for call in calls if "state" in call.arguments or "status" in call.arguments]
-    if stated and followup.names_a_state(text):
-        return stated[0]
-    return next(iter(calls), None)
+    stated = [call for call in calls if {"state", "status"} & call.arguments.keys()]
+    return next(iter((FORMS["state_words"].search(text) and stated) or calls), None)
 
 
 def _with_noun(clause: Clause, listed: ToolSpec | None) -> Clause:
     """A clause with what the part before lists in place of "one": "the newest one's files" of pull requests."""
-    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*LIMITS) else ""
-    return clause._replace(text=_PLACED_ONE.sub(rf"\1 {noun}", clause.text)) if noun else clause
+    noun = listed.noun.removesuffix("s") if listed and listed.accepts(*NAMES["limit"]) else ""
+    return clause._replace(text=FORMS["placed_one"].sub(rf"\1 {noun}", clause.text)) if noun else clause
 
 
 def _shared(readings: Sequence[str], index: int) -> tuple[str, str] | None:
     """The repository that a clause shares with its neighbours: the one named before it, else after it."""
     order = [*reversed(readings[:index]), *readings[index + 1 :]]
-    return next((named for text in order if (named := entities.repository(text))), None)
+    return next(filter(None, map(entities.repository, order)), None)
 
 
-def _repository_before(turns: Sequence[Turn]) -> tuple[str, str] | None:
+def _repository_before(calls: Sequence[Call]) -> tuple[str, str] | None:
     """The repository that the conversation was about last."""
-    calls = [call for turn in reversed(turns[:-1]) for call in reversed(turn.calls)]
-    said = (links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in DELEGATING)
-    return next(
-        (named for call in calls if (named := repository_of(call.arguments))),
-        next((named for text in said if (named := entities.repository(text))), None),
+    said = (
+        links_in_words(str(call.arguments.get(name, ""))) for call in calls for name in NAMES["delegating"]
     )
+    named = filter(None, (repository_of(call.arguments) for call in calls))
+    return next(named, next(filter(None, map(entities.repository, said)), None))

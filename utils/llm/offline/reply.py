@@ -21,7 +21,7 @@ from utils.llm.offline.language import is_foreign
 from utils.llm.offline.plan import Planner
 from utils.llm.offline.route import is_order
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, small_talk, without_prelude
+from utils.llm.offline.smalltalk import Talk, opens_with_a_greeting, talk_of
 from utils.llm.offline.steps import Step, made
 from utils.llm.offline.tools import ToolSpec
 
@@ -57,40 +57,41 @@ def reply(
     listed = turns(messages)
     if not listed:
         return Reply(phrases.abilities(tools))
-    steps = Planner(tools, similarity, now).plan(listed)
     turn = listed[-1]
+    if turn.came_along and not turn.request.strip():
+        return Reply(phrases.NO_WORDS)
+    steps = Planner(tools, similarity, now).plan(listed)
     used = call_ids(messages)
     if waits_for_answer(messages):
         return _answered(turn, steps, similarity, used)
     wanted = [(step.tool.name, step.arguments) for step in made(steps) if step.tool]
     if wanted:
         return Reply(calls=_calls(wanted, used))
-    return _spoken(turn, steps, tools)
+    return _spoken(turn, steps, tools, similarity)
 
 
 def _answered(turn: Turn, steps: Sequence[Step], similarity: Similarity, used: Collection[str]) -> Reply:
-    if turn.rounds < ROUNDS:
-        more = [each for each in second_calls(turn.calls, steps) if each]
-        return (
-            Reply(calls=_calls(more, used)) if more else Reply(compose(turn, steps, turn.calls, similarity))
-        )
-    return Reply(compose(turn, steps, _final(turn.calls, steps), similarity))
+    """An answer from the results of the first round, after a second one for what their rows were listed to find."""
+    calls, later = turn.calls, list[Call]()
+    if turn.rounds >= ROUNDS:
+        count = len(made(steps))
+        calls, later = turn.calls[:count], turn.calls[count:]
+    wanted = second_calls(calls, steps)
+    more = [each for each in wanted if each]
+    if more and not later:
+        return Reply(calls=_calls(more, used))
+    shown = {
+        index: call
+        for index, each in enumerate(wanted)
+        for call in later
+        if (call.tool, call.arguments) == each
+    }
+    calls = [shown.get(index, call) for index, call in enumerate(calls)]
+    return Reply(compose(turn, steps, calls, similarity))
 
 
-def _final(calls: Sequence[Call], steps: Sequence[Step]) -> list[Call]:
-    """The calls of the first round, each in whose rows something was found to show in full replaced by the call that shows it."""
-    count = len(made(steps))
-    wanted = second_calls(calls[:count], steps)
-    shown = {(call.tool, json.dumps(call.arguments, sort_keys=True)): call for call in calls[count:]}
-    return [
-        shown.get((each[0], json.dumps(each[1], sort_keys=True)), call) if each else call
-        for call, each in zip(calls[:count], wanted, strict=True)
-    ]
-
-
-def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Reply:
-    kind = small_talk(without_prelude(turn.request)) or small_talk(turn.request)
-    if kind:
+def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec], similarity: Similarity) -> Reply:
+    if kind := talk_of(turn.request, similarity):
         return Reply(phrases.talk(kind, tools))
     asks = any(step.tool and step.missing for step in steps)
     if asks or any(step.why for step in steps):
@@ -104,14 +105,13 @@ def _spoken(turn: Turn, steps: Sequence[Step], tools: Sequence[ToolSpec]) -> Rep
 
 
 def _calls(wanted: Sequence[tuple[str, Mapping[str, Any]]], used: Collection[str]) -> tuple[ToolCall, ...]:
-    made: dict[str, ToolCall] = {}
+    calls: dict[str, ToolCall] = {}
     for name, arguments in wanted:
         text = json.dumps([name, arguments], sort_keys=True, default=str)
-        if any(call.name == name and call.arguments == arguments for call in made.values()):
-            continue
-        identifier = _fresh(text, {*used, *made})
-        made[identifier] = ToolCall(identifier, name, arguments)
-    return tuple(made.values())
+        if text not in calls:
+            identifier = _fresh(text, {*used, *(call.id for call in calls.values())})
+            calls[text] = ToolCall(identifier, name, arguments)
+    return tuple(calls.values())
 
 
 def _fresh(text: str, used: Collection[str]) -> str:

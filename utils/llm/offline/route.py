@@ -11,15 +11,14 @@ from functools import lru_cache
 
 from utils.llm.offline import entities
 from utils.llm.offline.changes import asked_change, changes_github, changing
-from utils.llm.offline.choices import STATE_WORDS
 from utils.llm.offline.followup import points_back, without_opening
-from utils.llm.offline.grammar import form, pattern, word_set
+from utils.llm.offline.grammar import FORMS, WORDS, part
 from utils.llm.offline.language import is_foreign
 from utils.llm.offline.links import links_in_words
 from utils.llm.offline.outside import ACTIONS, OUTSIDE
 from utils.llm.offline.similarity import Similarity
-from utils.llm.offline.tools import ToolSpec
-from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out
+from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.words import content_stems, spelled_out
 from utils.messages.handles import handles_in
 
 ABSTAIN = 0.36
@@ -44,42 +43,18 @@ ASKS_KNOWN = 0.42
 """The same where the conversation has named one."""
 ASKS_BESIDE = 0.3
 """The same where the message itself names one, or speaks of "our repository"."""
-HOW_ELSE = 0.2
-"""How much nearer to a request of `OUTSIDE` a question of how something is done must be to be declined: "how do I bake bread?"."""
-SUBJECT = 0.3
-"""What it is worth when the sentence asks for something of the one thing that a tool shows: "the checks of the latest pull request"."""
 LISTS = 0.6
 """Share of a sentence's words that a tool without arguments has to have among its own, since it answers nothing else."""
-_QUESTION = form("question")
 _PLACE = r"\b(?:last|latest|newest|most recent|current)\b.{{0,30}}\b(?:{})\b"
-_OF_THE_PLACE = r"\b(?:of|on|for|in)\s+(?:the\s+)?(?:last|latest|newest|most recent|current|oldest)\s+(?:\w+\s+){{0,2}}{}\b"
 _PLACED = r"\s*(?:\b(?:of|in|for|from|on|to|does|did|is|at)\s+)?(?:the\s+)?(?:repo(?:sitory)?\s+)?{}"
-_SOUGHT = form("sought")
-_HOW_TO = form("how_to")
-_PRODUCT = form("product")
-_ON_GITHUB = form("on_github")
-_REPOSITORIES = pattern(r"\b(?:repos?|repositories|projects)\b")
-_DOCUMENTED = pattern(r"\b(?:docs?|documentation|documents?|handbook|runbooks?|guide|manual)\b")
-_READS = form("reads")
-_SUM = form("sum")
-_OWN_REPOSITORY = form("own_repository")
 _HALF_NAMED = re.compile(
-    r"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!sub-|platform-|docker-|day-|log-|error-|read-|open-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
+    rf"(?:^\W*|\b(?:in|of|on|for|from|to|at|over at|does|has|is)\s+(?:the\s+)?)(?!(?:{part('compound')})-)([A-Za-z]\w*(?:[-_]\w+)+)(?![\w/.])"
 )
 """A name as repositories have it, without its owner: "the last release of hello-world"."""
-_HAS = form("has")
-_NOTATION = form("notation")
-_DENIED = form("denied")
-_ROWS = pattern(r"\b(?:pull requests?|prs?|issues?|tickets?|commits?|branch(?:es)?|workflow runs?|builds?)\b")
-_ONLY_ROWS = form("only_rows")
-_FIRST_WORD = pattern(r"^\W*(?:please\s+|(?:can|could|would|will) you\s+(?:please\s+)?)?([a-z]+)")
-_ASKING = word_set("asking")
-_ORDERS = frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - _ASKING - STOPWORDS
-"""Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
-_SHOWN = pattern(
-    r"\b(?:both|others|(?:the )?(?:first|last|other|rest)(?: of| two| three| one)|labels?|comments?|assignees?|reviewers?|milestones?)\b"
+_ORDERS = (
+    frozenset(text.split()[0].lower() for text in (*OUTSIDE, *ACTIONS)) - WORDS["asking"] - WORDS["stop"]
 )
-_DOCUMENTS = frozenset({"source", "url", "document"})
+"""Verbs that begin an order of a kind that no agent takes: "Book a flight", "Page the engineer"."""
 _ADDRESSES = re.compile(r"https?://\S+")
 
 
@@ -94,8 +69,8 @@ class Route:
 
 def _without_denied(text: str) -> str:
     """A text without what it does not ask for, where it asks for something else that a repository has."""
-    rest = _DENIED.sub(" ", text)
-    return rest if _HAS.search(rest) else text
+    rest = FORMS["denied"].sub(" ", text)
+    return rest if FORMS["has"].search(rest) else text
 
 
 @lru_cache(maxsize=4096)
@@ -105,21 +80,17 @@ def masked(text: str) -> str:
     named = entities.repository_text(text)
     if named:
         text = re.sub(_PLACED.format(re.escape(named)), " ", text, flags=re.IGNORECASE)
-    elif _HAS.search(text):
+    elif FORMS["has"].search(text):
         text = _HALF_NAMED.sub(" ", text)
-    file = entities.path(text)
-    if file:
-        text = text.replace(file, "file")
-    text = _SOUGHT.sub(r"\1 something", _without_denied(text))
+    text = text.replace(entities.path(text) or "\0", "file")
+    text = FORMS["sought"].sub(r"\1 something", _without_denied(text))
     return " ".join(re.sub(r"#?\b\d+\b", " ", spelled_out(text)).split())
 
 
 def about_the_product(text: str) -> bool:
     """Whether a question is about the service itself or how something is done, which documents answer."""
-    return (
-        bool(_HOW_TO.search(text) or _PRODUCT.search(text))
-        and entities.repository(links_in_words(text)) is None
-    )
+    asks = FORMS["how_to"].search(text) or FORMS["product"].search(text)
+    return bool(asks) and entities.repository(links_in_words(text)) is None
 
 
 def route(
@@ -132,7 +103,10 @@ def route(
     repositories = next((tool for tool in tools if tool.about_repositories), None)
     continued = asks_from == ASKS_BESIDE or (asks_from == ASKS_KNOWN and _of_what_was_shown(clause))
     changes = asked_change(clause) is not None and continued
-    if repositories and (changes_github(clause) or changes or _half_named(clause) or _only_rows(clause)):
+    of_github = (
+        changes_github(clause) or changes or _half_named(clause) or _numbered(clause) or _only_rows(clause)
+    )
+    if repositories and of_github:
         return Route(repositories, 1.0)
     if whole := _whole_repository(clause, tools):
         return Route(whole, 1.0)
@@ -141,10 +115,11 @@ def route(
     named = _names_what_is_on_github(clause)
     scored = sorted(ranked(clause, tools, similarity), key=lambda pair: -pair[0])
     ranking = tuple(scored)
-    if library and repositories and named and not (_DOCUMENTED.search(clause) or _HOW_TO.search(clause)):
+    of_documents = FORMS["documented"].search(clause) or FORMS["how_to"].search(clause)
+    if library and repositories and named and not of_documents:
         scored = [(score, tool) for score, tool in scored if tool != library] or scored
     if library and not named:
-        own = ASKS_BESIDE if _OWN_REPOSITORY.search(clause) else asks_from
+        own = ASKS_BESIDE if FORMS["own_repository"].search(clause) else asks_from
         least = 1.0 + FITS if about_the_product(clause) else min(own, asks_from)
         scored = [(score, tool) for score, tool in scored if score >= least or not tool.about_repositories]
     if not scored:
@@ -152,22 +127,23 @@ def route(
     best, tool = scored[0]
     orders = is_order(clause)
     elsewhere = _elsewhere(tools, asks=not orders)
-    outside = 1.0 if _SUM.match(clause) else max(similarity.to_each(masked(clause), elsewhere), default=0.0)
-    enough = ABSTAIN_NAMED if named and _takes_repository(tool) else min(ABSTAIN, asks_from)
+    near = [1.0] if FORMS["sum"].match(clause) else similarity.to_each(masked(clause), elsewhere)
+    outside = max(near, default=0.0)
+    enough = ABSTAIN_NAMED if named and tool.takes_repository else min(ABSTAIN, asks_from)
     if best >= max(enough, outside) or (named and tool.about_repositories and is_foreign(clause)):
         return Route(tool, best, ranking)
-    asks = bool(_QUESTION.search(clause)) or is_foreign(clause)
+    searches = library is not None and not (library.delegates or named)  # it was sent here to be looked up
+    asks = searches or bool(FORMS["question"].search(clause)) or is_foreign(clause)
     least = best if orders else max(best, OUTSIDE_FROM) if asks else best + STATED
-    product = _NOTATION.search(clause) or (about_the_product(clause) and outside < best + HOW_ELSE)
-    if library and (outside < least or product):
+    if library and (outside < least or FORMS["notation"].search(clause)):
         return Route(library, best, ranking)
     return Route(None, best, ranking)
 
 
 def _of_what_was_shown(clause: str) -> bool:
     """Whether an order speaks of what the conversation showed: "close all of them", "merge it", "reopen 5", "approve"."""
-    said = content_stems(STATE_WORDS.sub(" ", without_opening(clause)))
-    shown = points_back(clause) or _SHOWN.search(clause) or entities.numbers(clause)
+    said = content_stems(FORMS["state_words"].sub(" ", without_opening(clause)))
+    shown = points_back(clause) or FORMS["shown"].search(clause) or entities.numbers(clause)
     return bool(shown) or len(said) <= 1
 
 
@@ -175,13 +151,19 @@ def _half_named(clause: str) -> bool:
     """Whether a clause asks for what a repository has and names one without its owner, so that it has to be asked which."""
     text = links_in_words(clause)
     unnamed = entities.repository(text) is None and not about_the_product(clause)
-    return unnamed and bool(_HALF_NAMED.search(text) and _HAS.search(_HALF_NAMED.sub(" ", text)))
+    return unnamed and bool(_HALF_NAMED.search(text) and FORMS["has"].search(_HALF_NAMED.sub(" ", text)))
+
+
+def _numbered(clause: str) -> bool:
+    """Whether a clause speaks of an issue, a pull request or a run by its number: "has issue 17 been closed yet?"."""
+    named = (number.noun for number in entities.numbers(links_in_words(clause)))
+    return not about_the_product(clause) and any(noun and FORMS["rows"].fullmatch(noun) for noun in named)
 
 
 def _only_rows(clause: str) -> bool:
     """Whether a clause asks for rows that a repository has and says nothing else: "latest issue?"."""
-    rest = _ONLY_ROWS.sub(" ", _ROWS.sub(" ", clause))
-    return bool(_ROWS.search(clause)) and not content_stems(rest) and not about_the_product(clause)
+    rest = FORMS["only_rows"].sub(" ", FORMS["rows"].sub(" ", clause))
+    return bool(FORMS["rows"].search(clause)) and not content_stems(rest) and not about_the_product(clause)
 
 
 def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None:
@@ -194,16 +176,16 @@ def _whole_repository(clause: str, tools: Sequence[ToolSpec]) -> ToolSpec | None
 
 def asks_of_a_repository(clause: str) -> bool:
     """Whether a text names something that a repository has."""
-    return _HAS.search(clause) is not None
+    return FORMS["has"].search(clause) is not None
 
 
 def is_order(clause: str) -> bool:
     """Whether a text begins as an order of a kind that no agent takes: "book …"."""
-    first = _FIRST_WORD.match(clause)
+    first = FORMS["first_word"].match(clause)
     if first is None or first[1].lower() not in _ORDERS:
         return False
     polite = clause[: first.start(1)].strip() != ""
-    return polite or not _QUESTION.search(clause)
+    return polite or not FORMS["question"].search(clause)
 
 
 def _names_what_is_on_github(clause: str) -> bool:
@@ -212,7 +194,7 @@ def _names_what_is_on_github(clause: str) -> bool:
     if entities.repository(text) is not None:
         return True
     return not about_the_product(clause) and bool(
-        _ON_GITHUB.search(text) or (_REPOSITORIES.search(text) and entities.owner(text))
+        FORMS["on_github"].search(text) or (FORMS["repositories"].search(text) and entities.owner(text))
     )
 
 
@@ -224,13 +206,9 @@ def _may(tool: ToolSpec, clause: str) -> bool:
         return not said or len(said & own) >= LISTS * len(said)
     if tool.text_parameter and not (tool.delegates or tool.is_library) and is_foreign(clause):
         return False  # the words to look for cannot be told from the others
-    if _needs(tool, _DOCUMENTS):
-        return _READS.search(clause) is not None and not (entities.path(clause) or "").startswith(".")
+    if NAMES["document"] & set(tool.needed):
+        return FORMS["reads"].search(clause) is not None and not (entities.path(clause) or "").startswith(".")
     return True
-
-
-def _needs(tool: ToolSpec, names: frozenset[str]) -> bool:
-    return any(p.required and p.name in names for p in tool.parameters)
 
 
 def _elsewhere(tools: Sequence[ToolSpec], *, asks: bool) -> Sequence[str]:
@@ -260,12 +238,16 @@ def _change(clause: str, declared: Sequence[tuple[ToolSpec, Sequence[str]]], sim
         for own, (tool, _) in zip(examples, declared, strict=True)
     ]
     score, tool = max(found, key=lambda pair: pair[0])
-    return Route(tool, score, tuple(sorted(found, key=lambda pair: -pair[0])))
+    return Route(tool, score)
 
 
 def ranked(clause: str, tools: Sequence[ToolSpec], similarity: Similarity) -> list[tuple[float, ToolSpec]]:
     """Every tool with its score."""
-    plain, own_words = masked(clause), spelled_out(_without_denied(_without_path(links_in_words(clause))))
+    text = links_in_words(clause)
+    plain, own_words = (
+        masked(clause),
+        spelled_out(_without_denied(text.replace(entities.path(text) or "\0", " "))),
+    )
     texts = [[masked(text) for text in (tool.description, *tool.examples)] for tool in tools]
     weights = telling_words(texts)
     closeness = iter(similarity.to_each(plain, [text for own in texts for text in own], weights))
@@ -290,11 +272,6 @@ def _nearest(near: Sequence[float]) -> float:
     return (1 - COMPANY) * near[0] + COMPANY * sum(near[:3]) / len(near[:3])
 
 
-def _without_path(text: str) -> str:
-    file = entities.path(text)
-    return text.replace(file, " ") if file else text
-
-
 def _named(tool: ToolSpec, plain: str) -> float:
     """Whether the sentence has the tool's own noun in it: in the same number all of it counts, else half."""
     if not tool.noun:
@@ -306,43 +283,26 @@ def _named(tool: ToolSpec, plain: str) -> float:
 
 def fit(tool: ToolSpec, clause: str, tools: Sequence[ToolSpec]) -> float:
     """How well the arguments in a clause suit a tool, against the other tools."""
-    text = links_in_words(clause)
+    text, needed = links_in_words(clause), set(tool.needed)
     score = 0.0
     if any(other.shows_one for other in tools):
-        score += _identifier_agreement(tool, _has_number_for(tool, text), one_by_place(tool, text))
-    if tool.shows_one and tool.noun:
-        of_it = _OF_THE_PLACE.format(re.escape(tool.noun))
-        score += SUBJECT if re.search(of_it, spelled_out(text), re.IGNORECASE) else 0.0
-    if _needs(tool, frozenset({"handle"})):
+        has = _has_number_for(tool, text)
+        may = has and any(p.is_identifier and p.names_its_subject for p in tool.parameters)
+        score += _agreement(tool.shows_one or may, has, one_by_place(tool, text) and not has)
+    if "handle" in needed:
         score += FITS if handles_in(text) else -FITS
-    if any(_needs(other, _DOCUMENTS | {"path", "file"}) for other in tools):
-        score += _path_agreement(tool, _names_a_document(tool, text))
-    if any(_takes_repository(other) for other in tools):
+    documents = NAMES["document"] | NAMES["path"]
+    if any(documents.intersection(other.needed) for other in tools):
+        address = tool.accepts(*NAMES["document"]) and entities.address(text) is not None
+        has = address or entities.path(text) is not None
+        if documents & needed or not tool.accepts("path"):
+            score += _agreement(bool(documents & needed), has)
+        else:
+            score += FITS / 2 if has else 0.0  # a folder may be meant
+    if any(other.takes_repository for other in tools):
         named = entities.repository(text) is not None
-        score += _agreement(_takes_repository(tool), named, not named and not tool.about_repositories)
+        score += _agreement(tool.takes_repository, named, not named and not tool.about_repositories)
     return score
-
-
-def one_by_place(tool: ToolSpec, text: str) -> bool:
-    """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
-    identifiers = [
-        p.name.removesuffix("_id") for p in tool.parameters if p.is_identifier and p.name != "number"
-    ]
-    nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
-    return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
-
-
-def _has_number_for(tool: ToolSpec, text: str) -> bool:
-    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
-    by_id = {p.name for p in tool.parameters if p.is_identifier} and not tool.accepts("number")
-    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))
-
-
-def _identifier_agreement(tool: ToolSpec, has: bool, by_place: bool) -> float:
-    optional = any(p.is_identifier and p.names_its_subject for p in tool.parameters) and not tool.shows_one
-    if optional:
-        return FITS if has else 0.0
-    return _agreement(tool.shows_one, has, by_place and not has)
 
 
 def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
@@ -351,17 +311,14 @@ def _agreement(needs: bool, has: bool, indifferent: bool = False) -> float:
     return 0.0 if indifferent else -FITS
 
 
-def _names_a_document(tool: ToolSpec, text: str) -> bool:
-    by_address = tool.accepts("url", "source", "document") and entities.address(text) is not None
-    return by_address or entities.path(text) is not None
+def one_by_place(tool: ToolSpec, text: str) -> bool:
+    """Whether a sentence means one thing of a list by its place: "the last run", but not "the last runs"."""
+    identifiers = [name.removesuffix("_id") for name in tool.identifiers if name != "number"]
+    nouns = "|".join(re.escape(noun) for noun in (tool.noun.rstrip("s"), *identifiers) if noun)
+    return bool(nouns) and re.search(_PLACE.format(nouns), spelled_out(text), re.IGNORECASE) is not None
 
 
-def _path_agreement(tool: ToolSpec, has: bool) -> float:
-    takes = tool.accepts("path") and not _needs(tool, _DOCUMENTS | {"path", "file"})
-    return FITS / 2 if takes and has else _agreement(_needs(tool, _DOCUMENTS | {"path", "file"}), has, takes)
-
-
-def _takes_repository(tool: ToolSpec) -> bool:
-    if tool.delegates:
-        return any(entities.repository(example) for example in tool.examples)
-    return tool.accepts("repo", "repository", "repo_name")
+def _has_number_for(tool: ToolSpec, text: str) -> bool:
+    """Whether a text has a number that names what a tool shows: a short one alone, "#12", is no id of a run or a job."""
+    by_id = tool.identifiers and not tool.accepts("number")
+    return any(number.noun or number.is_id or not by_id for number in entities.numbers(text))

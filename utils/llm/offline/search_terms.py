@@ -5,19 +5,11 @@ from __future__ import annotations
 import re
 
 from utils.llm.offline import entities
-from utils.llm.offline.grammar import form, pattern
-from utils.llm.offline.words import STOPWORDS, words
+from utils.llm.offline.grammar import FORMS, WORDS
+from utils.llm.offline.words import words
 
-_COMMAND = form("search_terms_command")
-_BARE_COMMAND = form("bare_command")
-_DEFINED = form("defined")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
-_FILLER = form("filler")
-
-_CALLED = form("called")
 _CODE = re.compile(r"(?<![\w/.-])([A-Za-z]\w*_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|[A-Z]{4,}\d*)(?![\w/-])")
-_THINGS = pattern(r"\b(?:repos?|repositor(?:y|ies)|projects?|librar(?:y|ies)|packages?|frameworks?|tools?)\b")
-"""What a sentence has to name to be searched for as a whole."""
 
 
 def search_terms(text: str, *, keep_question: bool, repository: bool, anything: bool = True) -> str | None:
@@ -35,13 +27,10 @@ def search_terms(text: str, *, keep_question: bool, repository: bool, anything: 
     terms = _terms(text, keep_question, anything=anything)
     named = entities.repository_text(terms) if repository else None
     if named:
-        terms = re.sub(
-            rf"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?{re.escape(named)}",
-            " ",
-            terms,
-        )
-    terms = " ".join(terms.split()).strip(" ,;") if keep_question else " ".join(terms.split()).strip(" ,.;?!")
-    return terms if [word for word in words(terms) if word not in STOPWORDS] else None
+        before = r"\s*\b(?:of|in|from|for|on|within)?\s*(?:the\s+)?(?:repo(?:sitory)?\s+)?"
+        terms = re.sub(before + re.escape(named), " ", terms)
+    terms = " ".join(terms.split()).strip(" ,;" if keep_question else " ,.;?!")
+    return terms if set(words(terms)) - WORDS["stop"] else None
 
 
 def excerpt(text: str, longest: int) -> str:
@@ -52,27 +41,22 @@ def excerpt(text: str, longest: int) -> str:
 
 
 def _terms(text: str, keep_question: bool, *, anything: bool) -> str:
-    if (
-        not anything
-        and not keep_question
-        and not _THINGS.search(_without_repository(text))
-        and (word := _named_word(text))
-    ):
+    whole = keep_question or anything or bool(FORMS["things"].search(_without_repository(text)))
+    if not whole and (word := _named_word(text)):
         return word
-    patterns = (_COMMAND,) if keep_question else (_DEFINED, _COMMAND, _BARE_COMMAND)
-    for command in patterns:
-        match = command.search(text)
-        if match and (
-            not keep_question or re.match(r"\s*(please\s+)?(search|find|look|grep)\b", text, re.IGNORECASE)
-        ):
-            return _FILLER.sub("", match["terms"]).strip(" ?.!") or match["terms"]
-    return text if keep_question or anything or _THINGS.search(text) else ""
+    commands = ["defined", "search_terms_command", "bare_command"]
+    if keep_question:
+        commands = ["search_terms_command"] if FORMS["seeks"].match(text) else []
+    match = next(filter(None, (FORMS[command].search(text) for command in commands)), None)
+    if match:
+        return FORMS["filler"].sub("", match["terms"]).strip(" ?.!") or match["terms"]
+    return text if whole else ""
 
 
 def _named_word(text: str) -> str | None:
     """The word that a sentence gives a name to or that is written as code: "a function called greet", "parse_config"."""
     plain = _without_repository(text)
-    match = _CALLED.search(plain) or _CODE.search(plain)
+    match = FORMS["called"].search(plain) or _CODE.search(plain)
     return match[1] if match else None
 
 

@@ -1,33 +1,43 @@
-"""Greetings, thanks and questions about the assistant itself, told phrase by phrase: "morning! you there?" are two."""
+"""Greetings, thanks, moods and questions about the assistant itself: told phrase by phrase, "morning! you there?" are two, or by the
+nearest example.
+"""
 
 from __future__ import annotations
 
 import re
 from enum import Enum
 
-from utils.llm.offline.grammar import LEXICON, form, part, pattern, whole
+from utils.llm.offline import entities
+from utils.llm.offline.grammar import FORMS, LEXICON, part, pattern, whole
+from utils.llm.offline.links import links_in_words
+from utils.llm.offline.similarity import Similarity
+from utils.messages.sentences import orders
 
 
 class Talk(Enum):
     """What kind of small talk a message is, the one that is answered first at the top."""
 
     HELP = "help"
+    SORRY = "sorry"
     BYE = "bye"
     THANKS = "thanks"
+    NOTED = "noted"
     GREETING = "greeting"
 
 
 LONGEST = 15
-"""Words of small talk at most."""
+"""Words of small talk that is told by its phrases at most."""
+LONGEST_LIKE = 30
+"""The same by the nearest example."""
+LIKE = 0.42
+"""Closeness to an example from which a message is small talk. No question of tests/eval on documents or GitHub is above 0.39."""
 _KINDS = tuple(
     (Talk(kind), pattern(f"{part('talk_before')}(?:{whole(forms)}){part('talk_after')}"))
     for kind, forms in LEXICON["talk"].items()
 )
-_THANKED = form("thanked")
-_ASIDE = form("smalltalk_aside")
+_EXAMPLES = tuple((Talk(kind), text) for kind, texts in LEXICON["talk_like"].items() for text in texts)
 _CUT = re.compile(r"[\s]*[,.!?;:\n\u2026()]+\s*|\s[-\u2013\u2014]+\s")
 _NOT_SAID = re.compile(r"[^\w\s',.!?;:()\u2026\u2013\u2014-]+")
-_PRELUDE = form("prelude")
 
 
 def small_talk(text: str) -> Talk | None:
@@ -35,12 +45,43 @@ def small_talk(text: str) -> Talk | None:
     plain = _NOT_SAID.sub(" ", text.replace("\u2019", "'"))
     if len(plain.split()) > LONGEST:
         return None
-    phrases = [" ".join(each.split()) for each in _CUT.split(plain) if each.strip()]
-    phrases = [each for each in phrases if not _ASIDE.fullmatch(each)] or phrases
-    if _THANKED.fullmatch(plain):
+    phrases = _phrases(plain)
+    phrases = [each for each in phrases if not FORMS["smalltalk_aside"].fullmatch(each)] or phrases
+    if FORMS["thanked"].fullmatch(plain):
         return Talk.THANKS
     kinds = {next((talk for talk, form in _KINDS if form.fullmatch(each)), None) for each in phrases}
     return None if None in kinds else next((talk for talk in Talk if talk in kinds), None)
+
+
+def talk_of(request: str, similarity: Similarity) -> Talk | None:
+    """The kind of small talk that a whole request is; without an embedder its phrases alone tell."""
+    said = without_prelude(request)
+    return small_talk(said) or small_talk(request) or _ends_as(said) or _like_an_example(said, similarity)
+
+
+def _ends_as(text: str) -> Talk | None:
+    """Thanks or a farewell at the end of a remark that asks nothing and complains of nothing: "quicker than asking Dave. cheers"."""
+    last = small_talk(_phrases(text)[-1]) if _phrases(text) else None
+    if last not in (Talk.THANKS, Talk.BYE) or len(text.split()) > LONGEST_LIKE:
+        return None
+    if FORMS["no_remark"].search(text) or not FORMS["remark"].search(text):
+        return None
+    return None if any(orders(each) or FORMS["starts"].match(each) for each in _phrases(text)) else last
+
+
+def _phrases(text: str) -> list[str]:
+    return [" ".join(each.split()) for each in _CUT.split(_NOT_SAID.sub(" ", text)) if each.strip()]
+
+
+def _like_an_example(text: str, similarity: Similarity) -> Talk | None:
+    """By the nearest example, where a text names nothing that can be looked up."""
+    reading = links_in_words(text)
+    named = entities.repository(reading) or entities.numbers(reading) or entities.path(reading)
+    if similarity.embedder is None or named or "`" in text or len(text.split()) > LONGEST_LIKE:
+        return None
+    near = similarity.to_each(text, [example for _, example in _EXAMPLES])
+    best = max(range(len(near)), key=near.__getitem__)
+    return _EXAMPLES[best][0] if near[best] >= LIKE else None
 
 
 def opens_with_a_greeting(text: str) -> bool:
@@ -50,4 +91,4 @@ def opens_with_a_greeting(text: str) -> bool:
 
 def without_prelude(text: str) -> str:
     """A request without the greeting or thanks before it."""
-    return _PRELUDE.sub("", text)
+    return FORMS["prelude"].sub("", text)

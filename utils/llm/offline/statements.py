@@ -10,24 +10,15 @@ from utils.llm.offline.changes import asked_change
 from utils.llm.offline.clauses import Clause, opens_a_request
 from utils.llm.offline.conditions import conditional
 from utils.llm.offline.followup import points_back
-from utils.llm.offline.grammar import form, pattern, word_set
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.route import asks_of_a_repository, is_order
-from utils.llm.offline.words import STOPWORDS, words
+from utils.llm.offline.words import content_stems, words
+from utils.messages.sentences import orders
 
+LITTLE = 2
+"""Content words of a question that says little without what is told before it: "Is he allowed to do that?"."""
 FEW = 2
 """Words that are too few to state something."""
-_STATES = form("states")
-_OF_THEMSELVES = pattern(r"^\W*(?:hi\W+|hello\W+)?(?:i|we|our|my|i'm|i've|i'd|we're|we've|we'd)\b")
-"""The beginning of a sentence in which people tell of themselves before they ask."""
-_TELLS = pattern(rf"{_OF_THEMSELVES.pattern}|{_STATES.pattern}")
-_EMPTY = word_set("empty")
-"""Words that say nothing without the part before: "tell me which has more"."""
-_ASKS_INSIDE = pattern(r"[:,.;]\s+(?:what|which|how|where|why|who|when)\b")
-_WANTS = pattern(
-    r"\b(?:want|need|like|love|see|know|look|looking|wonder\w*|curious|interested|after|search\w*|find|check)\b"
-)
-"""How people ask of themselves for something: "I'd like …", "I am looking for …"."""
-_OF_IT = pattern(r"^\W*(?:it|they|this|that|he|she)\b")
 
 
 def with_statements(clauses: Sequence[Clause], request: str) -> list[Clause]:
@@ -41,9 +32,9 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
     before: Clause | None = None
     for clause in clauses:
         alone = len(clauses) == 1 or conditional(clause.text)
-        empty = not alone and not set(words(clause.text)) - STOPWORDS - _EMPTY
+        empty = not alone and not set(words(clause.text)) - WORDS["stop"] - WORDS["empty"]
         states = not alone and (empty or _only_states(clause.text))
-        background = clause != clauses[-1] and not empty and _TELLS.match(clause.text)
+        background = clause != clauses[-1] and not empty and FORMS["tells"].match(clause.text)
         if states and found and not before and not background:
             found[-1] = _extended(found[-1], clause.end, request)
         elif states and clause != clauses[-1]:
@@ -55,22 +46,28 @@ def _of_one_item(clauses: Sequence[Clause], request: str) -> list[Clause]:
 
 
 def _only_states(text: str) -> bool:
-    if is_order(text):
+    if is_order(text) or orders(text):
         return False
-    if len(words(text)) == 1 or _STATES.search(text):
+    if len(words(text)) == 1 or FORMS["states"].search(text):
         return True
-    if opens_a_request(text) or "?" in text or asked_change(text) or _ASKS_INSIDE.search(text):
+    if opens_a_request(text) or "?" in text or asked_change(text) or FORMS["asks_inside"].search(text):
         return False
+    if FORMS["also"].search(text) and asks_of_a_repository(text):
+        return False  # "now the pull requests too"
+    if FORMS["thing_alone"].match(text):
+        return False
+    of_themselves = FORMS["of_themselves"].match(text) is not None
     if entities.repository_text(text) is not None:
-        return bool(_OF_THEMSELVES.match(text)) and not (asks_of_a_repository(text) or _WANTS.search(text))
-    return bool(_OF_THEMSELVES.match(text)) or (
-        len(words(text)) > FEW and (bool(_OF_IT.match(text)) or not points_back(text))
-    )
+        return of_themselves and not (asks_of_a_repository(text) or FORMS["wants"].search(text))
+    tells = FORMS["of_something"].match(text) or not points_back(text)
+    return of_themselves or (len(words(text)) > FEW and bool(tells))
 
 
 def _preceded(clause: Clause, before: Clause, request: str) -> Clause:
     """A clause after what is told before it, which it is read with where it says nothing alone: "I lost my key. How?"."""
-    alone = set(words(clause.text)) - STOPWORDS
+    alone = set(words(clause.text)) - WORDS["stop"]
+    if points_back(clause.text) and len(content_stems(clause.text)) <= LITTLE:
+        alone = set()
     text = clause.text if alone else request[before.start : clause.end].strip(" ,;\n")
     return clause._replace(text=text, start=before.start)
 

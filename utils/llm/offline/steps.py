@@ -9,13 +9,11 @@ from typing import Any
 from utils.llm.offline import entities, followup
 from utils.llm.offline.clauses import Clause, asks_for_more, opens_a_request
 from utils.llm.offline.conversation import Call
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.links import links_in_words
 from utils.llm.offline.search_terms import search_terms
 from utils.llm.offline.tools import ToolSpec
 from utils.llm.offline.words import content_stems, words
-
-_ASKS_BESIDE = pattern(r"^\W*(?:what|how|why|where|when)\b[^.;]*\b(?:i|we|it|they|that)\b")
-"""A question with one word of its own says little without the one before it: "and what do we lose?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +22,10 @@ class Step:
 
     No tool: nothing fits, and `why` may say more. `missing`: what has to be asked for. `then`: the tool for the row
     that this one finds. `excerpt`: what is searched for in place of a clause that is too long for its tool. `unmet`: what the
-    call leaves out of the clause.
+    call leaves out of the clause. `read_as`: the words that rows are chosen by where they are not the clause's.
     """
 
     clause: Clause
-    reading: str
     tool: ToolSpec | None = None
     arguments: dict[str, Any] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
@@ -36,6 +33,12 @@ class Step:
     excerpt: str = ""
     unmet: tuple[str, ...] = ()
     why: str = ""
+    read_as: str = ""
+
+    @property
+    def reading(self) -> str:
+        """What the user said, with addresses in words."""
+        return links_in_words(self.read_as or self.clause.text)
 
 
 def merged(steps: Sequence[Step], request: str) -> list[Step]:
@@ -43,14 +46,12 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
     found: list[Step] = []
     for step in steps:
         last = found[-1] if found else None
-        if last and step.tool and last.tool == step.tool and not step.missing and _belongs(step, last):
+        belongs = last is not None and last.tool == step.tool and _belongs(step, last)
+        if last and (belongs or _says_more(step, last)):
             whole = request[last.clause.start : step.clause.end].strip(" ,")
-            found[-1] = replace(
-                last, clause=last.clause._replace(text=whole, end=step.clause.end, condition="")
-            )
-        elif last and _says_more(step, last):
-            span = request[last.clause.start : step.clause.end].strip(" ,")
-            found[-1] = replace(last, clause=last.clause._replace(text=span, end=step.clause.end))
+            clause = last.clause._replace(text=whole, end=step.clause.end)
+            clause = clause._replace(condition="") if belongs else clause
+            found[-1] = replace(last, clause=clause, read_as=last.reading)
         else:
             found.append(step)
     return found
@@ -58,10 +59,10 @@ def merged(steps: Sequence[Step], request: str) -> list[Step]:
 
 def _belongs(step: Step, last: Step) -> bool:
     """Whether a part is no request of its own: an agent and a library take several at once."""
-    assert step.tool is not None
-    if step.clause.item != last.clause.item and not followup.points_back(step.reading):
+    if step.tool is None or step.missing:
         return False
-    return step.tool.delegates or step.tool.is_library
+    same_item = step.clause.item == last.clause.item or followup.points_back(step.reading)
+    return same_item and (step.tool.delegates or step.tool.is_library)
 
 
 def _says_more(step: Step, last: Step) -> bool:
@@ -70,13 +71,12 @@ def _says_more(step: Step, last: Step) -> bool:
         return False
     if step.tool is None:
         told = bool(step.clause.condition) and not opens_a_request(step.reading)
-        brief = len(content_stems(step.reading)) <= 1 and _ASKS_BESIDE.match(step.reading)
+        brief = len(content_stems(step.reading)) <= 1 and FORMS["asks_beside"].match(step.reading)
         return last.tool is not None and not step.why and (told or bool(brief))
     if last.tool is not None and last.tool.about_repositories and asks_for_more(step.reading):
         return True
-    return (
-        last.then is not None and step.tool in (last.tool, last.then) and followup.points_back(step.reading)
-    )
+    rows = (last.tool, last.then) if last.then else ()
+    return step.tool in rows and followup.points_back(step.reading)
 
 
 def sent(step: Step, request: str, *, whole: bool, before: Call | None = None) -> Step:

@@ -6,24 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.grammar import FORMS, LEXICON
 from utils.messages.tool_examples import split_examples
 
-DELEGATING = frozenset({"request", "task", "message", "instruction", "instructions"})
-"""Names of a parameter that takes a request in the user's own words, for another agent."""
-FREE_TEXT = frozenset(
-    {"query", "q", "question", "text", "keywords", "search", "search_query", "topic", "pattern"}
-)
-"""Names of a parameter that takes words to look for."""
-SINCE_UNTIL = frozenset(
-    [
-        *("since", "after", "from_date", "created_after", "updated_since", "start"),
-        *("until", "before", "to_date", "created_before", "end"),
-    ]
-)
-"""Names of a parameter that takes a date."""
-LIMITS = frozenset({"limit", "per_page", "max_results", "top_k", "k", "count", "n", "page_size", "max_items"})
-_QUESTION = pattern(r"\s*(how|what|why|when|where|which|who|explain|describe|is|are|does|do|can)\b")
+NAMES = {taken: frozenset(names.split()) for taken, names in LEXICON["parameters"].items()}
+"""Names of parameters, by what they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +20,6 @@ class Parameter:
     name: str
     kind: str
     required: bool
-    description: str = ""
     choices: tuple[str, ...] = ()
     format: str = ""
     longest: int | None = None
@@ -47,7 +33,7 @@ class Parameter:
     @property
     def is_identifier(self) -> bool:
         """Whether it names one thing by its number."""
-        return self.kind == "integer" and self.name not in LIMITS | {"page", "first_line"}
+        return self.kind == "integer" and self.name not in NAMES["limit"] | {"page", "first_line"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +53,41 @@ class ToolSpec:
     @property
     def text_parameter(self) -> Parameter | None:
         """The parameter that takes free text, where there is one."""
-        return next(
-            (p for p in self.parameters if p.name in DELEGATING | FREE_TEXT and p.kind == "string"), None
-        )
+        names = NAMES["delegating"] | NAMES["free_text"]
+        return next((p for p in self.parameters if p.name in names and p.kind == "string"), None)
 
     @property
     def delegates(self) -> bool:
         """Whether the tool hands the request to another agent."""
-        return any(p.name in DELEGATING and p.required for p in self.parameters)
+        return any(p.name in NAMES["delegating"] and p.required for p in self.parameters)
 
     @property
     def answers_questions(self) -> bool:
         """Whether questions in free form belong here: free text is all it needs and most examples are questions."""
-        needed = [p for p in self.parameters if p.required]
-        if len(needed) != 1 or needed[0] != self.text_parameter or not self.examples:
+        text = self.text_parameter
+        if not text or self.needed != [text.name] or not self.examples:
             return False
-        asked = sum(bool(_QUESTION.match(example)) for example in self.examples)
+        asked = sum(bool(FORMS["question_word"].match(example)) for example in self.examples)
         return asked * 2 >= len(self.examples)
+
+    @property
+    def needed(self) -> list[str]:
+        """Names of the parameters that it cannot be called without."""
+        return [p.name for p in self.parameters if p.required]
+
+    @property
+    def takes_repository(self) -> bool:
+        """Whether it asks about a repository."""
+        from utils.llm.offline.entities import repository
+
+        if self.delegates:
+            return any(map(repository, self.examples))
+        return self.accepts(*NAMES["repository"])
+
+    @property
+    def identifiers(self) -> list[str]:
+        """Names of the parameters that name one thing by its number."""
+        return [p.name for p in self.parameters if p.is_identifier]
 
     @property
     def shows_one(self) -> bool:
@@ -123,13 +127,12 @@ def payload(tool: Any) -> dict[str, Any]:
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
     converted = dict(convert_to_openai_tool(tool))
-    metadata = (
-        getattr(tool, "metadata", None) or (tool.get("metadata") if isinstance(tool, dict) else None) or {}
-    )
+    told = tool.get("metadata") if isinstance(tool, dict) else getattr(tool, "metadata", None)
+    metadata = told or {}
     function = dict(converted.get("function", {}))
     function["description"], shown = split_examples(function.get("description", ""))
     converted["function"] = function
-    converted["examples"] = _examples(metadata) or shown
+    converted["examples"] = [str(text) for text in metadata.get("examples", ())] or shown
     converted["changes"] = bool(metadata.get("changes"))
     converted["summary"] = str(metadata.get("summary", ""))
     return converted
@@ -141,27 +144,20 @@ def specs(payloads: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
     return [spec for spec in found if spec.fillable]
 
 
-def _examples(metadata: Mapping[str, Any]) -> list[str]:
-    return [str(text) for text in metadata.get("examples", ())]
-
-
 def _spec(value: Mapping[str, Any]) -> ToolSpec:
     function = value["function"]
     schema = function.get("parameters") or {}
-    required = set(schema.get("required", ()))
-    definitions = schema.get("$defs", {})
-    parameters = tuple(
-        _parameter(name, field, name in required, definitions)
-        for name, field in schema.get("properties", {}).items()
-    )
-    examples = tuple(value.get("examples", ()))
+    required, definitions = schema.get("required", ()), schema.get("$defs", {})
     return ToolSpec(
-        function["name"],
-        function.get("description", ""),
-        examples,
-        parameters,
-        bool(value.get("changes")),
-        value.get("summary", ""),
+        name=function["name"],
+        description=function.get("description", ""),
+        examples=tuple(value.get("examples", ())),
+        parameters=tuple(
+            _parameter(name, field, name in required, definitions)
+            for name, field in schema.get("properties", {}).items()
+        ),
+        changes=bool(value.get("changes")),
+        summary=value.get("summary", ""),
     )
 
 
@@ -184,7 +180,6 @@ def _parameter(
         name,
         kind,
         required,
-        str(field.get("description", "")),
         choices,
         str(shape.get("format", "")),
         shape.get("maxLength"),

@@ -11,175 +11,137 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from utils.llm.offline import entities
-from utils.llm.offline.arguments import UNTIL
-from utils.llm.offline.choices import STATE_WORDS, denied, means
+from utils.llm.offline.choices import denied, means
 from utils.llm.offline.clauses import cuts
 from utils.llm.offline.followup import without_opening
-from utils.llm.offline.grammar import form, pattern, word_set
-from utils.llm.offline.grammar import part as form_part
+from utils.llm.offline.grammar import FORMS, WORDS
 from utils.llm.offline.language import foreign_words, is_foreign
 from utils.llm.offline.route import asks_of_a_repository
-from utils.llm.offline.tools import SINCE_UNTIL, ToolSpec
-from utils.llm.offline.words import STOPWORDS, content_stems, spelled_out, stem, words
+from utils.llm.offline.steps import Step
+from utils.llm.offline.tools import NAMES, ToolSpec
+from utils.llm.offline.words import content_stems, spelled_out, stem, words
 from utils.messages.answer_form import without_form
 
-_TIME = form("time")
-_ENDS = pattern(r"(?:in|during|before|until|till|between)\s+(?!(?:the\s+)?(?:last|past|this)\b)")
-"""Begins a time that has an end."""
-_ORDER = form("order")
-_TOPIC = form("topic")
-_WITH = form("with")
-_BY = form("by")
-_NO_PERSON = word_set("no_person")
-_PLAIN = frozenset(map(stem, word_set("plain")))
+_PLAIN, _COLUMNS = (frozenset(map(stem, WORDS[name])) for name in ("plain", "column"))
 _LEADING_NAME = re.compile(r"^[\w.-]+/[\w./-]+\s+(?=\w)")
 _NAMED = re.compile(r"[\w.-]+/[\w./-]+|\b\d[\w-]*")
 _PERSONS = frozenset({"author", "creator", "assignee", "committer", "actor", "user", "reviewer"})
 
 
-_PREAMBLE = form("preamble")
-_STATES = STATE_WORDS.pattern
-_WHAT_CHANGED = pattern(rf"^\W*{form_part('what_changed')}\W*$")
-_TELL_WHAT_CHANGED = word_set("changed_by")
-_GROUP = form("group")
-_BEYOND = form("beyond")
-_INSIDE = pattern(r"\b(?:which|what) files\b[^,.;?]*|\bdiffs?\b|\bpatch(?:es)?\b")
-"""What a list of commits does not show of them."""
-_SAID_OF_SOMEBODY = form("said_of_somebody")
-_COLUMNS = frozenset(map(stem, word_set("column")))
+def left_out(step: Step, known: Sequence[ToolSpec]) -> tuple[str, ...]:
+    """What a step's words ask for that its call leaves out, in the user's words.
+
+    `known` are all tools, whose descriptions and examples hold the words that are understood.
+    """
+    tool, arguments = step.tool, step.arguments
+    if tool is None or step.missing or tool.text_parameter or tool.changes:
+        return ()
+    text = without_form(_without_story(step.clause.reading, tool))
+    if is_foreign(text):
+        return tuple(word for word in foreign_words(text) if stem(word.lower()) not in _known_words(known))
+    if arguments.get("assignee") == "none":
+        text = FORMS["unassigned"].sub(" ", text)
+    is_list = tool.accepts("page", "limit", "per_page") and not tool.shows_one
+    found = [*(_of_a_list(text, tool, arguments, known) if is_list else ()), *_unread(text, step, tool)]
+    return tuple(
+        each for each in dict.fromkeys(found) if not any(each != other and each in other for other in found)
+    )
 
 
-def without_story(text: str, tool: ToolSpec) -> str:
+def _without_story(text: str, tool: ToolSpec) -> str:
     """A request without what people tell before it, where the rest says what of a repository it asks for."""
-    rest = _PREAMBLE.sub("", text)
+    rest = FORMS["preamble"].sub("", text)
     asks = asks_of_a_repository(rest) or bool(set(words(tool.noun)) & set(words(rest)))
     return rest if asks and not entities.numbers(text[: len(text) - len(rest)]) else text
 
 
-def unread(
-    tool: ToolSpec, clause: str, arguments: Mapping[str, Any], then: ToolSpec | None = None
-) -> list[str]:
-    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds (`then`) have not one:
+def _unread(text: str, step: Step, tool: ToolSpec) -> list[str]:
+    """Groups of words, after a joint, of which a call, its tool and the tool for the row that it finds have not one:
     "the releases and sponsors of a/b".
     """
-    if tool.text_parameter or tool.changes or is_foreign(clause):
-        return []
-    clause = _without_unassigned(without_form(clause), arguments)
-    understood = _known_words([tool, then] if then else [tool]) | _values(arguments) | _COLUMNS
+    values = _values(step.arguments)
+    understood = _known_words([tool, step.then] if step.then else [tool]) | values | _COLUMNS
     understood |= {stem("approval")} if stem("approved") in understood else set()
-    beyond = [match[0] for match in _BEYOND.finditer(clause)]
-    beyond += [
-        match[0]
-        for match in entities.QUOTED.finditer(clause)
-        if not set(content_stems(match[0])) & _values(arguments)
-    ]
-    if tool.noun == "commits":
-        beyond += [match[0] for match in _INSIDE.finditer(clause)]
-    for condition in (_TIME, _ORDER, _TOPIC, _WITH, _BY):
-        clause = condition.sub(" ", clause)
-    hidden = entities.quotes_hidden(clause)
-    groups = [clause[start:end].strip() for start, end in cuts(hidden, _GROUP, 0, len(clause))]
-    heard = [group for group in groups if set(content_stems(group)) & understood]
+    quotes = [match[0] for match in entities.QUOTED.finditer(text)]
+    beyond = _found("beyond", text) + [each for each in quotes if not set(content_stems(each)) & values]
+    beyond += _found("inside", text) if tool.noun == "commits" else []
+    for condition in ("time", "order", "topic", "with", "by"):
+        text = FORMS[condition].sub(" ", text)
+    hidden = entities.quotes_hidden(text)
+    groups = [text[start:end].strip() for start, end in cuts(hidden, FORMS["group"], 0, len(text))]
+    heard = any(set(content_stems(group)) & understood for group in groups)
+    tells_changes = set(words(tool.noun)) <= WORDS["changed_by"]
     return beyond + [
         _LEADING_NAME.sub("", group)
         for group in (groups if heard and len(content_stems(groups[0])) > 1 else groups[1:])
-        if not _SAID_OF_SOMEBODY.match(group)
-        and not (_WHAT_CHANGED.match(group) and set(words(tool.noun)) <= _TELL_WHAT_CHANGED)
+        if not FORMS["said_of_somebody"].match(group)
+        and not (tells_changes and FORMS["what_changed"].fullmatch(group))
         and (stems := set(content_stems(_NAMED.sub(" ", group)))) - _PLAIN
         and not stems & understood
-        and not entities.numbers(group)
-        and not entities.limit(group)
-        and not entities.page(group)
+        and not any(read(group) for read in (entities.numbers, entities.limit, entities.page))
     ]
 
 
-def unmet(tool: ToolSpec, clause: str, arguments: Mapping[str, Any], known: Sequence[ToolSpec]) -> list[str]:
-    """What a clause asks for that its call leaves out, in the user's words.
-
-    Args:
-        tool: The tool that is called.
-        clause: The user's words.
-        arguments: What it is called with.
-        known: All tools, whose descriptions and examples hold the words that are understood.
-    """
-    if tool.text_parameter or tool.changes or not tool.parameters:
-        return []
-    if is_foreign(clause):
-        return [word for word in foreign_words(clause) if stem(word.lower()) not in _known_words(known)]
-    if tool.shows_one or not tool.accepts(
-        "page", "limit", "per_page"
-    ):  # one thing, not a list: nothing to leave out
-        return []
-    text = without_opening(_without_unassigned(without_form(clause), arguments))
-    found = [*_conditions(text, arguments, tool, known), *_particulars(text, arguments)]
+def _of_a_list(
+    text: str, tool: ToolSpec, arguments: Mapping[str, Any], known: Sequence[ToolSpec]
+) -> list[str]:
+    """Conditions on what is listed, files and commits that no argument has, and the word before what is listed."""
+    text = without_opening(text)
+    given = " ".join(str(value) for value in arguments.values())
+    named = (entities.path(text), entities.commit(text))
+    found = _conditions(text, arguments, tool, known) + [each for each in named if each and each not in given]
     for part in found:
         text = text.replace(part, " ")
     return [*found, *_before_the_noun(text, tool, arguments, known)]
 
 
-def _particulars(text: str, arguments: Mapping[str, Any]) -> list[str]:
-    """A file or a commit that is named and that no argument has."""
-    given = " ".join(str(value) for value in arguments.values())
-    named = (entities.path(text), entities.commit(text))
-    return [each for each in named if each is not None and each not in given]
+def _found(form: str, text: str) -> list[str]:
+    return [match[0] for match in FORMS[form].finditer(text)]
 
 
-def _slices(condition: re.Pattern[str], text: str) -> list[str]:
+def _slices(form: str, text: str) -> list[str]:
     """What a form finds in a text, nothing of it inside of quotation marks."""
-    return [text[slice(*match.span())] for match in condition.finditer(entities.quotes_hidden(text))]
-
-
-def _without_unassigned(text: str, arguments: Mapping[str, Any]) -> str:
-    return entities.UNASSIGNED.sub(" ", text) if arguments.get("assignee") == "none" else text
+    return [text[slice(*match.span())] for match in FORMS[form].finditer(entities.quotes_hidden(text))]
 
 
 def _conditions(
-    clause: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
+    text: str, arguments: Mapping[str, Any], tool: ToolSpec, known: Sequence[ToolSpec]
 ) -> list[str]:
     for name in (name for name, value in arguments.items() if isinstance(value, bool)):
-        clause = denied(re.escape(name)).sub(" ", clause)
+        text = denied(re.escape(name)).sub(" ", text)
+    given = arguments.keys()
+    begun = NAMES["since"] & given
+    times = [part for part in _slices("time", text) if not begun or FORMS["ends"].match(part)]
+    found = [] if NAMES["until"] & given else times
+    found += [] if {"sort", "direction", "order"} & given else _found("order", text)
+    found += [match[0] for match in FORMS["topic"].finditer(text) if match[1].strip() not in tool.noun]
     persons = {str(value).lower() for name, value in arguments.items() if name in _PERSONS}
-    found = []
-    dated = SINCE_UNTIL & arguments.keys()
-    ended = dated & UNTIL
-    found += [part for part in _slices(_TIME, clause) if not dated or (_ENDS.match(part) and not ended)]
-    if not {"sort", "direction", "order"} & arguments.keys():
-        found += [
-            match[0]
-            for match in _ORDER.finditer(clause)
-            if not re.search(r"most recent(?:ly)?$", match[0], re.IGNORECASE)
-        ]
-    found += [match[0] for match in _TOPIC.finditer(clause) if match[1].strip() not in tool.noun]
-    for match in _BY.finditer(_ORDER.sub(" ", clause)):
-        name = (match[1] or match[2]).lower()
-        if name not in persons and name not in _NO_PERSON:
-            found.append(match[0])
-    found += [part for part in _slices(denied(_STATES), clause) if not _keeps_out(part, tool, arguments)]
-    labels = entities.labels(clause)
-    if not {"label", "labels"} & arguments.keys():
-        found += [f"label {label}" if f"label {label}" in clause else label for label in labels]
+    others = persons | WORDS["no_person"]
+    by = FORMS["by"].finditer(FORMS["order"].sub(" ", text))
+    found += [match[0] for match in by if (match[1] or match[2]).lower() not in others]
+    found += [part for part in _slices("denied_state", text) if not _keeps_out(part, tool, arguments)]
+    labels = [] if NAMES["label"] & given else entities.labels(text)
+    found += [f"label {label}" if f"label {label}" in text else label for label in labels]
     own = tool.noun.removesuffix("s")
-    others = [noun for each in known if (noun := each.noun.removesuffix("s")) not in (own, "")]
+    nouns = {each.noun.removesuffix("s") for each in known} - {own, ""}
+    answered = _values(arguments) | set(content_stems(tool.noun))
     found += [
-        match[0]
-        for match in _WITH.finditer(clause)
-        if not entities.limit(match[0])
-        and not (STATE_WORDS.search(match[0]) and denied(_STATES).search(match[0]))
-        and set(content_stems(match[0].removesuffix("only")))
-        - _values(arguments)
-        - set(content_stems(tool.noun))
-        and not any(noun in spelled_out(match[0]).lower() for noun in others)
+        part
+        for part in _found("with", text)
+        if not entities.limit(part)
+        and not FORMS["denied_state"].search(part)
+        and set(content_stems(part.removesuffix("only"))) - answered
+        and not any(noun in spelled_out(part).lower() for noun in nouns)
     ]
     return [part.strip() for part in dict.fromkeys(found)]
 
 
 def _keeps_out(part: str, tool: ToolSpec, arguments: Mapping[str, Any]) -> bool:
     """Whether the chosen state keeps out what is denied: "not the closed ones" of those that are merged."""
-    chosen = {
-        str(arguments.get(p.name, p.default)) for p in tool.parameters if p.name in ("state", "status")
-    } - {"None"}
-    states = {match[0].lower() for match in STATE_WORDS.finditer(part)}
-    kept = {word for value in chosen for word in means(value)} | ({*states} if "all" in chosen else set())
+    stated = [p for p in tool.parameters if p.name in ("state", "status")]
+    chosen = {str(arguments.get(p.name, p.default)) for p in stated} - {"None"}
+    states = {word.lower() for word in _found("state_words", part)}
+    kept = states if "all" in chosen else {word for value in chosen for word in means(value)}
     return bool(chosen) and not states & kept
 
 
@@ -188,22 +150,14 @@ def _before_the_noun(
 ) -> list[str]:
     """The word before what is listed, where it stands in no argument, in no tool's description and in none of its examples."""
     understood = _values(arguments) | _known_words(known)
-    plain = spelled_out(text)
     noun = re.escape(tool.noun.rstrip("s"))
-    found = [
-        match[1]
-        for match in re.finditer(
-            rf"(?<!\bwho )(?<!\bto )(?<!\byou )(?<!\bthey )\b([A-Za-z-]{{3,}})\s+{noun}s?\b",
-            plain,
-            re.IGNORECASE,
-        )
-    ]
+    before = rf"(?<!\bwho )(?<!\bto )(?<!\byou )(?<!\bthey )\b([A-Za-z-]{{3,}})\s+{noun}s?\b"
     return [
         word
-        for word in found
-        if word.lower() not in STOPWORDS
-        and not STATE_WORDS.fullmatch(word)
-        and not {stem(word.lower())} & understood
+        for word in re.findall(before, spelled_out(text), re.IGNORECASE)
+        if word.lower() not in WORDS["stop"]
+        and not FORMS["state_words"].fullmatch(word)
+        and stem(word.lower()) not in understood
         and not entities.limit(f"only {word}")
     ]
 
@@ -215,10 +169,6 @@ def _known_words(tools: Sequence[ToolSpec]) -> set[str]:
 
 def _values(arguments: Mapping[str, Any]) -> set[str]:
     """Stems of the words that a call's arguments stand for."""
-    said = (word for name, value in arguments.items() for word in _said_by(name if value is True else value))
-    return {stem(word) for word in said} | _PLAIN
-
-
-def _said_by(value: object) -> list[str]:
-    listed = value if isinstance(value, list) else [value]
-    return [word for each in listed for said in (str(each), *means(str(each))) for word in words(said)]
+    given = [name if value is True else value for name, value in arguments.items()]
+    each = [str(one) for value in given for one in (value if isinstance(value, list) else [value])]
+    return {stem(word) for one in each for said in (one, *means(one)) for word in words(said)} | _PLAIN

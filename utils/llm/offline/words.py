@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from utils.llm.offline.grammar import LEXICON, pattern, word_set
+from utils.llm.offline.grammar import LEXICON, WORDS, pattern
 
 _WORD = re.compile(r"[^\W_][\w.\-]*[^\W_]|[^\W_]")
 _SHORT_FORMS: dict[str, str] = LEXICON["short"]
 _SHORT = pattern(rf"(?<![\w./#-])({'|'.join(sorted(_SHORT_FORMS, key=len, reverse=True))})(?![\w/-])(?!\.\w)")
 _TRADE = tuple(LEXICON["words"]["trade"].split())
 _LONG = re.compile(r"(?<![\w/.@#-])[A-Za-z]{4,}(?![\w/@-])")
-STOPWORDS = word_set("stop")
 _ENDINGS = ("ings", "ing", "ies", "ied", "ers", "ed", "es", "er", "s", "e", "y")
 MIN_STEM = 4
 
@@ -60,7 +59,7 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=4096)
 def content_stems(text: str) -> tuple[str, ...]:
     """Stems of the words that carry meaning."""
-    return tuple(stem(word) for word in words(spelled_out(text)) if word not in STOPWORDS)
+    return tuple(stem(word) for word in words(spelled_out(text)) if word not in WORDS["stop"])
 
 
 def overlap(wanted: Iterable[str], present: Iterable[str]) -> float:

@@ -25,9 +25,9 @@ from utils.persistence.task_log_store import (
 class EncryptedTaskLog(Wrapped[TaskLogStore], TaskLogStore):
     """Encrypts heads and events before `inner` stores them."""
 
-    async def writable(self) -> bool:
-        """Whether a write would succeed now."""
-        return await self._inner.writable()
+    async def not_written(self) -> str:
+        """Why a write would fail now."""
+        return await self._inner.not_written()
 
     async def claim(self, task_id: str, owner: str) -> Stored:
         """Begin the next attempt."""

@@ -11,7 +11,6 @@ from utils.a2a_common.execution.executor import BaseLangGraphAgentExecutor
 if TYPE_CHECKING:
     from multi_agents.platform_engineer.access import Access
     from utils.a2a_common.execution.executor import StreamingAgent
-    from utils.auth.principal import Principal
 
 log = structlog.get_logger(__name__)
 
@@ -28,10 +27,6 @@ class SupervisorExecutor(BaseLangGraphAgentExecutor):
     def __init__(self, agent: StreamingAgent, access: Access, *, turn_seconds: float | None = None) -> None:
         super().__init__(agent, turn_seconds=turn_seconds)
         self._access = access
-
-    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
-        """Exchange the token of the one who sent a message for those of the agents that want one."""
-        await self._access.prepare(task_id, caller, credential)
 
     async def abandon(self, task_id: str) -> None:
         """Cancel the delegations of a task that ended without its run: canceled while it waited, or cut off for good."""

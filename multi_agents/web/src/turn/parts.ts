@@ -25,8 +25,14 @@ export function partsFiles(parts: readonly A2APart[], origin = ""): FileShown[] 
   return parts.flatMap((part) => {
     if (part.raw === undefined && !part.url) return [];
     const name = fileName(part.filename || part.url || "");
-    return [{ name, mediaType: part.mediaType ?? "", content: part.raw, url: part.url, bytes: Math.floor(((part.raw ?? "").length * 3) / 4), origin }];
+    return [{ name, mediaType: part.mediaType ?? "", content: part.raw, url: part.url, bytes: decodedLength(part.raw ?? ""), origin }];
   });
+}
+
+/** How many bytes a text in base64 stands for; "=" at its end stands for none. */
+function decodedLength(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.floor(((base64.length - padding) * 3) / 4);
 }
 
 export function artifactFiles(artifacts: Iterable<A2AArtifact>): FileShown[] {

@@ -91,3 +91,11 @@ def test_an_entry_is_removed_and_the_rest_stays(text, wanted):
 def test_an_entry_that_is_not_there_is_not_removed():
     with pytest.raises(CannotEdit):
         remove_key("{b: 1}\n", "b")
+
+
+def test_the_layout_that_keeps_every_line_is_found_whichever_it_is():
+    deep = "a:\n    b:\n      - c\n      - d\n"
+    flat = "a:\n  b:\n  - c\n  - d\n"
+    for text in (deep, flat):
+        changed = add_entry(text, ("a", "b"), "- e")
+        assert changed.splitlines()[:-1] == text.splitlines()

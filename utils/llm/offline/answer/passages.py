@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from utils.llm.offline.answer.blocks import Block, Kind, blocks, heading_text
 from utils.llm.offline.answer.relative_links import with_whole_links
+from utils.llm.offline.answer.tables import joined
+from utils.llm.offline.grammar import FORMS
+from utils.llm.offline.language import is_foreign
 from utils.llm.offline.similarity import Similarity
 from utils.llm.offline.words import content_stems, overlap
 from utils.messages.results import Article, Articles
-from utils.messages.sentences import alternatives, sentences
+from utils.messages.sentences import alternatives, orders, questions, sentences
 
 READ = 6
 """Passages that are read: what ranks lower seldom answers."""
@@ -35,7 +38,7 @@ ANY = 1_000
 """Lines that the nearest block of the best section may take."""
 BELOW = 0.4
 """Score by which a section may be worse than the best to be quoted too."""
-OPENS = 0.1
+OPENS = 0.3
 """What the first block of a section is worth besides its closeness: sections say first what matters."""
 LONG_TABLE = 900
 """Characters of a table from which only the rows that are nearest to the question are shown."""
@@ -57,9 +60,17 @@ SAME = 0.8
 """Share of a section's words that the ones before it have already, from which it says nothing new."""
 LOOKED_AT = 350
 """Characters of a block that are compared: its beginning tells what it is about, and comparing takes time."""
+PART_FOUND = 0.85
+"""Score of the search for one part of a question from which its best section is taken for an answer to it. This and the next were
+chosen with the questions of tests/eval that ask several things."""
+PART_FITS = 0.6
+"""Fit of that section to the part and to the whole question, together."""
+ORDER_FITS = 0.8
+"""The same of a part that orders something to be done, which is seldom done by the documents: "Email the report to Bob"."""
 OTHERS = 2
 """Sections that are linked."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)\s]*\)")
+_DIAGRAM = re.compile(r"```mermaid\b")
 SEE_ALSO = "See also:"
 _SECTION = re.compile(r"^\*\*([^\n]+)\*\* \u2014 (\S+)$", re.MULTILINE)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -67,6 +78,8 @@ _CRUMB = re.compile(r"\s*(?:\n|>|\u203a|\u00bb)\s*")
 SEPARATOR = " \u203a "
 """Between the title and the headings of a place: a single angle."""
 NOTHING = "I found nothing about that in the documents."
+NOT_NAMED = "No section that I found mentions {}."
+UNSURE_OF = "I am not sure that these sections answer this part: {}"
 UNSURE = "I am not sure that the documents answer this. These sections come nearest:"
 
 
@@ -86,30 +99,44 @@ class Section:
     fit: float
     score: float
 
+    @property
+    def stems(self) -> tuple[str, ...]:
+        """Of its words."""
+        return content_stems(" ".join(part.text for part, _ in self.parts))
+
 
 def passages_text(question: str, found: Articles, similarity: Similarity) -> str:
     """What the best sections say, and links; a sentence where there is none."""
     sections = _sections(question, found.articles[:READ], similarity)
     about = bool(sections) and _about(question, sections[0], similarity)
-    if not about and not any(
-        float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections
-    ):
-        return _joined(NOTHING, found.note or "")
-    sure = about and (sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED)
-    sections = _each_named(question, sections, found.articles[:READ], similarity)
-    shown = _screen(
-        question, sections if sure else sections[: 1 + OTHERS], SCREEN if sure else SCREEN // 2, similarity
+    near = (float(each.article.metadata.get("similarity") or 0) >= NEAR for each in sections)
+    if not about and not any(near):
+        return joined(NOTHING, found.note or "")
+    fits = sections[0].fit >= SURE or _shared(question, sections[0]) >= SHARED
+    sure = about and fits and not is_foreign(question)
+    asked = _sections_of_parts(sections, found.articles, similarity)
+    sections = _each_named(question, sections, found.articles[:READ], similarity) or _first(
+        [sections[0], *(each for each in asked.values() if each)], sections
     )
+    quoted, room = (sections, SCREEN) if sure else (sections[: 1 + OTHERS], SCREEN // 2)
+    shown = _screen(question, quoted, room, similarity)
     links = [link for each in sections if (link := _link(each.article)) not in shown][:OTHERS]
     see_also = "\n".join([SEE_ALSO, *links]) if links else ""
-    return _joined("" if sure else UNSURE, *shown.values(), see_also, "" if sure else found.note or "")
+    lacking = "; ".join(part for part, section in asked.items() if section is None) if sure else ""
+    named = UNSURE_OF.format(lacking) if lacking else ""
+    names = ", ".join(_names_that_are_missing(question, found.articles))
+    nowhere = NOT_NAMED.format(names) if names else ""
+    return joined(
+        nowhere, "" if sure else UNSURE, named, *shown.values(), see_also, "" if sure else found.note or ""
+    )
 
 
-def briefly(text: str) -> str:
-    """An answer from documents that stands beside other parts: its first sections, and the others as links."""
+def briefly(asked: str, text: str) -> str:
+    """An answer from documents that stands beside other parts: its first sections, one for each thing asked, and the others as links."""
     answer, _, links = text.partition(f"\n\n{SEE_ALSO}\n")
     sections = [match.start() for match in _SECTION.finditer(answer)]
-    kept = next((at for at in sections[1:] if _lines(answer[:at]) > NEXT), None)
+    things = max(1, len(questions(asked)))
+    kept = next((at for at in sections[1:] if _lines(answer[:at]) > NEXT * things), None)
     if kept is None:
         return text
     left = [f"- {match[1]} \u2014 {match[2]}" for match in _SECTION.finditer(answer, kept)]
@@ -124,13 +151,10 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
         if worse or (shown and room < FEWEST):
             continue
         share = min(room, NEXT) if shown else FIRST
-        text = _quoted(question, section, share - 2, room - 2 if shown else ANY, similarity)
+        text = _quoted(question, section, share - 2, max(room - 2, NEXT) if shown else ANY, similarity)
         if text:
-            heading = f"**{_crumbs(section.article)[-1]}**"
-            where = _where(section.article)
-            shown[_link(section.article)] = (
-                f"{heading} \u2014 {where}\n\n{text}" if where else f"{heading}\n\n{text}"
-            )
+            heading = _with_address(f"**{_crumbs(section.article)[-1]}**", section.article)
+            shown[_link(section.article)] = f"{heading}\n\n{text}"
             room -= _lines(text) + 3
     return shown
 
@@ -138,13 +162,49 @@ def _screen(question: str, sections: Sequence[Section], room: int, similarity: S
 def _each_named(
     question: str, sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
 ) -> list[Section]:
-    """The sections with the nearest to each of two named things first, so that both have room: "bedrock or azure"."""
+    """The sections with the nearest to each of two named things first, "bedrock or azure"; none where no two are named."""
     near = [_sections(each, articles, similarity) for each in alternatives(question)]
-    best = dict.fromkeys(max(found, key=lambda each: each.fit).article.url for found in near if found)
-    first = [
-        replace(each, score=sections[0].score) for url in best for each in sections if each.article.url == url
-    ]
-    return [*first, *(each for each in sections if each.article.url not in best)]
+    best = {max(found, key=lambda each: each.fit).article.url for found in near if found}
+    return _first([each for each in sections if each.article.url in best], sections) if best else []
+
+
+def _sections_of_parts(
+    sections: Sequence[Section], articles: Sequence[Article], similarity: Similarity
+) -> dict[str, Section | None]:
+    """For each part of what was asked the section that the search ranks first for it; `None` where that one is about something else."""
+    found: dict[str, Section | None] = {}
+    for part in dict.fromkeys(part for each in articles for part in _scores(each)):
+        best = max(articles, key=lambda each: _scores(each).get(part, 0.0))
+        [alone] = _sections(part, [each for each in articles if each.url == best.url], similarity)
+        whole = next((each for each in sections if each.article.url == best.url), None)
+        ordered = orders(part)
+        fit = alone.fit + (whole.fit if whole else 0.0)
+        fits = fit >= ORDER_FITS if ordered else whole is sections[0] or fit >= PART_FITS
+        found[part] = (whole or alone) if _scores(best)[part] >= PART_FOUND and fits else None
+    return found
+
+
+def _scores(article: Article) -> Mapping[str, float]:
+    """By the parts of what was asked."""
+    scores: Mapping[str, float] = article.metadata.get("parts") or {}
+    return scores
+
+
+def _names_that_are_missing(question: str, articles: Sequence[Article]) -> list[str]:
+    """Names and versions in a question that no passage has: "HashiCorp Vault", "3.9"."""
+    if is_foreign(question):
+        return []  # German nouns begin with a capital
+    present = {stem for each in articles for stem in content_stems(f"{_place(each)} {each.content}")}
+    names = (match[0] for match in FORMS["proper_name"].finditer(question))
+    return [name for name in dict.fromkeys(names) if not set(content_stems(name)) & present]
+
+
+def _first(chosen: Sequence[Section], sections: Sequence[Section]) -> list[Section]:
+    """All sections, the chosen ones first and as good as the best, so that each has room."""
+    urls = dict.fromkeys(each.article.url for each in chosen)
+    by_url = {each.article.url: each for each in chosen}
+    first = [replace(by_url[url], score=sections[0].score) for url in urls]
+    return [*first, *(each for each in sections if each.article.url not in urls)]
 
 
 def _about(question: str, section: Section, similarity: Similarity) -> bool:
@@ -154,18 +214,18 @@ def _about(question: str, section: Section, similarity: Similarity) -> bool:
 
 def _said(section: Section, shown: Sequence[str]) -> bool:
     """Whether nearly all words of a section were shown already."""
-    text = " ".join(part.text for part, _ in section.parts)
-    return bool(shown) and overlap(content_stems(text), content_stems(" ".join(shown))) >= SAME
+    return bool(shown) and overlap(section.stems, content_stems(" ".join(shown))) >= SAME
 
 
 def _quoted(question: str, section: Section, room: int, most: int, similarity: Similarity) -> str:
     """What is nearest to a question of a section, in reading order, as much as there is room for; the nearest may take `most` lines.
 
-    Code stays with what introduces it.
+    Code stays with what introduces it. A few lines more are no reason to leave something out; where not even the nearest has room there
+    is nothing to quote.
     """
     units: list[tuple[str, float]] = []
     for part, near in section.parts:
-        if _PICTURE.fullmatch(part.text):
+        if _PICTURE.fullmatch(part.text) or _DIAGRAM.match(part.text):
             continue
         text = _shown(question, part, section.article, similarity)
         if units and (part.kind is Kind.CODE or units[-1][0].endswith(":")):
@@ -177,6 +237,11 @@ def _quoted(question: str, section: Section, room: int, most: int, similarity: S
     for at in sorted(range(len(units)), key=lambda at: -units[at][1] - OPENS * (at == 0)):
         if _lines("\n\n".join(units[each][0] for each in (*kept, at))) <= (room if kept else most):
             kept.add(at)
+    if not kept:
+        return ""
+    left_out = [text for at, (text, _) in enumerate(units) if at not in kept]
+    if _lines("\n\n".join(left_out)) <= FEWEST and _lines("\n\n".join(text for text, _ in units)) <= most:
+        kept = set(range(len(units)))
     quoted: list[str] = []
     for at, (text, _) in enumerate(units):
         if at in kept:
@@ -264,8 +329,8 @@ def _short_table(question: str, text: str, similarity: Similarity) -> str:
 
 
 def _shared(question: str, section: Section) -> float:
-    text = " ".join(part.text for part, _ in section.parts)
-    return overlap(content_stems(question), content_stems(f"{_place(section.article)} {text}"))
+    present = (*content_stems(_place(section.article)), *section.stems)
+    return overlap(content_stems(question), present)
 
 
 def _crumbs(article: Article) -> list[str]:
@@ -278,16 +343,11 @@ def _place(article: Article) -> str:
     return SEPARATOR.join(_crumbs(article))
 
 
-def _where(article: Article) -> str:
-    """The address of a section, where it tells more than its place."""
+def _with_address(text: str, article: Article) -> str:
+    """A heading or a place, with the address of the section where that tells more."""
     where = article.url or str(article.metadata.get("source", ""))
-    return where if where != _place(article) else ""
+    return f"{text} \u2014 {where}" if where not in ("", _place(article)) else text
 
 
 def _link(article: Article) -> str:
-    where = _where(article)
-    return f"- {_place(article)} \u2014 {where}" if where else f"- {_place(article)}"
-
-
-def _joined(*parts: str) -> str:
-    return "\n\n".join(part for part in parts if part)
+    return f"- {_with_address(_place(article), article)}"

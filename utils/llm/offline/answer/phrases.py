@@ -17,6 +17,13 @@ ENGLISH_ONLY = (
     "I understand English only. Ask in English, or set a language model, which understands other languages "
     "(docs/offline-model.md)."
 )
+CAME_ALONG = "I did not look into what came along with the message: I read its words alone."
+NO_WORDS = "Write in words what you want to know: I do not look into files and data that come along. A language model does (docs/offline-model.md)."
+NOT_DONE = "Not done: “{}”. {}"
+"""A part of the request that nothing was done for, and why."""
+NOT_WEIGHED = "I cannot weigh “{}”, so this is shown in any case."
+DOES_NOT_APPLY = "“{}” does not apply: {}."
+"""A condition, and what the part before it found."""
 NOT_KNOWN = "Whether that is so is not known, since the answer before it leaves something out."
 _NAMES = {
     "number": "the number",
@@ -31,13 +38,25 @@ _NAMES = {
 
 def talk(kind: Talk, tools: Sequence[ToolSpec]) -> str:
     """An answer to small talk."""
-    if kind is Talk.THANKS:
-        return "You're welcome."
-    if kind is Talk.BYE:
-        return "Goodbye."
-    if kind is Talk.GREETING:
-        return f"Hello. {abilities(tools)}"
-    return f"Hello. I am the platform engineer's offline model, a demonstration without a language model: I find and quote, and make nothing up. {abilities(tools)}"
+    match kind:
+        case Talk.THANKS:
+            return "You're welcome."
+        case Talk.BYE:
+            return "Goodbye."
+        case Talk.NOTED:
+            return "All right. Ask whenever you like."
+        case Talk.SORRY:
+            return (
+                "I am sorry that this did not help. I am a program without a language model, which finds and quotes. "
+                "Ask for one thing at a time, in the words of the documents or with the name of the repository."
+            )
+        case Talk.GREETING:
+            return f"Hello. {abilities(tools)}"
+        case Talk.HELP:
+            return (
+                "Hello. I am the platform engineer's offline model: a program and no person, a demonstration without a language model. "
+                f"I find and quote, and make nothing up. {abilities(tools)}"
+            )
 
 
 def of_each_state(states: Mapping[str, int]) -> str:
@@ -53,21 +72,17 @@ def outside(tools: Sequence[ToolSpec]) -> str:
 
 def abilities(tools: Sequence[ToolSpec]) -> str:
     """A line for each tool, and requests to try."""
-    described = [tool for tool in tools if tool.examples and not tool.changes] or list(tools)
+    reading = [tool for tool in tools if tool.examples and not tool.changes]
+    changing = [tool for tool in tools if tool.examples and tool.changes and tool.parameters]
+    described = [*reading, *changing] or list(tools)
     if not described:
         return "I have no tools at the moment, and without them I know nothing. Where agents are still starting, ask again in a moment."
     lines = [f"- **{tool.name.replace('_', ' ')}**: {_summary(tool)}." for tool in described[:SHOWN]]
     more = len(described) - SHOWN
     lines += [f"- … and {more} more."] if more > 0 else []
-    examples = [f"- {text}" for text in _examples(described)]
-    return "\n".join(
-        [
-            "This is what I can ask:",
-            "",
-            *lines,
-            *(["", "Try one of these:", "", *examples] if examples else []),
-        ]
-    )
+    examples = [f"- {text}" for text in _examples(reading or described)]
+    tried = ["", "Try one of these:", "", *examples] if examples else []
+    return "\n".join(["This is what I can ask:", "", *lines, *tried])
 
 
 def question(missing: Sequence[str]) -> str:
@@ -92,17 +107,7 @@ def searched_for(excerpt: str) -> str:
 
 def not_applied(parts: Sequence[str]) -> str:
     """Words that the answer does not follow."""
-    return f"Not applied, since no argument of the tool takes it: {_quotes(parts)}."
-
-
-def not_weighed(condition: str) -> str:
-    """That a part is shown although it is not known whether it is wanted."""
-    return f"I cannot weigh “{condition}”, so this is shown in any case."
-
-
-def does_not_apply(condition: str, found: str) -> str:
-    """That a part is not wanted, since the part before it found something or nothing."""
-    return f"“{condition}” does not apply: {found}."
+    return f"Not applied, since no argument of the tool takes it: {', '.join(f'“{part}”' for part in parts)}."
 
 
 def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
@@ -117,15 +122,6 @@ def comparison(kind: str, numbers: Mapping[str, tuple[int, bool]]) -> str:
         return f"**{shown} {kind}: the same number.**"
     most = max(numbers, key=lambda name: numbers[name][0])
     return f"**{shown} {kind}: {most} has more.**"
-
-
-def not_done(part: str, why: str) -> str:
-    """A part of the request that nothing was done for."""
-    return f"Not done: “{part}”. {why}"
-
-
-def _quotes(parts: Sequence[str]) -> str:
-    return ", ".join(f"“{part}”" for part in parts)
 
 
 def _summary(tool: ToolSpec) -> str:

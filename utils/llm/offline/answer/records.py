@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from utils.llm.offline.answer.tables import LINKS, cell, moment, table
-from utils.llm.offline.choices import STATE_WORDS
-from utils.llm.offline.grammar import pattern
+from utils.llm.offline.answer.tables import LINKS, cell, table, title
+from utils.llm.offline.grammar import FORMS
 from utils.llm.offline.words import content_stems
 from utils.messages.results import Record
 
@@ -24,7 +23,6 @@ LINE = 400
 NOT_GIVEN = "not given"
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 _TITLES = ("title", "name", "path", "subject", "headline")
-_LOG = pattern(r"log|output|trace|tail")
 _FENCES = {"diff": "diff", "patch": "diff", "json": "json"}
 
 
@@ -33,11 +31,11 @@ def record_text(record: Record, asked: str = "") -> str:
 
     A field without a value is named where the question has its name.
     """
-    wanted = set(content_stems(STATE_WORDS.sub(" ", asked)))
+    wanted = set(content_stems(FORMS["state_words"].sub(" ", asked)))
     item = {
         name: NOT_GIVEN if value in _EMPTY else value
         for name, value in record.item.items()
-        if value not in _EMPTY or (wanted and (own := set(content_stems(_name(name)))) and own <= wanted)
+        if value not in _EMPTY or (wanted and (own := set(content_stems(title(name)))) and own <= wanted)
     }
     link = next((str(item[name]) for name in LINKS if item.get(name)), None)
     parts = [_heading(record.kind, item), _fields(item, link)]
@@ -65,14 +63,14 @@ def fenced(text: str, language: str = "") -> str:
 
 def _heading(kind: str, item: Mapping[str, Any]) -> str:
     number = f" #{item['number']}" if "number" in item else ""
-    title = next((str(item[name]) for name in _TITLES if item.get(name)), "")
+    called = next((str(item[name]) for name in _TITLES if item.get(name)), "")
     label = f"{kind[:1].upper()}{kind[1:]}{number}"
-    return f"**{label}: {' '.join(title.split())}**" if title else f"**{label}**"
+    return f"**{label}: {' '.join(called.split())}**" if called else f"**{label}**"
 
 
 def _fields(item: Mapping[str, Any], link: str | None) -> str:
     shown = [
-        f"- {_name(name)}: {cell(value)}"
+        f"- {title(name)}: {cell(value)}"
         for name, value in item.items()
         if name not in {*LINKS, *_TITLES, "number"} and not _is_long(value)
     ]
@@ -88,16 +86,16 @@ def _is_long(value: object) -> bool:
 
 
 def _long(name: str, value: object, item: Mapping[str, Any]) -> str:
-    title = f"{_name(name)}:"
+    head = f"{title(name)}:"
     if isinstance(value, list) and all(isinstance(part, dict) for part in value):
-        return f"{title}\n\n{table(value)}"
+        return f"{head}\n\n{table(value)}"
     if isinstance(value, list):
-        return "\n".join([title, "", *(f"- {cell(part)}" for part in value)])
+        return "\n".join([head, "", *(f"- {cell(part)}" for part in value)])
     if isinstance(value, dict):
-        return "\n".join([title, "", *(f"- {_name(key)}: {cell(part)}" for key, part in value.items())])
-    log = bool(_LOG.search(name))
+        return "\n".join([head, "", *(f"- {title(key)}: {cell(part)}" for key, part in value.items())])
+    log = bool(FORMS["log"].search(name))
     sizes = (LOG_HEAD_LINES, LOG_TAIL_LINES) if log else (HEAD_LINES, TAIL_LINES)
-    return f"{title}\n\n{fenced(shortened(str(value), *sizes), _language(name, item))}"
+    return f"{head}\n\n{fenced(shortened(str(value), *sizes), _language(name, item))}"
 
 
 def _language(name: str, item: Mapping[str, Any]) -> str:
@@ -106,11 +104,3 @@ def _language(name: str, item: Mapping[str, Any]) -> str:
     path = str(item.get("path", ""))
     is_file = name in {"content", "text", "contents"} and "." in path
     return path.rsplit(".", 1)[-1] if is_file else ""
-
-
-def _name(name: str) -> str:
-    words = name.replace("_", " ")
-    return words[:1].upper() + words[1:]
-
-
-__all__ = ["fenced", "moment", "record_text", "shortened"]

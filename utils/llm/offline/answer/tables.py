@@ -24,9 +24,9 @@ def items_text(items: Items, context: str = "") -> str:
     """
     where = f" — {context}" if context else ""
     if not items.items:
-        return _joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
+        return joined(f"There are no {items.kind}{where}.", items.note or "", _source(items.source))
     head = f"**{count(items)}**{where}"
-    return _joined(head, table(items.items), items.note or "", _source(items.source))
+    return joined(head, table(items.items), items.note or "", _source(items.source))
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -35,7 +35,10 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     columns = _columns(rows, link)
     if not columns:
         columns, link = ([link] if link else []), None
-    lines = [_line([_heading(name) for name in columns]), _line(["---"] * len(columns))]
+    lines = [
+        _line(["#" if name == "number" else title(name) for name in columns]),
+        _line(["---"] * len(columns)),
+    ]
     for row in rows:
         cells = [cell(row.get(name)) for name in columns]
         if link and row.get(link):
@@ -50,16 +53,13 @@ def cell(value: object) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        text = ", ".join(str(part) for part in value)
-    else:
-        text = moment(str(value))
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else _moment(str(value))
     text = " ".join(text.split())
     text = f"{text[: CELL - 1].rstrip()}…" if len(text) > CELL else text
     return text.replace("|", "\\|")
 
 
-def moment(text: str) -> str:
+def _moment(text: str) -> str:
     """An ISO time as people write it: "2026-03-18 12:00"."""
     match = _TIME.match(text)
     return f"{match[1]} {match[2]}" if match else text
@@ -80,9 +80,10 @@ def _label(column: str, text: str) -> str:
     return f"#{text}" if column == "number" else text
 
 
-def _heading(name: str) -> str:
+def title(name: str) -> str:
+    """The name of a field for people."""
     words = name.replace("_", " ").strip()
-    return "#" if words == "number" else words[:1].upper() + words[1:]
+    return words[:1].upper() + words[1:]
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -106,5 +107,6 @@ def _source(address: str | None) -> str:
     return f"Source: {address}" if address else ""
 
 
-def _joined(*parts: str) -> str:
+def joined(*parts: str) -> str:
+    """The parts that say something, a paragraph each."""
     return "\n\n".join(part for part in parts if part)

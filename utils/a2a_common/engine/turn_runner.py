@@ -1,0 +1,208 @@
+"""Runs a turn with any `AgentExecutor`, so that it always ends in a terminal or interrupted state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
+
+import structlog
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import SendMessageRequest, Task, TaskState
+
+from utils.a2a_common.engine.event_queue import LogQueue
+from utils.a2a_common.tasks.endings import (
+    UNFORESEEN,
+    canceled_status,
+    copy_of,
+    failed_status,
+    failure,
+    failure_of,
+    submitted,
+)
+from utils.a2a_common.tasks.log import TaskLog
+from utils.a2a_common.tasks.states import INTERRUPTED, TERMINAL
+from utils.a2a_common.tasks.turn import Turn, stored_call
+from utils.a2a_common.tasks.writer import FENCED, SUSPENDED, TaskWriter
+from utils.errors import NoAnswer
+from utils.events import Failed
+
+log = structlog.get_logger(__name__)
+
+STOP_SECONDS = 5.0
+"""Default of `stop_seconds`: the default of `SHUTDOWN_GRACE_SECONDS`."""
+
+
+class TurnContext(RequestContext):
+    """What an executor knows of its turn, from the call or from storage.
+
+    Attributes:
+        resumed: Whether an earlier process accepted the turn, which goes on here.
+        answers: Whether the message answers a question of the task.
+        deadline: When the answer comes too late, in seconds since 1970; `None` for no limit.
+        suspended: Set before the executor is stopped so that the turn can go on in another process.
+        accepted_at: When its message was accepted, in seconds since 1970.
+    """
+
+    def __init__(
+        self, turn: Turn, call: ServerCallContext | None, task: Task | None, *, resumed: bool
+    ) -> None:
+        request = SendMessageRequest()
+        request.CopyFrom(turn.request)
+        super().__init__(
+            call or stored_call(turn), request, task_id=turn.task_id, context_id=turn.context_id, task=task
+        )
+        self.resumed = resumed
+        self.answers = task is not None and _answers(turn, task)
+        self.deadline = turn.deadline
+        self.suspended = asyncio.Event()
+        self.accepted_at = turn.accepted_at
+
+
+def _answers(turn: Turn, task: Task) -> bool:
+    """Whether the task waited for this message. A resumed turn may have left that state: only the first began the task."""
+    if task.status.state in INTERRUPTED:
+        return True
+    return bool(task.history) and task.history[0].message_id != turn.request.message.message_id
+
+
+class TurnRunner:
+    """Runs turns with an executor, which may be written for the SDK alone.
+
+    An executor that raises, says nothing, or returns while its task is working leaves a failed task. It is stopped
+    where the log takes no more events of it: nobody could ever see them.
+
+    Args:
+        executor: Does the work. Its attribute `resumable` says whether a turn that was cut off can be run again, and
+            `begins_with_task` whether each of its answers is a task; neither where they are missing.
+        tasks: Says how many streams of a task are open.
+        stop_seconds: Longest wait for an executor that was cancelled; one that goes on all the same writes nothing any
+            more.
+    """
+
+    def __init__(
+        self, executor: AgentExecutor, tasks: TaskLog, *, stop_seconds: float = STOP_SECONDS
+    ) -> None:
+        self._executor = executor
+        self._tasks = tasks
+        self._stop_seconds = stop_seconds
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a turn that was cut off can be run again from where it was."""
+        return bool(getattr(self._executor, "resumable", False))
+
+    async def accept(self, turn: Turn, writer: TaskWriter) -> None:
+        """Publish the task of a turn that has to wait."""
+        if writer.head is None:
+            await writer.append(submitted(turn))
+
+    async def run(
+        self,
+        turn: Turn,
+        writer: TaskWriter,
+        *,
+        task: Task | None,
+        call: ServerCallContext | None,
+        resumed: bool,
+    ) -> None:
+        """Run a turn. When this returns, the turn is settled, or the log takes no more of its events."""
+        context = TurnContext(turn, call, task, resumed=resumed)
+        readers = partial(self._tasks.readers, turn.task_id)
+        queue = LogQueue(writer, turn.task_id, readers, shown=self._shown(writer.head))
+        work = asyncio.create_task(self._outcome(context, queue))
+        try:
+            await _first(work, writer.lost)
+        finally:
+            if writer.reason in (FENCED, SUSPENDED):
+                context.suspended.set()
+            await self._stop(work, turn.task_id)
+        if work.done():
+            await _end(turn, writer, queue, UNFORESEEN if work.cancelled() else work.result())
+
+    async def cancel(
+        self, task_id: str, context_id: str, writer: TaskWriter, call: ServerCallContext
+    ) -> None:
+        """Tell the executor to cancel a task. When this returns, the task is in a terminal state.
+
+        An executor that does not return from its `cancel` is waited for `stop_seconds`, so that a stop is not held up.
+        """
+        context = RequestContext(call, task_id=task_id, context_id=context_id, task=copy_of(writer.head))
+        queue = LogQueue(writer, task_id)
+        try:
+            async with asyncio.timeout(self._stop_seconds) as allowed:
+                await self._executor.cancel(context, queue)
+        except Exception as error:  # the executor boundary: the task ends canceled all the same
+            if isinstance(error, TimeoutError) and allowed.expired():
+                log.warning("cancel.timed_out", task_id=task_id, seconds=self._stop_seconds)
+            else:
+                log.exception("cancel.failed", task_id=task_id)
+        if writer.head is None or writer.head.status.state not in TERMINAL:
+            await queue.append(canceled_status(task_id, context_id))
+        else:
+            await writer.flushed()  # the run ended by itself, and readers may not see that yet
+
+    async def abandon(self, task_id: str) -> None:
+        """Cancel the sub-tasks of a task that ended without its run."""
+        try:
+            await _hook(self._executor, "abandon")(task_id)
+        except Exception:  # a hook of an agent: where it fails, the task has ended all the same
+            log.exception("abandon.failed", task_id=task_id)
+
+    async def forget(self, task_id: str) -> None:
+        """Delete what is stored for the resume of a task that has ended, and whose turn can never be resumed."""
+        try:
+            await _hook(self._executor, "forget")(task_id)
+        except Exception:  # a hook of an agent: what it leaves is only space
+            log.exception("forget.failed", task_id=task_id)
+
+    def _shown(self, task: Task | None) -> Task | None:
+        """The task of a turn that waited, where its executor may answer with a message all the same."""
+        if task is None or getattr(self._executor, "begins_with_task", False):
+            return None
+        return copy_of(task) if task.status.state == TaskState.TASK_STATE_SUBMITTED else None
+
+    async def _outcome(self, context: TurnContext, queue: LogQueue) -> Failed | None:
+        """Run the executor; its failure where it raised."""
+        try:
+            await self._executor.execute(context, queue)
+        except Exception as error:  # noqa: BLE001 - the executor boundary: every error ends the task
+            return failure_of(error)
+        return None
+
+    async def _stop(self, work: asyncio.Task[Failed | None], task_id: str) -> None:
+        if work.done():
+            return
+        work.cancel()
+        await asyncio.wait([work], timeout=self._stop_seconds)
+        if not work.done():
+            log.warning("executor.not_stopped", task_id=task_id, seconds=self._stop_seconds)
+
+
+def _hook(executor: AgentExecutor, name: str) -> Callable[[str], Awaitable[None]]:
+    """A method that an executor may have; one that does nothing where it has none."""
+    return getattr(executor, name, _nothing)
+
+
+async def _nothing(_: str) -> None: ...
+
+
+async def _end(turn: Turn, writer: TaskWriter, queue: LogQueue, failed: Failed | None) -> None:
+    """Fail a task that its executor left open, or left waiting for an authentication when it crashed."""
+    head = writer.head
+    waits = head is not None and head.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
+    if writer.lost.is_set() or (writer.settled and not (failed is not None and waits)):
+        return
+    if head is None:
+        await queue.append(submitted(turn))
+    await queue.append(failed_status(turn.task_id, turn.context_id, failed or failure(NoAnswer())))
+
+
+async def _first(work: asyncio.Task[Failed | None], lost: asyncio.Event) -> None:
+    """Wait for the end of the work, or until the log takes no more of its events."""
+    waiting = asyncio.create_task(lost.wait())
+    try:
+        await asyncio.wait([work, waiting], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        waiting.cancel()

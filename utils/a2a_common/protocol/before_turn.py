@@ -1,0 +1,36 @@
+"""What an agent is asked about a message before a turn begins: whether its extensions answer it, and what must be done first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from a2a.server.context import ServerCallContext
+from a2a.types.a2a_pb2 import Message
+
+if TYPE_CHECKING:
+    from utils.auth.principal import Principal
+
+
+class MessageAnswers(Protocol):
+    """Answers messages of an extension, without a model, a turn or a task: such as those that ask for conversations."""
+
+    async def answer(self, message: Message, call: ServerCallContext) -> Message | None:
+        """The answer to a message that is for it; `None` for one that begins or continues a turn.
+
+        Raises:
+            A2AError: The message is refused.
+            StorageError: The storage failed.
+        """
+
+
+class Preparation(Protocol):
+    """Is asked for each message that begins a turn, or goes on with one, while the one who sent it is there."""
+
+    async def prepare(self, task_id: str, caller: Principal | None, credential: str) -> None:
+        """Prepare the turn. It is submitted when this returns, and may run in another process.
+
+        Args:
+            task_id: The task.
+            caller: Who sent the message; `None` where callers are not known.
+            credential: What shows that, which nothing else holds any more; empty where there is none.
+        """

@@ -1,0 +1,23 @@
+"""Leaves out of the log the tracebacks that the SDK writes where a client's parameters have another form.
+
+It logs a warning of each such request besides, with the code and the words of the answer. An error with a traceback is
+for a fault of ours; anybody who reaches the port could fill the log with them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from google.protobuf.json_format import ParseError
+
+DISPATCHER = "a2a.server.routes.jsonrpc_dispatcher"
+"""The SDK's logger of JSON-RPC requests."""
+
+
+def leave_out_client_faults() -> None:
+    """Begin; a second call changes nothing."""
+    logging.getLogger(DISPATCHER).addFilter(_is_ours)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    return not (record.exc_info and isinstance(record.exc_info[1], ParseError))

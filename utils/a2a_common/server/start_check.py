@@ -1,0 +1,71 @@
+"""`--check`: whether an agent could be started with its settings, found out by doing all of it but opening, reading and listening."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from utils.a2a_common.graph.settings import AgentSettings
+from utils.a2a_common.server.agent_process import made, open_runtime
+from utils.auth.authenticator import KEYS
+from utils.errors import PlatformError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from utils.a2a_common.base_langgraph_agent import BaseLangGraphAgent
+
+CHECKED = "checked"
+"""Key of the verdict, one JSON object on a line of standard output: the agent, and under `wrong` what keeps it from starting."""
+
+
+async def check_start(
+    agent_class: type[BaseLangGraphAgent], environ: Mapping[str, str], default_port: int
+) -> None:
+    """Print the verdict.
+
+    Raises:
+        PlatformError: The agent cannot be started.
+    """
+    try:
+        await _try(agent_class, AgentSettings.load(environ), default_port)
+    except PlatformError as error:
+        _tell(agent_class.name, error.message)
+        raise
+    _tell(agent_class.name, "")
+
+
+async def _try(agent_class: type[BaseLangGraphAgent], settings: AgentSettings, default_port: int) -> None:
+    """What a start does with the settings, over an empty folder: the agent's own may be in use by one that runs."""
+    from utils.a2a_common.graph.middleware_stack import structured_calls
+    from utils.a2a_common.server.grpc_credentials import server_credentials
+
+    settings.engine.distributed(settings.database)
+    server_credentials(settings.server)
+    structured_calls(settings)
+    with TemporaryDirectory() as folder:
+        async with AsyncExitStack() as stack:
+            runtime = await open_runtime(agent_class.name, _apart(settings, Path(folder)), stack)
+            made(agent_class, runtime, default_port)
+
+
+def _apart(settings: AgentSettings, folder: Path) -> AgentSettings:
+    """The settings, with which nothing is stored but in `folder`."""
+    keys = settings.auth.keys_file or settings.home.home / KEYS
+    return replace(
+        settings,
+        home=settings.home.model_copy(update={"home": folder}),
+        auth=settings.auth.model_copy(update={"keys_file": keys}),
+        database=settings.database.model_copy(update={"store": None, "url": None}),
+        engine=settings.engine.model_copy(update={"engine": None}),
+    )
+
+
+def _tell(agent: str, wrong: str) -> None:
+    sys.stdout.write(json.dumps({CHECKED: agent, "wrong": wrong}) + "\n")
+    sys.stdout.flush()
