@@ -29,8 +29,12 @@ def environment(home: Path, **environ: str) -> dict[str, str]:
     return {**os.environ, "PLATFORM_ENGINEER_HOME": str(home), "PYTHONPATH": str(ROOT), **environ}
 
 
-async def start(
-    *arguments: str, home: Path, program: tuple[str, ...] = CLI, **environ: str
+async def start(*arguments: str, home: Path, **environ: str) -> asyncio.subprocess.Process:
+    return await start_program(CLI, *arguments, home=home, **environ)
+
+
+async def start_program(
+    program: tuple[str, str], /, *arguments: str, home: Path, **environ: str
 ) -> asyncio.subprocess.Process:
     env = environment(home, **environ)
     command = (*program, *arguments)
@@ -50,7 +54,7 @@ async def run(*arguments: str, home: Path, typed: str = "", **environ: str) -> F
 
 async def run_agent(module: str, *options: str, home: Path, **environ: str) -> Finished:
     """What `serve` becomes, on a free port: a new interpreter, which is forked here."""
-    return await finish(await start("--port", "0", *options, home=home, program=("-m", module), **environ))
+    return await finish(await start_program(("-m", module), "--port", "0", *options, home=home, **environ))
 
 
 async def run_fresh(*arguments: str, home: Path, **environ: str) -> Finished:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start
+from tests.e2e.cli.command import CLI, ROOT, Finished, finish, run, start_program
 from tests.e2e.cli.fake_package import write_agent, write_list
 from tests.ports import free_ports
 from utils.processes.adoption import can_adopt
@@ -42,7 +42,7 @@ class Scene:
     """
 
     def __init__(
-        self, folder: Path, *, method: str = "spawn", program: tuple[str, ...] = LIGHT, **extras: dict
+        self, folder: Path, *, method: str = "spawn", program: tuple[str, str] = LIGHT, **extras: dict
     ) -> None:
         self.folder = folder
         self.method = method
@@ -66,7 +66,7 @@ class Scene:
         return self.folder / "run.json"
 
     async def start(self) -> asyncio.subprocess.Process:
-        return await start(*self.arguments, home=self.folder, program=self.program, **self.environ)
+        return await start_program(self.program, *self.arguments, home=self.folder, **self.environ)
 
     async def run(self) -> Finished:
         return await finish(await self.start())
